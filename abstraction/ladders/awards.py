@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 
 from abstraction.descriptions.trimming import first_segment
-from abstraction.evidence import from_description, from_statement
-from abstraction.ladders.things import Detail, ThingRecipe, things
+from abstraction.evidence import from_description
+from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.phrase_parts import Wording, states
+from abstraction.ladders.things import ThingRecipe, things
 from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Condition
+from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
 GIVERS = 1
@@ -28,26 +30,22 @@ def awards(case: LadderCase) -> list[Proposal]:
     return things(case, _RECIPE)
 
 
-def _details(case: LadderCase) -> Sequence[Detail]:
+def _details(case: LadderCase) -> Sequence[Wording]:
     """By whom it is given (P1027, else the description), and for what."""
     graph = case.graph
-    out: list[Detail] = []
-    for statement in graph.current(case.answer, "P1027"):
-        label = graph.label(statement.target or "")
-        if label is not None and len(out) < GIVERS:
-            condition = Condition(property="P1027", value=statement.target or "")
-            proof = (from_statement(graph, statement),)
-            out.append(Detail(text=f"given by {_the(label)}", evidence=proof, conditions=frozenset({condition})))
-    text = graph.description(case.answer)
-    said = first_segment(text) if text else ""
-    for pattern, verb in ((_BY, "given "), (_FOR, "")):
-        found = pattern.search(said)
-        if found is None or (verb and out):
-            continue
-        condition = Condition(property="text", value=f"award:{normalise(found['words'])}")
-        proof = (from_description(graph, case.answer, found["words"]),)
-        out.append(Detail(text=f"{verb}{found['words']}", evidence=proof, conditions=frozenset({condition})))
-    return out
+    givers = current_values(graph, case.answer, "P1027")[:GIVERS]
+    details = [_detail(f"given by {_the(v.label)}", v.evidence, v.conditions) for v in givers]
+    sentence = first_segment(graph.description(case.answer) or "")
+    for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
+        if found := pattern.search(sentence):
+            evidence = from_description(graph, case.answer, found["words"])
+            conditions = states("text", f"award:{normalise(found['words'])}")
+            details.append(_detail(f"{verb}{found['words']}", evidence, conditions))
+    return details
+
+
+def _detail(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:
+    return Wording(text=text, features=frozenset({f"d:{text}"}), evidence=(evidence,), conditions=conditions)
 
 
 _BODY = re.compile(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from abstraction.descriptions.person_grammar import parse_person
-from abstraction.evidence import from_statement
+from abstraction.ladders.entity_values import NamedValue, current_values, named_values
+from abstraction.ladders.nations import stretch_evidence
 from abstraction.ladders.office_phrases import add_kin, names_subject, repeats_answer
-from abstraction.language.phrases import Lattice, definite, indefinite
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
+from abstraction.language.phrases import Lattice, definite
 from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
 WORKS = 2  # taken from P1441
@@ -51,87 +52,64 @@ def characters(case: LadderCase) -> list[Proposal]:
     """ "a character in the Hebrew Bible", then "a biblical figure"."""
     graph = case.graph
     lattice = Lattice()
-    classes = [s for s in graph.current(case.answer, "P31") if s.target]
-    graph.fetch(s.target for s in classes if s.target)
-    kinds: list[str] = []
-    stated: list[tuple[int, str, Evidence, str]] = []
-    for statement in classes:
-        label = graph.label(statement.target or "")
-        if label is None or not _SUPPORTED.search(label) or _VAGUE.search(label):
-            continue
-        label = _RENAMED.get(label, label)
-        if label.islower():  # "character from Star Wars" names its work; P1441 or the description tells that
-            rank = next((i for i, word in enumerate(_TELLING) if word in label), len(_TELLING))
-            stated.append((rank, label, from_statement(graph, statement), statement.target or ""))
-    # A figure of literature has been filmed and drawn as well: the first home is the most telling.
-    for _, label, evidence, qid in sorted(stated, key=lambda found: found[0])[:1]:
-        kinds.append(label)
-        lattice.add(
-            indefinite(label),
-            {f"k:{label}", *_wider(label)},
-            evidence=(evidence,),
-            conditions={Condition(property="P31", value=qid)},
-            order=11,
-        )
-    wider = frozenset(f for k in kinds for f in (f"k:{k}", *_wider(k)))
-    text = graph.description(case.answer) or ""
-    found = _DESCRIBED.match(text)
-    if found is not None:
-        labels = {case.answer: label} if (label := graph.label(case.answer)) else {}
-        kind = found["kind"][:1].lower() + found["kind"][1:]
-        evidence = Evidence(
-            kind="description",
-            subject=case.answer,
-            language=graph.language,
-            text=text,
-            span=found.span("kind"),
-            labels=labels,
-        )
-        if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
-            lattice.add(
-                indefinite(kind), {f"k:{kind}", *_wider(kind)}, evidence=(evidence,),
-                conditions={Condition(property="text", value=f"kind:{normalise(kind)}")}, order=5,
-            )  # fmt: skip
-        work = found["work"]
-        if work and any(c.isupper() for c in work) and len(work.split()) <= 6 and found["link"].lower() != "on":
-            phrase = f"{kind} {found['link'].lower()} {definite(work, of='work')}"
-            if not names_subject(case, work) and not repeats_answer(case, phrase):
-                lattice.add(
-                    indefinite(phrase),
-                    {f"w:{normalise(work)}", f"k:{kind}", *_wider(kind)},
-                    evidence=(Evidence(
-                        kind="description", subject=case.answer, language=graph.language, text=text,
-                        span=(found.start("kind"), found.end("work")), labels=labels,
-                    ),),
-                    conditions={Condition(property="text", value=f"in:{normalise(work)}")},
-                    order=1,
-                )  # fmt: skip
-    add_kin(case, lattice, parse_person(text, case.vocabulary).kin if text else ())
-    homes = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject][:WORKS]
-    graph.fetch(s.target for s in homes if s.target)
-    for statement in homes:
-        label = graph.label(statement.target or "")
-        if label is None or names_subject(case, label):
-            continue
-        lattice.add(
-            f"a character in {definite(label, of='work')}",
-            {f"w:{normalise(label)}", *wider},
-            evidence=(from_statement(graph, statement),),
-            conditions={Condition(property="P1441", value=statement.target or "")},
-            order=2,
-        )
+    kind = _stated_kind(case)
+    if kind is not None:
+        add_phrase(lattice, kind.text, (kind,), order=11)
+    if text := graph.description(case.answer):
+        _add_described(case, lattice, text)
+        add_kin(case, lattice, parse_person(text, case.vocabulary).kin)
+    works = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject]
+    for home in named_values(graph, works[:WORKS]):
+        if not names_subject(case, home.label):
+            features = frozenset({f"w:{normalise(home.label)}"}) | (kind.features if kind is not None else frozenset())
+            text = f"character in {definite(home.label, of='work')}"
+            wording = Wording(text=text, features=features, evidence=(home.evidence,), conditions=home.conditions)
+            add_phrase(lattice, text, (wording,), order=2)
     return lattice.proposals()
 
 
-def _wider(kind: str) -> frozenset[str]:
-    """Kinds that a kind of figure entails."""
-    out = set()
-    if "biblical" in kind and "figure" not in kind:
-        out.add("k:biblical figure")
-    if (
-        ("character" in kind or "superhero" in kind or "supervillain" in kind)
-        and "biblical" not in kind
-        and kind != "fictional character"
-    ):
-        out.add("k:fictional character")
-    return frozenset(out)
+def _stated_kind(case: LadderCase) -> Wording | None:
+    """The most telling class: a figure of literature has been filmed and drawn as well, and its first home counts."""
+    kinds: list[tuple[int, str, NamedValue]] = []
+    for value in current_values(case.graph, case.answer, "P31"):
+        label = _RENAMED.get(value.label, value.label)
+        # "character from Star Wars" names its work; P1441 or the description tells that.
+        if label.islower() and _SUPPORTED.search(value.label) and not _VAGUE.search(value.label):
+            rank = next((i for i, word in enumerate(_TELLING) if word in label), len(_TELLING))
+            kinds.append((rank, label, value))
+    if not kinds:
+        return None
+    _, label, value = min(kinds, key=lambda kind: kind[0])
+    return Wording(text=label, features=_kind(label), evidence=(value.evidence,), conditions=value.conditions)
+
+
+def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
+    """Put in the kind and the work that the description names."""
+    found = _DESCRIBED.match(text)
+    if found is None:
+        return
+    kind = found["kind"][:1].lower() + found["kind"][1:]
+    if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
+        evidence = (stretch_evidence(case, found.span("kind")),)
+        conditions = states("text", f"kind:{normalise(kind)}")
+        wording = Wording(text=kind, features=_kind(kind), evidence=evidence, conditions=conditions)
+        add_phrase(lattice, kind, (wording,), order=5)
+    work, link = found["work"] or "", (found["link"] or "").lower()
+    if not any(c.isupper() for c in work) or len(work.split()) > 6 or link == "on" or names_subject(case, work):
+        return
+    phrase = f"{kind} {link} {definite(work, of='work')}"
+    if not repeats_answer(case, phrase):
+        features = _kind(kind) | {f"w:{normalise(work)}"}
+        evidence = (stretch_evidence(case, (found.start("kind"), found.end("work"))),)
+        conditions = states("text", f"in:{normalise(work)}")
+        wording = Wording(text=phrase, features=features, evidence=evidence, conditions=conditions)
+        add_phrase(lattice, phrase, (wording,), order=1)
+
+
+def _kind(kind: str) -> frozenset[str]:
+    """The features of a kind of figure and of the kinds that it entails."""
+    own = frozenset({f"k:{kind}"})
+    if "biblical" in kind:
+        return own | {"k:biblical figure"}
+    is_fictional = any(word in kind for word in ("character", "superhero", "supervillain"))
+    return own | {"k:fictional character"} if is_fictional else own

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from weakref import WeakKeyDictionary
 
-from abstraction.evidence import from_statement, joined
+from abstraction.evidence import joined
+from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import takes_back
 from abstraction.proposals import ANSWER, Proposal
-from abstraction.tiers import Condition, Evidence
+from abstraction.tiers import Evidence
 from kg.walks.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
@@ -107,6 +109,42 @@ def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Cal
     return test
 
 
+@dataclass(frozen=True, slots=True)
+class ClassAbove:
+    """A class above another, with the P279 statements that lead up to it."""
+
+    qid: str
+    label: str
+    path: tuple[Evidence, ...]
+
+
+def layers_above(
+    graph: Graph, start: str, *, steps: int, denied: frozenset[tuple[str, str]] = frozenset()
+) -> Iterator[list[ClassAbove]]:
+    """The classes one step above a class by current P279, then those one more step up; each once, and with a label.
+
+    Stop classes end the climb, and pairs among the `denied` with what is just below or with the start.
+    """
+    stop = stop_classes()
+    seen = {start}
+    layer = [ClassAbove(start, "", ())]
+    for _ in range(steps):
+        above: list[ClassAbove] = []
+        for below in layer:
+            for value in current_values(graph, below.qid, "P279"):
+                if value.qid in seen or value.qid in stop:
+                    continue
+                if denied.isdisjoint(((below.qid, value.qid), (start, value.qid))):
+                    seen.add(value.qid)
+                    above.append(ClassAbove(value.qid, value.label, (*below.path, value.evidence)))
+        yield above
+        layer = above
+
+
+# A class to climb from, the key of the nearest proposal below it (itself, where it is one), and the steps since that.
+_Rung = tuple[str, str, tuple[Evidence, ...]]
+
+
 def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[str, Proposal]:
     """Superclasses of `start` that `how.keep` lets stand, as proposals by QID with their edges.
 
@@ -115,48 +153,54 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     """
     kept: dict[str, Proposal] = {}
     seen = {start}
-    layer: list[tuple[str, str, tuple[Evidence, ...]]] = [(start, ANSWER, ())]
-    stop = stop_classes()
-    denied = denied_lifts(of_persons=False) if how.doubting else never_lifted()
+    layer: list[_Rung] = [(start, ANSWER, ())]
     for depth in range(how.depth):
         graph.fetch(qid for qid, _, _ in layer)
-        upward: list[tuple[str, str, tuple[Evidence, ...]]] = []
+        properties = (*how.properties, *(how.first if depth == 0 else ()))
+        upward: list[_Rung] = []
         for qid, below, trail in layer:
-            for prop in (*how.properties, *(how.first if depth == 0 else ())):
-                for statement in graph.current(qid, prop):
-                    target = statement.target
-                    if target is None or target in stop or target == start or (qid, target) in denied:
-                        continue
-                    if how.doubting and takes_back(graph.label(qid) or "", graph.label(target) or ""):
-                        continue
-                    path = (*trail, from_statement(graph, statement))
-                    if target in kept:
-                        if below != target:
-                            node = kept[target]
-                            parents = tuple(dict.fromkeys((*node.parents, below)))
-                            kept[target] = replace(node, parents=parents, evidence=joined((node.evidence, path)))
-                        continue
-                    if target in seen:
-                        continue
-                    seen.add(target)
-                    label = graph.label(target)
-                    if label is None:
-                        continue
-                    if how.keep(target):
-                        names = graph.names(target)
-                        kept[target] = Proposal(
-                            key=target,
-                            text=label,
-                            qid=target,
-                            parents=(below,),
-                            aliases=tuple(n for n in names if n != label),
-                            evidence=path,
-                            conditions=frozenset({Condition(property=condition, value=target)}),
-                        )
-                        upward.append((target, target, ()))
-                    else:
-                        upward.append((target, below, path))
+            for value in _steps_up(graph, qid, properties, doubting=how.doubting):
+                target, path = value.qid, (*trail, value.evidence)
+                if target in kept and below != target:
+                    kept[target] = also_below(kept[target], (below,), path)
+                if target in seen:
+                    continue
+                seen.add(target)
+                if how.keep(target):
+                    conditions = states(condition, target)
+                    kept[target] = entity_proposal(graph, target, value.label, path, conditions, parents=(below,))
+                    upward.append((target, target, ()))
+                else:
+                    upward.append((target, below, path))
         layer = upward
-        if not layer:
-            break
     return kept
+
+
+def _steps_up(graph: Graph, qid: str, properties: Collection[str], *, doubting: bool) -> Iterator[NamedValue]:
+    """The statements by which a class may be climbed from."""
+    stop, denied = stop_classes(), denied_lifts(of_persons=False) if doubting else never_lifted()
+    for prop in properties:
+        for value in current_values(graph, qid, prop):
+            if value.qid in stop or (qid, value.qid) in denied:
+                continue
+            if not (doubting and takes_back(graph.label(qid) or "", value.label)):
+                yield value
+
+
+def also_below(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
+    """The proposal with more parents, and the steps that lead there from them."""
+    return replace(
+        node,
+        parents=tuple(dict.fromkeys((*node.parents, *parents))),
+        evidence=joined((node.evidence, evidence)) if evidence else node.evidence,
+    )
+
+
+def add_with_classes_above(
+    kept: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition: str
+) -> None:
+    """Put in a class that a description names, and above it what it climbs to: broader than the answer as well."""
+    for key, node in climb(graph, described.key, how, condition=condition).items():
+        parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
+        kept[key] = also_below(kept[key], parents) if key in kept else replace(node, parents=parents)
+    kept[described.key] = described

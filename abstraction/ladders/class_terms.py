@@ -9,10 +9,17 @@ from dataclasses import replace
 from abstraction.assembly.levels import as_graph
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description
-from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
+from abstraction.ladders.class_hierarchy import (
+    Climbing,
+    add_with_classes_above,
+    climb,
+    stop_classes,
+    used_as_value,
+)
+from abstraction.ladders.entity_values import entity_proposal
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import may_stand
 from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Condition
 
 _HYPERNYM = re.compile(
     r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)(?<!\s)\s++(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
@@ -28,15 +35,9 @@ def terms(case: LadderCase) -> list[Proposal]:
     used = used_as_value(graph, "P106")
     how = Climbing(properties=("P279",), depth=2, keep=used, doubting=True)
     kept = climb(graph, case.answer, how, condition="P106")
-    found = described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q))
-    for proposal in found:
+    for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
         if proposal.key not in kept:
-            kept[proposal.key] = proposal
-            # The broader class of the description's head is broader than the answer as well.
-            once = replace(how, depth=1)
-            for above in climb(graph, proposal.key, once, condition="P106").values():
-                lifted = replace(above, parents=(proposal.key,))
-                kept.setdefault(above.key, lifted)
+            add_with_classes_above(kept, proposal, graph, replace(how, depth=1), condition="P106")
     # Doubtful steps are taken where there are no others.
     kept = kept or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
     return list(as_graph(kept.values()).values())
@@ -62,21 +63,11 @@ def described_classes(
         written = found[group].strip()
         if not may_stand(written) or _NOT.search(said[: found.start(group)]):
             continue  # "officer" may mean many things; a "non-Indo-European language" is no such language
-        for name in names(written):
-            fitting = [m.id for m in graph.find(name) if m.id != case.answer and keep(m.id)]
-            if not fitting:
-                continue
-            qid = fitting[0]
-            label = graph.label(qid) or written
-            out.append(
-                Proposal(
-                    key=qid,
-                    text=label,
-                    qid=qid,
-                    aliases=tuple(n for n in (*graph.names(qid), name) if n != label),
-                    evidence=(from_description(graph, case.answer, written),),
-                    conditions=frozenset({Condition(property=prop, value=qid)}),
-                )
-            )
-            break
+        fitting = ((name, m.id) for name in names(written) for m in graph.find(name))
+        name, qid = next(((n, q) for n, q in fitting if q != case.answer and keep(q)), ("", ""))
+        if qid:
+            evidence = (from_description(graph, case.answer, written),)
+            node = entity_proposal(graph, qid, graph.label(qid) or written, evidence, states(prop, qid))
+            aliases = node.aliases if name == node.text else (*node.aliases, name)
+            out.append(replace(node, aliases=aliases))
     return out

@@ -37,22 +37,27 @@ class Containers:
 
     def of(self, entity_id: str, *, own: bool) -> list[Statement]:
         """What contains the entity: by the first of OWN_PLACE with a usable value, P131 and P361 alone unless `own`."""
+        chain = self.case.gazetteer.chain(entity_id)
         for prop in OWN_PLACE if own else ("P131", "P361"):
-            if prop == "P706" and self.case.gazetteer.chain(entity_id):
+            if prop == "P706" and chain:
                 continue  # a landform is where a hill lies, not a town
-            found = [s for s in self.values(entity_id, prop) if self.usable(s.target or "")]
-            found = self._agreeing(entity_id, found) if prop == "P131" else found
-            if prop in ("P131", "P17") and entity_id == self.case.answer:
-                found = [s for s in found if self._may_hold_all(entity_id, s.target or "")]
-            if prop == "P361":
-                divisions = [q for q in (entity_id, *(s.target or "" for s in found)) if self._is_division(q)]
-                found = [s for s in found if s.target in divisions and entity_id not in divisions]
-            if found:
+            usable = [s for s in self.values(entity_id, prop) if self.usable(s.target or "")]
+            if found := self._of_the_whole(entity_id, prop, usable):
                 # Only what is gone, and was before the question's date, and a description that tells of today: the
                 # description it is.
                 gone = all(self._is_past(s) and not self.held_then(s) for s in found)
-                return [] if gone and self.case.gazetteer.chain(entity_id) else found
+                return [] if gone and chain else found
         return []
+
+    def _of_the_whole(self, entity_id: str, prop: str, found: list[Statement]) -> list[Statement]:
+        """Those that tell today's place of all of the entity; by P361 the states or provinces of what is none."""
+        if prop == "P131":
+            found = self._agreeing(entity_id, found)
+            if entity_id == self.case.answer:
+                found = [s for s in found if self._may_hold_all(entity_id, s.target or "")]
+        elif prop == "P361":
+            found = [s for s in found if self._is_division(s.target or "") and not self._is_division(entity_id)]
+        return found
 
     def _may_hold_all(self, entity_id: str, container: str) -> bool:
         """Whether a thing that may lie in many places lies in this one as a whole, as far as its description tells.
@@ -74,24 +79,25 @@ class Containers:
 
     def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
-        divisions = [s for s in found if self._is_division(s.target or "")]
-        if divisions:  # Alberta, and what it was part of before: the description tells which holds today
-            told = [p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid]
-            named = [s for s in divisions if s.target in told]
-            if named:
-                found = [s for s in found if s not in divisions or s in named]
-            elif others := [q for q in told if self._is_division(q) and not self.graph.is_historical(q)]:
-                found = [s for s in found if s not in divisions or not self._exclude(s.target or "", others[0])]
+        found = self._in_todays_division(entity_id, found)
         states = [s for s in found if self.case.gazetteer.is_state(s.target or "")]
-        if not states:
+        today = {s.target for s in self.values(entity_id, "P17")} if states else set()
+        if today:
+            found = [s for s in found if s not in states or s.target in today]
+            states = [s for s in states if s.target in today]
+        return states if states and self._is_division(entity_id) else found
+
+    def _in_todays_division(self, entity_id: str, found: list[Statement]) -> list[Statement]:
+        """Of Alberta, and what it was part of before, the one that the description tells."""
+        divisions = [s for s in found if self._is_division(s.target or "")]
+        if not divisions:
             return found
-        own = {s.target for s in self.values(entity_id, "P17")}
-        if own:
-            found = [s for s in found if s not in states or s.target in own]
-            states = [s for s in states if s.target in own]
-        if states and self._is_division(entity_id):
-            return states
-        return found
+        told = [p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid]
+        past = [s for s in divisions if s.target not in told]
+        if len(past) == len(divisions):
+            today = next((q for q in told if self._is_division(q) and not self.graph.is_historical(q)), None)
+            past = [s for s in divisions if today is not None and self._exclude(s.target or "", today)]
+        return [s for s in found if s not in past]
 
     def _exclude(self, one: str, other: str) -> bool:
         """Whether a place in one of the two cannot lie in the other: of the same kind, and neither within the other."""

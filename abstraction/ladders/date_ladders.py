@@ -52,7 +52,11 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     `subject_evidence` is the statement that gives the date, where the graph has it; it stands first in the
     evidence of every tier. One level alone means that no named unit holds the date.
     """
-    return _ladder(parsed, subject_evidence)
+    given = () if subject_evidence is None else (subject_evidence,)
+    answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=given)
+    rungs = _approximate(parsed) if parsed.circa else _exact(parsed)
+    levels = [Level(tiers=tuple(_tier(rung, given) for rung in level)) for level in rungs]
+    return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
 
 
 def time_value_ladder(
@@ -72,7 +76,7 @@ def time_value_ladder(
     if circa:
         text = era.words.written("circa", date=text)[0]
     parsed = ParsedDate(text=text, first=value, last=last, circa=circa, style=style, era=era)
-    return _ladder(parsed, subject_evidence)
+    return date_ladder(parsed, subject_evidence=subject_evidence)
 
 
 def _text(value: TimeValue, era: Era, style: Style) -> str:
@@ -96,14 +100,6 @@ def tolerance(year: int) -> int:
     return 4
 
 
-def _ladder(parsed: ParsedDate, evidence: Evidence | None) -> list[Level]:
-    given = () if evidence is None else (evidence,)
-    answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=given)
-    rungs = _approximate(parsed) if parsed.circa else _exact(parsed)
-    levels = [Level(tiers=tuple(_tier(rung, given) for rung in level)) for level in rungs]
-    return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
-
-
 def _tier(rung: _DateRung, given: tuple[Evidence, ...]) -> Tier:
     return Tier(
         text=rung.texts[0],
@@ -116,8 +112,7 @@ def _tier(rung: _DateRung, given: tuple[Evidence, ...]) -> Tier:
 def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of a date that is no estimate."""
     first, last = parsed.first, parsed.last or parsed.first
-    kinds = [OF_PRECISION.get(value.precision, "deep") for value in (first, last)]
-    start = max(KINDS.index(kind) for kind in kinds)
+    start = max(KINDS.index(OF_PRECISION.get(value.precision, "deep")) for value in (first, last))
     if parsed.last is None and not parsed.part:
         start += 1
     other = gregorian_of(first) if parsed.last is None else None
@@ -128,22 +123,25 @@ def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
         unit = unit_of(first, kind)
         if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit, parsed.era):
             continue
-        rungs = [_rung(unit, parsed.era)]
-        if kind == "decade":
-            decade = TimeValue(year=unit.number, precision=8)
-            century, of_decade = unit_of(first, "century"), unit_of(decade, "century")
-            if century != unit_of(last, "century"):
-                first = last = decade  # 1900-1905: told by the decade that holds both
-            elif century and century != of_decade:
-                # Of the year 1900 the 1900s say nothing about its century, of 1000 nothing about its millennium.
-                rungs = [_decade_of(first.year, unit, parsed.era)]
-                rungs.append(_edge(century, parsed.era))
-        if other and (also := unit_of(other, kind)) and also != unit:
-            rungs.append(_decade_of(other.year, also, parsed.era) if kind == "decade" else _rung(also, parsed.era))
-        if kind == "century" and unit.number > 0 and first.precision >= _YEAR and first.year == unit.last_year():
-            rungs.append(_next_century(unit, parsed.era))
-        levels.append(rungs)
+        if kind == "decade" and unit_of(first, "century") != unit_of(last, "century"):
+            first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: told by the decade that holds both
+        levels.append(_rungs(unit, first, other, parsed.era))
     return levels
+
+
+def _rungs(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[_DateRung]:
+    """The unit as told of a value in it; beside it what the unit leaves out, and the unit of the `other` calendar."""
+    rungs = [_rung(unit, era)]
+    if unit.kind == "decade":
+        century = unit_of(value, "century")
+        if century and century != unit_of(TimeValue(year=unit.number, precision=8), "century"):
+            # Of the year 1900 the 1900s say nothing about its century, of 1000 nothing about its millennium.
+            rungs = [_decade_of(value.year, unit, era), _edge(century, era)]
+    if other and (also := unit_of(other, unit.kind)) and also != unit:
+        rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung(also, era))
+    if unit.kind == "century" and unit.number > 0 and value.precision >= _YEAR and value.year == unit.last_year():
+        rungs.append(_next_century(unit, era))
+    return rungs
 
 
 def _next_century(century: CalendarUnit, era: Era) -> _DateRung:
@@ -163,13 +161,8 @@ def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
 def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of an estimate: a day or month is taken to be right about its year, a year about none."""
     first, last = parsed.first, parsed.last or parsed.first
-    if parsed.last is None and first.precision > 9:
-        year = TimeValue(year=first.year, precision=9)
-        return [
-            [_rung(unit, parsed.era)]
-            for kind in KINDS[KINDS.index("year") : -1]
-            if (unit := unit_of(year, kind)) and _is_worth_saying(unit, parsed.era)
-        ]
+    if parsed.last is None and first.precision > _YEAR:
+        return _from_year(first.year, parsed.era)
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -178,15 +171,22 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
     levels: list[list[_DateRung]] = []
-    centuries = unit_of(early, "century"), unit_of(late, "century")
-    if centuries[0] and centuries[0] == centuries[1]:
-        levels.append([_rung(centuries[0], parsed.era)])
-    elif parsed.last is None and first.precision == 9 and early.year * late.year > 0:
-        levels.append([_turn(*centuries, parsed.era)])
+    one, other = unit_of(early, "century"), unit_of(late, "century")
+    if one and one == other:
+        levels.append([_rung(one, parsed.era)])
+    elif one and other and parsed.last is None and first.precision == _YEAR and early.year * late.year > 0:
+        levels.append([_turn(one, other, parsed.era)])
     millennium = unit_of(early, "millennium")
     if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
         levels.append([_rung(millennium, parsed.era)])
     return levels
+
+
+def _from_year(year: int, era: Era) -> list[list[_DateRung]]:
+    """The rungs from a year on."""
+    value = TimeValue(year=year, precision=_YEAR)
+    units = filter(None, (unit_of(value, kind) for kind in KINDS[KINDS.index("year") : -1]))
+    return [[_rung(unit, era)] for unit in units if _is_worth_saying(unit, era)]
 
 
 def _spread(value: TimeValue) -> int:
@@ -261,10 +261,8 @@ def _edge(century: CalendarUnit, era: Era) -> _DateRung:
     )
 
 
-def _turn(early: CalendarUnit | None, late: CalendarUnit | None, era: Era) -> _DateRung:
+def _turn(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
     """Both centuries, where an estimate lies at their border."""
-    if early is None or late is None:
-        raise ValueError("an estimate within one era has a century on either side")
     old, new = (era.words.counted(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
     return _DateRung(
@@ -277,24 +275,24 @@ def _turn(early: CalendarUnit | None, late: CalendarUnit | None, era: Era) -> _D
 def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
     """Other ways to write the answer as it stands, the day in the other calendar among them."""
     unit = unit_of(parsed.first)
-    if unit is None or parsed.part:
-        return ()
-    forms = names(unit, era=parsed.era, style=parsed.style)
-    if parsed.last is not None:
-        end = unit_of(parsed.last)
-        if parsed.circa or end is None or unit.kind != "year" or end.kind != "year":
-            return ()
-        begin, until = forms[0], names(end, era=parsed.era)[0]
-        if unit.number < 0 and end.number < 0:
-            begin = str(-unit.number)
-        forms = parsed.era.words.written("range", first=begin, last=until)
-    elif parsed.circa:
-        words = parsed.era.words
-        plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
-        marked = tuple(text for form in plain for text in words.written("circa", date=form))
-        forms = (*marked, *forms)
-    elif (other := gregorian_of(parsed.first) or parsed.julian) and (also := unit_of(other)):
-        forms += names(also, era=parsed.era, style=parsed.style)
+    forms = _forms(unit, parsed) if unit is not None and not parsed.part else ()
     kept = {normalise(form): form for form in reversed(forms)}
     kept.pop(normalise(parsed.text), None)
     return tuple(form for form in dict.fromkeys(forms) if kept.get(normalise(form)) == form)
+
+
+def _forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
+    """The ways to write a date that begins with this unit; of ranges only those of plain years."""
+    forms, words = names(unit, era=parsed.era, style=parsed.style), parsed.era.words
+    if parsed.last is not None:
+        end = unit_of(parsed.last)
+        if parsed.circa or end is None or {unit.kind, end.kind} != {"year"}:
+            return ()
+        begin = str(-unit.number) if unit.number < 0 and end.number < 0 else forms[0]
+        return words.written("range", first=begin, last=names(end, era=parsed.era)[0])
+    if parsed.circa:
+        plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
+        return (*(text for form in plain for text in words.written("circa", date=form)), *forms)
+    other = gregorian_of(parsed.first) or parsed.julian
+    also = unit_of(other) if other else None
+    return forms + names(also, era=parsed.era, style=parsed.style) if also else forms

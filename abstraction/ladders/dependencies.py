@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from abstraction.evidence import from_statement
+from abstraction.ladders.entity_values import current_values
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition
 from kg.terms import normalise
 
 _TOLD = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
@@ -19,21 +18,13 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
     qid = case.answer if key == ANSWER else key
     if not case.gazetteer.dependency(qid):
         return []
-    told = [(case.graph.label(s.target or "") or "", s) for s in case.graph.current(qid, "P31")]
-    told = [(label, s) for label, s in told if _NAMED.search(label) and _TOLD.search(label)]
-    if not told:
+    kinds = [v for v in current_values(case.graph, qid, "P31") if _NAMED.search(v.label) and _TOLD.search(v.label)]
+    if not kinds:
         return []
-    label, statement = min(told, key=lambda one: (len(one[0]), one[0]))
-    text = indefinite(_singular(label))
-    return [
-        Proposal(
-            key=normalise(text),
-            text=text,
-            parents=(key,),
-            evidence=(from_statement(case.graph, statement),),
-            conditions=frozenset({Condition(property="P31", value=statement.target or "")}),
-        )
-    ]
+    kind = min(kinds, key=lambda value: (len(value.label), value.label))
+    text = indefinite(_singular(kind.label))
+    evidence = (kind.evidence,)
+    return [Proposal(key=normalise(text), text=text, parents=(key,), evidence=evidence, conditions=kind.conditions)]
 
 
 def _singular(label: str) -> str:

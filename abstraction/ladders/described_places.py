@@ -57,21 +57,19 @@ def described_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chai
 
 def _read_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
     words = _Words(graph, gazetteer)
-    steps = [step for step in words.split(gazetteer.chain(entity_id)) if step]
-    if not any(words.is_country(p.qid) for step in steps for p in step):
-        steps = [tuple(words.as_state(p) for p in step) for step in steps]
-        if not any(words.is_country(p.qid) for step in steps for p in step):
+    steps = words.split(gazetteer.chain(entity_id))
+    if not any(map(words.holds_country, steps)):
+        steps = [tuple(map(words.as_state, step)) for step in steps]
+        if not any(map(words.holds_country, steps)):
             steps += words.ranked_in(graph.description(entity_id) or "", steps)
     steps = [tuple(words.as_division(p, steps) for p in step) for step in steps]
     steps = words.finest_first(steps)
-    countries = [step for step in steps if any(words.is_country(p.qid) for p in step)]
-    if not countries:
-        return steps, []
-    beside = [step for step in steps if step not in countries and all(WORLD.search(p.text) for p in step)]
-    within = [step for step in steps if step not in countries and step not in beside]
+    countries = [step for step in steps if words.holds_country(step)]
+    finer = [step for step in steps if step not in countries]
+    beside = [step for step in finer if all(WORLD.search(p.text) for p in step)] if countries else []
     # A nation within a state stands below it.
     countries.sort(key=lambda step: any(p.qid and gazetteer.is_state(p.qid) for p in step))
-    return within + countries, beside
+    return [step for step in finer if step not in beside] + countries, beside
 
 
 def _typed_pair(text: str) -> tuple[str, str] | None:
@@ -94,36 +92,35 @@ class _Words:
         """Whether the place is a state or called a country, as the Netherlands within their kingdom."""
         return qid is not None and (self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid))
 
+    def holds_country(self, step: Step) -> bool:
+        """Whether one of the places is a state or called a country."""
+        return any(self.is_country(place.qid) for place in step)
+
     def split(self, chain: Iterable[Step]) -> list[Step]:
         """The chain with bare names taken apart that hold two places, and without what names none."""
         out: list[Step] = []
         for step in chain:
-            kept: list[Place] = []
-            above: list[Place] = []
-            for place in step:
-                if place.qid:
-                    kept.append(place)
-                    continue
-                if pair := _typed_pair(place.text):
-                    kept += [Place(text=name, written=place.written) for name in pair]
-                    continue
-                found = None if self._gazetteer.known(place.text, sites=True) else _OF.fullmatch(place.text)
-                found = found or _OWNED.fullmatch(place.text)
-                whole = self._holder(found["whole"]) if found else None
-                if found and whole:
-                    part = found["part"].removeprefix("the ")
-                    kept += [Place(text=part, written=place.written)] if part[:1].isupper() else []
-                    above.append(self._resolved(Place(text=found["whole"]), whole))
-                    continue
-                kept.append(place)
-                side = _SIDE.fullmatch(place.text)
-                whole = self._state(side["whole"]) if side else None
-                if side and whole and normalise(place.text) not in _NOT_PARTS:
-                    above.append(self._resolved(Place(text=side["whole"]), whole))
+            parted = [((place,), None) if place.qid else self._parted(place) for place in step]
             known = {p.qid for s in out for p in s}
-            out.append(tuple(p for p in kept if p.qid or not _NO_NAME.fullmatch(p.text)))
-            out.append(tuple(p for p in above if p.qid not in known))
-        return out
+            out.append(tuple(p for kept, _ in parted for p in kept if p.qid or not _NO_NAME.fullmatch(p.text)))
+            out.append(tuple(whole for _, whole in parted if whole is not None and whole.qid not in known))
+        return [step for step in out if step]
+
+    def _parted(self, place: Place) -> tuple[Step, Place | None]:
+        """The places that a bare name names, and the state or division that it puts them in."""
+        text = place.text
+        if pair := _typed_pair(text):
+            return tuple(Place(text=name, written=place.written) for name in pair), None
+        found = None if self._gazetteer.known(text, sites=True) else _OF.fullmatch(text)
+        found = found or _OWNED.fullmatch(text)
+        if found and (qid := self._holder(found["whole"])):
+            part = found["part"].removeprefix("the ")
+            kept = (Place(text=part, written=place.written),) if part[:1].isupper() else ()
+            return kept, self._resolved(Place(text=found["whole"]), qid)
+        side = _SIDE.fullmatch(text) if normalise(text) not in _NOT_PARTS else None
+        if side and (qid := self._state(side["whole"])):
+            return (place,), self._resolved(Place(text=side["whole"]), qid)
+        return (place,), None
 
     def as_state(self, place: Place) -> Place:
         """A bare name that one state of today goes by, as that state."""

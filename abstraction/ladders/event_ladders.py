@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from abstraction.evidence import from_statement
-from abstraction.ladders.things import Detail, ThingRecipe, things
+from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.phrase_parts import Wording, states
+from abstraction.ladders.things import ThingRecipe, things
 from abstraction.language.phrases import definite
 from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Condition
-from kg.model import Statement, TimeValue
+from kg.model import Rank, Statement, TimeValue
 
 YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
@@ -19,36 +20,33 @@ def events(case: LadderCase) -> list[Proposal]:
     return things(case, _RECIPE)
 
 
-def _time(case: LadderCase) -> Detail | None:
+def _time(case: LadderCase) -> Wording | None:
     """The year, or the decade that start and end share."""
     start, end = _first(case, "P580"), _first(case, "P582")
     point = _first(case, "P585")
     if point is not None and start is None and end is None and len(case.graph.statements(case.answer, "P585")) == 1:
-        return _told(case, str(_year(point)), (point,))
+        return _dated(case, str(_year(point)), (point,))
     if start is None or end is None:
         return None
     first, last = _year(start), _year(end)
     if first == last:
-        return _told(case, str(first), (start, end))
+        return _dated(case, str(first), (start, end))
     if first // DECADE == last // DECADE:
-        return _told(case, f"{first // DECADE * DECADE}s", (start, end))
+        return _dated(case, f"{first // DECADE * DECADE}s", (start, end))
     return None
 
 
-def _told(case: LadderCase, text: str, statements: Sequence[Statement]) -> Detail:
-    proof = tuple(from_statement(case.graph, s) for s in statements)
-    return Detail(text=text, evidence=proof, conditions=frozenset({Condition(property="P585", value=text)}))
+def _dated(case: LadderCase, text: str, statements: Sequence[Statement]) -> Wording:
+    evidence = tuple(from_statement(case.graph, s) for s in statements)
+    return Wording(text=text, features=frozenset({f"y:{text}"}), evidence=evidence, conditions=states("P585", text))
 
 
 def _first(case: LadderCase, prop: str) -> Statement | None:
+    """The first statement that gives a year CE or a finer date."""
     for statement in case.graph.statements(case.answer, prop):
         value = statement.value
-        if (
-            isinstance(value, TimeValue)
-            and value.precision >= YEAR
-            and value.year > 0
-            and statement.rank != "deprecated"
-        ):
+        is_year = isinstance(value, TimeValue) and value.precision >= YEAR and value.year > 0
+        if is_year and statement.rank is not Rank.DEPRECATED:
             return statement
     return None
 
@@ -58,20 +56,15 @@ def _year(statement: Statement) -> int:
     return statement.value.year
 
 
-def _places(case: LadderCase) -> Sequence[Detail]:
+def _places(case: LadderCase) -> Sequence[Wording]:
     """The one place or country where it happened."""
-    graph = case.graph
     for prop in ("P276", "P17"):
-        statements = [s for s in graph.current(case.answer, prop) if s.target]
-        if len(statements) != 1:
+        if len(case.graph.targets(case.answer, prop)) != 1:
             continue
-        target = statements[0].target or ""
-        label = graph.label(target)
-        if label is None or {"place", "country"}.isdisjoint(case.gazetteer.classes(target)):
-            continue
-        condition = Condition(property=prop, value=target)
-        proof = (from_statement(graph, statements[0]),)
-        return [Detail(text=f"in {definite(label)}", evidence=proof, conditions=frozenset({condition}))]
+        for value in current_values(case.graph, case.answer, prop):
+            if not case.gazetteer.classes(value.qid).isdisjoint({"place", "country"}):
+                text, features = f"in {definite(value.label)}", frozenset({f"d:{value.qid}"})
+                return [Wording(text=text, features=features, evidence=(value.evidence,), conditions=value.conditions)]
     return []
 
 

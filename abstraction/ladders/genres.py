@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import as_graph
 from abstraction.classes import anchors
-from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
+from abstraction.ladders.class_hierarchy import (
+    Climbing,
+    add_with_classes_above,
+    climb,
+    stop_classes,
+    used_as_value,
+)
 from abstraction.ladders.class_terms import described_classes
-from abstraction.proposals import ANSWER, LadderCase, Proposal
+from abstraction.proposals import LadderCase, Proposal
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
@@ -22,6 +28,8 @@ _GENRE_OF = re.compile(
     r"|developed|based)\b)"
 )
 _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|style)$")
+_ANY_GENRE = "Q483394"
+_NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"})
 MOST_GENRES = 5_000  # looked through for spellings
 
 
@@ -30,57 +38,31 @@ def genres(case: LadderCase) -> list[Proposal]:
     graph = case.graph
     used = used_as_value(graph, "P136", minimum=1)
     metaclasses = frozenset(q for q, kinds in anchors().items() if "genre" in kinds)
-    own = metaclasses.intersection(graph.classes(case.answer)) - {"Q483394"}
-    same_medium = _medium(case)
+    own = metaclasses.intersection(graph.classes(case.answer)) - {_ANY_GENRE}
 
     def keep(qid: str) -> bool:
         kinds = metaclasses.intersection(graph.classes(qid))
-        if (
-            qid in stop_classes()
-            or ((label := graph.label(qid) or "").endswith(" genre") and normalise(label) not in case.relation.trivial)
-            or not same_medium(qid)
-            or (kinds and "Q483394" not in kinds and own.isdisjoint(kinds) and own)
-        ):
+        label = graph.label(qid) or ""
+        if qid in stop_classes() or qid in metaclasses or not _may_be_genre(case.gazetteer.classes(qid)):
             return False
-        return used(qid) or bool(kinds)
+        if label.endswith(" genre") and normalise(label) not in case.relation.trivial:
+            return False
+        if kinds and own and _ANY_GENRE not in kinds and own.isdisjoint(kinds):
+            return False  # of another medium
+        return bool(kinds) or used(qid)
 
-    kept = climb(graph, case.answer, Climbing(properties=("P279", "P31"), depth=3, keep=keep), condition="P136")
-    kept = {q: p for q, p in kept.items() if q not in metaclasses}
+    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
+    kept = climb(graph, case.answer, how, condition="P136")
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in described_classes(
-            case, pattern, "P136", lambda q: q not in metaclasses and keep(q), names=_spellings(graph)
-        ):
-            if proposal.key in kept:
-                continue
-            above = climb(
-                graph,
-                proposal.key,
-                Climbing(properties=("P279", "P31"), depth=2, keep=keep),
-                condition="P136",
-            )
-            for key, node in above.items():
-                parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
-                if key in kept:
-                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
-                elif key not in metaclasses:
-                    kept[key] = replace(node, parents=parents)
-            kept[proposal.key] = proposal
+        for proposal in described_classes(case, pattern, "P136", keep, names=_spellings(graph)):
+            if proposal.key not in kept:
+                add_with_classes_above(kept, proposal, graph, replace(how, depth=2), condition="P136")
     return list(as_graph(kept.values()).values())
 
 
-def _medium(case: LadderCase) -> Callable[[str], bool]:
-    """A music genre's broader genres are music: a class that is only a kind of work or activity is no genre."""
-    classes = case.gazetteer.classes
-
-    def test(qid: str) -> bool:
-        kinds = classes(qid)
-        return (
-            not kinds
-            or "genre" in kinds
-            or kinds.isdisjoint({"person", "place", "event", "occupation", "organisation"})
-        )
-
-    return test
+def _may_be_genre(kinds: Collection[str]) -> bool:
+    """Whether answer classes let something be a genre: a class that is only a kind of work or activity is none."""
+    return "genre" in kinds or _NO_GENRE.isdisjoint(kinds)
 
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".

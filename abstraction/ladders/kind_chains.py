@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.attested_words import common_types
 from abstraction.descriptions.kind_grammar import DescribedKind, heads, is_plural
 from abstraction.descriptions.spelling import shortenings
 from abstraction.evidence import from_statement
-from abstraction.ladders.class_hierarchy import stop_classes
+from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
+from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.nations import word_evidence
+from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import listed, may_stand
 from abstraction.proposals import LadderCase
 from abstraction.tiers import Condition, Evidence
@@ -24,52 +26,71 @@ STEPS = 2  # of P279 to a usual kind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KindChain:
-    """A kind in all its wordings, finest first, with the features, evidence and conditions of each.
+    """A kind in all its wordings, finest first. `tied` counts the first that take no nationality before them."""
 
-    `tied` counts the first wordings that take no nationality before them.
-    """
-
-    texts: tuple[str, ...]
-    features: tuple[frozenset[str], ...]
-    proofs: tuple[tuple[Evidence, ...], ...]
-    conditions: tuple[frozenset[Condition], ...]
+    wordings: tuple[Wording, ...]
     tied: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        proofs: Sequence[tuple[Evidence, ...]],
+        conditions: Sequence[frozenset[Condition]] | None = None,
+        *,
+        tied: int = 0,
+    ) -> KindChain:
+        """Wordings each of which entails those behind it; without `conditions` each states its own words."""
+        own = [f"o:{normalise(text)}" for text in texts]
+        told = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
+        wordings = tuple(
+            Wording(text=text, features=frozenset(own[at:]), evidence=proofs[at], conditions=told[at])
+            for at, text in enumerate(texts)
+        )
+        return cls(wordings=wordings, tied=tied)
+
+    @property
+    def texts(self) -> list[str]:
+        """The wordings' words."""
+        return [wording.text for wording in self.wordings]
+
+    def only(self, keep: Callable[[str], bool]) -> KindChain:
+        """The chain without the wordings that may not stand."""
+        kept = [at for at, wording in enumerate(self.wordings) if keep(wording.text)]
+        return KindChain(wordings=tuple(self.wordings[at] for at in kept), tied=sum(at < self.tied for at in kept))
 
 
 def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
     """The kind that a description tells, backed by P31 too where a wording is the label of a stated class."""
     classes = {normalise(case.graph.label(s.target or "") or ""): s for s in case.graph.current(case.answer, "P31")}
-    proofs = []
+    proofs: list[tuple[Evidence, ...]] = []
     qids: list[str | None] = []
     for text, used in zip(kind.texts, kind.used, strict=True):
         statement = classes.get(normalise(text))
-        proof = word_evidence(case, used)
-        proofs.append((*proof, from_statement(case.graph, statement)) if statement is not None else proof)
-        qids.append(statement.target if statement is not None else None)
+        backing = () if statement is None else (from_statement(case.graph, statement),)
+        proofs.append((*word_evidence(case, used), *backing))
+        qids.append(None if statement is None else statement.target)
     return _chain(case, kind.texts, qids, proofs, family, kind.tied)
 
 
 def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
     """The kinds that P31 gives, general ones only where there is nothing else."""
-    found: list[tuple[str, str, Evidence]] = []
-    statements = [s for s in case.graph.current(case.answer, "P31") if s.target]
-    case.graph.fetch(s.target for s in statements if s.target)
-    for statement in statements:
-        label = case.graph.label(statement.target or "")
-        if label is None or not label[:1].islower() or any(w[:1].isupper() for w in label.split()):
-            continue
-        last = label.split()[-1]
-        if last not in heads(family) or is_plural(last) or len(label.split()) > 4:
-            continue
-        found.append((label, statement.target or "", from_statement(case.graph, statement)))
-    special = [f for f in found if normalise(f[0]) not in listed("general_kinds")] or found
-    out: list[KindChain] = []
-    for label, qid, evidence in special:
-        texts = shortenings(label, case.vocabulary)
-        if len(out) == STATED or any(label in chain.texts for chain in out):
-            continue
-        out.append(_chain(case, texts, [qid, *(None for _ in texts[1:])], [(evidence,) for _ in texts], family, 0))
-    return [c for c in out if not any(o is not c and set(c.texts) < set(o.texts) for o in out)]
+    classes = [v for v in current_values(case.graph, case.answer, "P31") if _names_kind(v.label, family)]
+    special = [v for v in classes if normalise(v.label) not in listed("general_kinds")] or classes
+    chains: list[KindChain] = []
+    for value in special:
+        if len(chains) < STATED and not any(value.label in chain.texts for chain in chains):
+            texts = shortenings(value.label, case.vocabulary)
+            qids = [value.qid, *(None for _ in texts[1:])]
+            chains.append(_chain(case, texts, qids, [(value.evidence,)] * len(texts), family))
+    return [c for c in chains if not any(c is not other and set(c.texts) < set(other.texts) for other in chains)]
+
+
+def _names_kind(label: str, family: str) -> bool:
+    """Whether a class's label is a short phrase without names for one thing of the family."""
+    words = label.split()
+    plain = label[:1].islower() and not any(word[:1].isupper() for word in words)
+    return plain and len(words) <= 4 and words[-1] in heads(family) and not is_plural(words[-1])
 
 
 def _chain(
@@ -78,58 +99,44 @@ def _chain(
     qids: Sequence[str | None],
     proofs: Sequence[tuple[Evidence, ...]],
     family: str,
-    tied: int,
+    tied: int = 0,
 ) -> KindChain:
-    whole = list(texts)
-    evidence = list(proofs)
     conditions = [
-        frozenset(
-            {
-                Condition(property="P31", value=qid)
-                if qid
-                else Condition(property="text", value=f"kind:{normalise(text)}")
-            }
-        )
+        states("P31", qid) if qid else states("text", f"kind:{normalise(text)}")
         for text, qid in zip(texts, qids, strict=True)
     ]
-    features = [frozenset(f"o:{normalise(t)}" for t in texts[i:]) for i in range(len(texts))]
-    for source in range(len(texts) - 1, -1, -1) if family == "organisation" else ():
-        lifted = broader_kind(case, texts[source], qids[source], family)
-        if lifted is None or normalise(lifted[1]) in {normalise(t) for t in texts}:
+    chain = KindChain.of(texts, proofs, conditions, tied=tied)
+    return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).only(may_stand)
+
+
+def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:
+    """The chain and behind it the broader kind of its shortest wording that has one, which the finer ones entail."""
+    known = {normalise(text) for text in chain.texts}
+    for at in reversed(range(len(chain.wordings))):
+        source = chain.wordings[at]
+        above = broader_kind(case, source.text, qids[at], family)
+        if above is None or normalise(above.label) in known:
             continue
-        qid, label, path = lifted
-        feature = f"o:{normalise(label)}"
-        features = [f | {feature} if i <= source else f for i, f in enumerate(features)]
-        whole.append(label)
-        features.append(frozenset({feature}))
-        evidence.append((*proofs[source], *path))
-        conditions.append(frozenset({Condition(property="P31", value=qid)}))
-        break
-    kept = [i for i, text in enumerate(whole) if may_stand(text)]
-    return KindChain(
-        texts=tuple(whole[i] for i in kept),
-        features=tuple(features[i] for i in kept),
-        proofs=tuple(evidence[i] for i in kept),
-        conditions=tuple(conditions[i] for i in kept),
-        tied=sum(1 for i in kept if i < tied),
-    )
+        own = frozenset({f"o:{normalise(above.label)}"})
+        finer = (replace(wording, features=wording.features | own) for wording in chain.wordings[: at + 1])
+        evidence = (*source.evidence, *above.path)
+        broader = Wording(text=above.label, features=own, evidence=evidence, conditions=states("P31", above.qid))
+        return replace(chain, wordings=(*finer, *chain.wordings[at + 1 :], broader))
+    return chain
 
 
-_BROADER: WeakKeyDictionary[Graph, dict[tuple[str, str], tuple[str, str, tuple[Evidence, ...]] | None]]
-_BROADER = WeakKeyDictionary()
+_BROADER: WeakKeyDictionary[Graph, dict[tuple[str, str], ClassAbove | None]] = WeakKeyDictionary()
 
 
-def broader_kind(
-    case: LadderCase, text: str, qid: str | None, family: str
-) -> tuple[str, str, tuple[Evidence, ...]] | None:
-    """The nearest usual and telling kind above the class that a wording names: (QID, label, P279 steps)."""
+def broader_kind(case: LadderCase, text: str, qid: str | None, family: str) -> ClassAbove | None:
+    """The nearest usual and telling kind above the class that a wording names."""
     if normalise(text) in listed("general_kinds"):
         return None
     memory = _BROADER.setdefault(case.graph, {})
     key = (qid or normalise(text), family)
     if key not in memory:
         start = qid or _class_named(case.graph, text)
-        memory[key] = _climb(case.graph, start, family) if start else None
+        memory[key] = _usual_above(case.graph, start, family) if start else None
     return memory[key]
 
 
@@ -141,25 +148,12 @@ def _class_named(graph: Graph, text: str) -> str | None:
     return classes[0] if len(classes) == 1 else None
 
 
-def _climb(graph: Graph, start: str, family: str) -> tuple[str, str, tuple[Evidence, ...]] | None:
-    usual = common_types(family)
-    layer: list[tuple[str, tuple[Evidence, ...]]] = [(start, ())]
-    seen = {start}
-    for _ in range(STEPS):
-        above: list[tuple[str, tuple[Evidence, ...]]] = []
-        for below, trail in layer:
-            for statement in graph.current(below, "P279"):
-                target = statement.target
-                if target is None or target in seen or target in stop_classes():
-                    continue
-                seen.add(target)
-                label = graph.label(target)
-                if label is None:
-                    continue
-                path = (*trail, from_statement(graph, statement))
-                key = normalise(label)
-                if key in usual and key not in listed("general_kinds") and may_stand(label):
-                    return target, label, path
-                above.append((target, path))
-        layer = above if len(above) == 1 else []
+def _usual_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
+    usual = common_types(family) - listed("general_kinds")
+    for layer in layers_above(graph, start, steps=STEPS):
+        for above in layer:
+            if normalise(above.label) in usual and may_stand(above.label):
+                return above
+        if len(layer) != 1:
+            return None
     return None

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.classes import head_of_description
-from abstraction.evidence import from_description, from_statement
+from abstraction.evidence import from_description
+from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.place_ladders import Climb
 from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import STATE
@@ -72,13 +73,12 @@ def spoken(names: Sequence[str]) -> list[str]:
 def noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """What the place is called as a thing: by a class with a plain noun as label, else by its description."""
     graph = case.graph
-    for statement in graph.current(case.answer, "P31"):
-        label = graph.label(statement.target) if statement.target else None
-        if statement.target in _COUNTRY_CLASSES and case.gazetteer.is_state(case.answer):
-            return STATE_NOUN, (from_statement(graph, statement),)
-        head = head_of_description(label) if label else None
-        if head and label == head[0] and head[1] == "place" and label not in _ROLES:
-            return head[0], (from_statement(graph, statement),)
+    for value in current_values(graph, case.answer, "P31"):
+        if value.qid in _COUNTRY_CLASSES and case.gazetteer.is_state(case.answer):
+            return STATE_NOUN, (value.evidence,)
+        head = head_of_description(value.label)
+        if head == (value.label, "place") and value.label not in _ROLES:
+            return value.label, (value.evidence,)
     description = graph.description(case.answer)
     head = head_of_description(description) if description else None
     if head and head[1] in ("place", "country") and head[0] not in _ROLES:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
 from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import Graph as ProposalGraph
 from abstraction.assembly.levels import ancestors, as_graph, remove
-from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes
+from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, stop_classes
 from abstraction.ladders.class_terms import described_classes
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
@@ -46,7 +45,6 @@ MEMBERS = 50  # of a family, read to see whether they are forms of one
 def languages(case: LadderCase) -> list[Proposal]:
     """ "a West Germanic language › a Germanic language › an Indo-European language", never the country."""
     graph = case.graph
-
     own = {_plain(name) for name in graph.names(case.answer)}
 
     def keep(qid: str) -> bool:
@@ -61,31 +59,20 @@ def languages(case: LadderCase) -> list[Proposal]:
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
         )
 
-    kept = climb(
-        graph,
-        case.answer,
-        Climbing(properties=("P279",), first=("P31",), depth=9, keep=keep),
-        condition="P407",
-    )
+    upward = Climbing(properties=("P279",), depth=8, keep=keep)
+    kept = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
     nearest = [key for key, node in kept.items() if ANSWER in node.parents]
     described = [
-        *described_classes(case, _LANGUAGE, "P407", keep, names=_family_names),
-        *described_classes(case, _FAMILY_OF, "P407", keep, names=_family_names),
+        proposal
+        for pattern in (_LANGUAGE, _FAMILY_OF)
+        for proposal in described_classes(case, pattern, "P407", keep, names=_family_names)
     ]
     for proposal in described:
         if proposal.key in kept:
             known = kept[proposal.key]
             kept[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
-            continue
-        kept[proposal.key] = proposal
-        if proposal.qid:
-            how = Climbing(properties=("P279",), depth=8, keep=keep)
-            for key, node in climb(graph, proposal.qid, how, condition="P407").items():
-                parents = tuple(proposal.key if p == ANSWER else p for p in node.parents)
-                if key in kept:
-                    kept[key] = replace(kept[key], parents=tuple(dict.fromkeys((*kept[key].parents, *parents))))
-                else:
-                    kept[key] = replace(node, parents=parents)
+        else:
+            add_with_classes_above(kept, proposal, graph, upward, condition="P407")
     # The answer's own P31 says "a language of this family" only for classes below `language`.
     nodes = as_graph(_singular(node) for node in kept.values())
     nodes = _nested(nodes, nearest, [p.key for p in described])
@@ -117,20 +104,22 @@ def _nested(nodes: ProposalGraph, nearest: Collection[str], described: Collectio
     """The families with those that the description names above the nearest, and none whose place beside them is
     unknown."""
     for key in described:
-        if key not in nodes:
-            continue
-        related = {key, *ancestors(nodes, key)}
-        beside = [k for k in nodes if k not in related and key not in ancestors(nodes, k)]
-        below = tuple(k for k in beside if k in nearest and k not in described)
-        unknown = set(beside) - set(nearest)
-        nodes = remove(nodes, partial(_is_one_of, unknown))
-        if below:
-            nodes[key] = replace(nodes[key], parents=below)
+        if key in nodes:
+            nodes = _above_nearest(nodes, key, nearest, described)
     return nodes
 
 
-def _is_one_of(keys: Collection[str], proposal: Proposal) -> bool:
-    return proposal.key in keys
+def _above_nearest(
+    nodes: ProposalGraph, key: str, nearest: Collection[str], described: Collection[str]
+) -> ProposalGraph:
+    related = {key, *ancestors(nodes, key)}
+    beside = [other for other in nodes if other not in related and key not in ancestors(nodes, other)]
+    below = tuple(other for other in beside if other in nearest and other not in described)
+    unknown = set(beside) - set(nearest)
+    nodes = remove(nodes, lambda proposal: proposal.key in unknown)
+    if below:
+        nodes[key] = replace(nodes[key], parents=below)
+    return nodes
 
 
 def _with_article(graph: Graph, node: Proposal) -> Proposal:
@@ -180,9 +169,4 @@ def _plain(name: str) -> str:
 
 
 def _family_names(written: str) -> list[str]:
-    return [
-        f"{written} language",
-        f"{written} languages",
-        f"{written} language family",
-        f"{written} dialects",
-    ]
+    return [f"{written} {kind}" for kind in ("language", "languages", "language family", "dialects")]

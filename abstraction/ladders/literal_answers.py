@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from abstraction.evidence import from_statement
 from abstraction.information.literal_bits import with_date_bits, with_quantity_bits
+from abstraction.ladders.ages import age_ladder
 from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.quantities import parse_quantity, quantity_ladder
 from abstraction.language.languages import is_known
 from abstraction.relations import table
 from abstraction.tiers import MAX_LEVELS, Evidence, Level, Tier
-from kg.model import QuantityValue, Statement, TimeValue
+from kg.model import QuantityValue, Statement, TimeValue, Value
 from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import time_key
 
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
-
-
+_YEAR = 9  # precision of a year
 _AGED = re.compile(r"(?<!\s)\s*+\((?:aged?|at age|age at death) [^()]{1,30}\)\s*+\Z", re.IGNORECASE)
 
 
@@ -30,42 +32,36 @@ def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) 
     parsed = parse_date(text, code=graph.shown_in) or parse_date(_AGED.sub("", text), code=graph.shown_in)
     if parsed is None:
         return None
-    evidence = _date_evidence(parsed, graph, subject, relation)
+    evidence = _evidence(graph, subject, relation, lambda value: _agrees(value, parsed))
     return with_date_bits(parsed, date_ladder(parsed, subject_evidence=evidence), relation)
 
 
-def _date_evidence(parsed: ParsedDate, graph: Graph, subject: str | None, relation: str) -> Evidence | None:
-    if subject is None or not relation:
-        return None
-    for statement in graph.current(subject, relation):
-        value = statement.value
-        if isinstance(value, TimeValue) and _agrees(value, parsed):
-            return from_statement(graph, statement)
-    return None
+def _evidence(
+    graph: Graph, subject: str | None, relation: str, fits: Callable[[Value | None], bool]
+) -> Evidence | None:
+    """The first of the subject's statements of the relation whose value fits."""
+    stated = graph.current(subject, relation) if subject is not None and relation else ()
+    return next((from_statement(graph, statement) for statement in stated if fits(statement.value)), None)
 
 
-def _agrees(value: TimeValue, parsed: ParsedDate) -> bool:
-    """Whether the statement says no less than the answer: its span of days lies inside the answer's."""
+def _agrees(value: Value | None, parsed: ParsedDate) -> bool:
+    """Whether the value says no less than the answer: its span of days lies inside the answer's."""
+    if not isinstance(value, TimeValue):
+        return False
     first, last = parsed.first, parsed.last or parsed.first
     return time_key(first) <= time_key(value) and time_key(value, late=True) <= time_key(last, late=True)
 
 
 def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
     """The levels of a quantity, the answer first; None where the text is no quantity."""
-    from abstraction.ladders.quantities import parse_quantity, quantity_ladder
-
     parsed = parse_quantity(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
     if parsed is None:
         return None
     if not is_known(graph.shown_in) and _THOUSANDS.search(text):
         return None  # "3.718 metros": no rules of the language tell a thousand from a thousandth
-    evidence = None
-    if subject is not None and relation:
-        for statement in graph.current(subject, relation):
-            value = statement.value
-            if isinstance(value, QuantityValue) and value.amount == parsed.amount:
-                evidence = from_statement(graph, statement)
-                break
+    evidence = _evidence(
+        graph, subject, relation, lambda value: isinstance(value, QuantityValue) and value.amount == parsed.amount
+    )
     return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)
 
 
@@ -80,8 +76,6 @@ def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
 
     "150 (acceptable range: 148 to 152)" is 150 give or take 2: the range is a name of level 1.
     """
-    from abstraction.ladders.quantities import parse_quantity, quantity_ladder
-
     found = _RANGE.fullmatch(" ".join(text[:200].split()))
     if found is None:
         return None
@@ -97,9 +91,6 @@ def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
 
 def age_levels(text: str, *, graph: Graph) -> tuple[Level, ...] | None:
     """The levels of an age of somebody; None where the text is no amount."""
-    from abstraction.ladders.ages import age_ladder
-    from abstraction.ladders.quantities import parse_quantity
-
     parsed = parse_quantity(text, code=graph.shown_in)
     return None if parsed is None else with_quantity_bits(parsed, age_ladder(parsed), "")
 
@@ -127,17 +118,12 @@ def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:
     return [s for s in graph.current(qid, prop) if isinstance(s.value, TimeValue) and s.value.precision >= _YEAR]
 
 
-_YEAR = 9  # precision of a year
-
-
 def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
     """The levels of an amount that nothing but its own unit tells to be one: "45.3%", "-195.8 °C".
 
     None for bare numbers and counted things, which may be names, and where the unit is written as a title is
     ("127 Hours").
     """
-    from abstraction.ladders.quantities import parse_quantity
-
     parsed = parse_quantity(text, code=graph.shown_in)
     if parsed is None or parsed.unit is None or not (parsed.sign or parsed.unit_text in parsed.unit.spellings):
         return None

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.words import DescriptionWord, spans
 from abstraction.evidence import from_statement
-from abstraction.language.phrases import listed
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
+from abstraction.language.phrases import Lattice, listed
 from abstraction.proposals import LadderCase
-from abstraction.tiers import Condition, Evidence
+from abstraction.tiers import Evidence
 from kg.model import Rank, Statement
 from kg.walks.graph import Graph
 from kg.walks.ranks import stated as all_stated
@@ -21,17 +22,13 @@ _PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Nation:
-    """A nationality as a feature of phrases: `features` holds itself and what it entails ("British").
+class Nation(Wording):
+    """A nationality as a part of phrases: `features` holds itself and what it entails ("British").
 
     `broader` are the nationalities that it entails: one of two that stand together, or the wider one. A
     language someone writes in is told like a nationality but makes no `person`.
     """
 
-    text: str
-    features: frozenset[str]
-    evidence: tuple[Evidence, ...]
-    conditions: frozenset[Condition]
     broader: tuple[Nation, ...] = ()
     person: bool = True
 
@@ -53,29 +50,27 @@ def speaks_english(case: LadderCase) -> bool:
 
 def ever(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
     """The statements that hold today, or, where all have ended, those that once did."""
-    return graph.current(entity_id, prop) or _best(all_stated(graph.statements(entity_id, prop)))
-
-
-def _best(statements: list[Statement]) -> list[Statement]:
-    preferred = [s for s in statements if s.rank is Rank.PREFERRED]
-    return preferred or statements
+    if today := graph.current(entity_id, prop):
+        return today
+    once = all_stated(graph.statements(entity_id, prop))
+    return [s for s in once if s.rank is Rank.PREFERRED] or once
 
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
     """Words of the answer's description as evidence, one step for each unbroken stretch."""
+    return tuple(stretch_evidence(case, stretch) for stretch in spans(used))
+
+
+def stretch_evidence(case: LadderCase, span: tuple[int, int]) -> Evidence:
+    """[start, end) of the answer's description as evidence."""
     label = case.graph.label(case.answer)
-    labels = {case.answer: label} if label else {}
-    text = case.graph.description(case.answer)
-    return tuple(
-        Evidence(
-            kind="description",
-            subject=case.answer,
-            language=case.graph.language,
-            text=text,
-            span=stretch,
-            labels=labels,
-        )
-        for stretch in spans(used)
+    return Evidence(
+        kind="description",
+        subject=case.answer,
+        language=case.graph.language,
+        text=case.graph.description(case.answer),
+        span=span,
+        labels={case.answer: label} if label else {},
     )
 
 
@@ -84,78 +79,82 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
 
     Where all values have ended (a citizenship of the dead, the country of what is dissolved), those count.
     """
-    stated: list[Statement] = []
-    for prop in properties:
-        stated = [s for s in ever(case.graph, case.answer, prop) if s.target]
-        if stated:
-            break
+    by_property = ([s for s in ever(case.graph, case.answer, prop) if s.target] for prop in properties)
+    stated = next(filter(None, by_property), [])
     if national is not None and national.of_language:
-        condition = Condition(property="text", value=f"mod:{national.text}")
-        return [
-            Nation(
-                text=national.text,
-                features=frozenset({f"n:{national.text}"}),
-                evidence=word_evidence(case, national.words),
-                conditions=frozenset({condition}),
-                person=False,
-            )
-        ]
-    if national is not None:
-        found = _described(case, national, stated, properties[0])
-        if found is not None:
-            return [found]
+        words = word_evidence(case, national.words)
+        return [replace(_nation(national.text, "text", f"mod:{national.text}", words), person=False)]
+    described = _described(case, national, stated, properties[0]) if national is not None else None
+    if described is not None:
+        return [described]
     out: dict[str, Nation] = {}
     for statement in stated:
-        country = statement.target
-        adjective = case.vocabulary.adjective(country) if country else None
-        if country is not None and adjective is not None and adjective not in out:
+        country = statement.target or ""
+        adjective = case.vocabulary.adjective(country)
+        if adjective is not None and adjective not in out:
             proof = (from_statement(case.graph, statement),)
-            out[adjective] = _nation(adjective, country, proof, statement.property)
+            out[adjective] = _nation(adjective, statement.property, country, proof)
     return list(out.values())[:MOST]
 
 
-def _nation(
-    adjective: str, country: str, evidence: tuple[Evidence, ...], prop: str, broader: tuple[Nation, ...] = ()
-) -> Nation:
+def nation_of_place(case: LadderCase, place: str, prop: str) -> list[Nation]:
+    """The country of where the answer has its seat or was formed (by the property `place`), told as its `prop`."""
+    for seat in [s for s in case.graph.current(case.answer, place) if s.target][:1]:
+        for statement in case.graph.current(seat.target or "", "P17")[:1]:
+            adjective = case.vocabulary.adjective(statement.target or "")
+            if adjective is not None:
+                proof = (from_statement(case.graph, seat), from_statement(case.graph, statement))
+                return [_nation(adjective, prop, statement.target or "", proof)]
+    return []
+
+
+def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], order: int) -> None:
+    """Put in a wording behind each nationality and behind what those entail."""
+    for nation in nations:
+        for each in (nation, *nation.broader):
+            if not wording.text.startswith(f"{each.text} "):  # "an American American football league"
+                add_phrase(lattice, f"{each.text} {wording.text}", (each, wording), order=order)
+
+
+def _nation(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
     return Nation(
-        text=adjective,
-        features=frozenset({f"n:{adjective}"}).union(*(b.features for b in broader)),
-        evidence=evidence,
-        conditions=frozenset({Condition(property=prop, value=country)}),
-        broader=broader,
+        text=adjective, features=frozenset({f"n:{adjective}"}), evidence=evidence, conditions=states(prop, value)
     )
 
 
 def _described(case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str) -> Nation | None:
+    """The nationality by the words of the description, and by the statements that bear them out."""
     words = word_evidence(case, national.words)
-    adjective_of = case.vocabulary.adjective
     parts: list[Nation] = []
     for text, countries in zip(national.parts, national.countries, strict=True):
-        support = [s for s in stated if s.target in countries or adjective_of(s.target or "") == text]
-        if len(countries) > 1 and stated and not support and text not in listed("unambiguous_nations"):
+        backing = [s for s in stated if s.target in countries or case.vocabulary.adjective(s.target or "") == text]
+        if len(countries) > 1 and stated and not backing and text not in listed("unambiguous_nations"):
             return None  # "Dominican" of which country, or of the order?
-        country = next((s.target for s in support if s.target in countries), None) or countries[0]
-        proof = (*words, *(from_statement(case.graph, s) for s in support[:1]))
-        broader: tuple[Nation, ...] = ()
-        united = [s for s in stated if s.target == UNITED_KINGDOM] if country in _PARTS_OF_BRITAIN else []
-        british = adjective_of(UNITED_KINGDOM)
-        if united and british:
-            wider = _nation(british, UNITED_KINGDOM, (from_statement(case.graph, united[0]),), prop)
-            broader = (wider,)
-        part = _nation(text, country, proof, prop, broader)
-        if broader:
-            # Citizenship is stated of the whole; the part is what the words say.
-            told = Condition(property="text", value=f"nation:{text}")
-            part = replace(part, conditions=broader[0].conditions | {told})
-        parts.append(part)
-    if len(parts) == 1:
-        return parts[0]
-    # Both adjectives stand together; one alone only where a statement bears it out, else the last.
-    kept = [p for p in parts if len(p.evidence) > len(words)] or parts[-1:]
+        country = next((s.target for s in backing if s.target in countries), None) or countries[0]
+        part = _nation(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
+        parts.append(_as_british(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
+    return parts[0] if len(parts) == 1 else _compound(national.text, words, parts)
+
+
+def _compound(text: str, words: tuple[Evidence, ...], parts: Sequence[Nation]) -> Nation:
+    """Both adjectives together; one alone only where a statement bears it out, else the last."""
+    broader = [p for p in parts if len(p.evidence) > len(words)] or parts[-1:]
     return Nation(
-        text=national.text,
-        features=frozenset({f"n:{national.text}"}).union(*(p.features for p in kept)),
+        text=text,
+        features=frozenset({f"n:{text}"}).union(*(p.features for p in broader)),
         evidence=words,
         conditions=frozenset().union(*(p.conditions for p in parts)),
-        broader=tuple(kept),
+        broader=tuple(broader),
     )
+
+
+def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], prop: str) -> Nation:
+    """The nationality with "British" above it, where the citizenship is stated of the whole."""
+    united = next((s for s in stated if s.target == UNITED_KINGDOM), None)
+    british = case.vocabulary.adjective(UNITED_KINGDOM)
+    if united is None or not british:
+        return part
+    whole = _nation(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
+    # The part is what the words say.
+    conditions = whole.conditions | states("text", f"nation:{part.text}")
+    return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))

@@ -11,13 +11,14 @@ from abstraction.descriptions.office_grammar import Kin, Office, office_data, re
 from abstraction.descriptions.person_grammar import parse_person
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
+from abstraction.ladders.entity_values import NamedValue, named_values
 from abstraction.ladders.nations import Nation, ever, word_evidence
+from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
 from abstraction.ladders.portrait import Portrait
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.proposals import LadderCase
-from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
+from abstraction.tiers import Evidence
 from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import has_ended
@@ -29,28 +30,25 @@ _FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": 
 _LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # of one who holds the office no more
 # Who was the first prime minister is the 79th by a count of another kind.
 _ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d{1,3}(?:st|nd|rd|th))\b", re.I)
+_ONLY = frozenset({"eldest", "oldest", "youngest", "only"})
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
 def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -> bool:
     """Put the offices in, described ones or else stated ones; whether any of them tells the occupation."""
     described = person.described.offices if person.described is not None else ()
-    statements = [s for s in ever(case.graph, case.answer, "P39") if s.target]
-    alive = not case.graph.statements(case.answer, "P570")
+    posts = named_values(case.graph, ever(case.graph, case.answer, "P39"))
     told = False
     for office in described:
-        told |= _add(case, person, office, nations, person.spans(office.words), _matching(case, office, statements))
-    if not described and case.relation.facets is None:  # an author is no president of a jury first
-        taken = 0
-        for statement in statements:
-            label = case.graph.label(statement.target or "")
-            stated = _read(label) if label else None
-            if stated is None or stated.family == "role" or taken == OFFICES:
-                continue
-            if alive and has_ended(statement):
-                stated = replace(stated, former=True)
-            _add(case, person, stated, nations, (), statement)
-            taken += 1
+        told |= _add(case, person, office, nations, word_evidence(case, office.words), _matching(office, posts))
+    if described or case.relation.facets is not None:  # an author is no president of a jury first
+        return told
+    alive = not case.graph.statements(case.answer, "P570")
+    read = ((post, office_labelled(post.label)) for post in posts)
+    stated = [(post, office) for post, office in read if office is not None and office.family != "role"]
+    for post, office in stated[:OFFICES]:
+        left = alive and has_ended(post.statement)
+        _add(case, person, replace(office, former=True) if left else office, nations, (), post)
     return told
 
 
@@ -63,20 +61,17 @@ def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
     return described is not None and bool(described.offices or described.kin)
 
 
-def _read(label: str) -> Office | None:
-    """A P39 label as an office: "mayor of Chicago"."""
+def office_labelled(label: str) -> Office | None:
+    """The office that a label names: "mayor of Chicago"."""
     sequence = words(label)
     nominal = next((i for i, w in enumerate(sequence) if w.key in {"of", "for", "to"}), 0)
     return read_office(sequence, nominal) if nominal else None
 
 
-def _matching(case: LadderCase, office: Office, statements: Sequence[Statement]) -> Statement | None:
+def _matching(office: Office, posts: Sequence[NamedValue]) -> NamedValue | None:
+    """The stated office that says the same in any order of words."""
     wanted = _content(f"{office.title} {office.complement}")
-    for statement in statements:
-        label = case.graph.label(statement.target or "")
-        if label and _content(label) == wanted:
-            return statement
-    return None
+    return next((post for post in posts if _content(post.label) == wanted), None)
 
 
 def _content(text: str) -> frozenset[str]:
@@ -86,19 +81,18 @@ def _content(text: str) -> frozenset[str]:
 def names_subject(case: LadderCase, text: str) -> bool:
     """Whether the text names the subject of the question, by a whole name or by a telling part of one."""
     tokens = _content(text) - listed("telling_nothing")
-    names = list(case.graph.names(case.subject)) if case.subject else []
-    if case.subject_text:
-        names.append(case.subject_text)
-    return any(tokens & (_content(name) - listed("telling_nothing")) for name in names)
+    return any(tokens & _content(name) for name in _subject_names(case))
 
 
 def names_whole_subject(case: LadderCase, text: str) -> bool:
     """Whether the text holds a whole name of the subject."""
     tokens = _content(text)
-    names = list(case.graph.names(case.subject)) if case.subject else []
-    if case.subject_text:
-        names.append(case.subject_text)
-    return any((name := _content(each)) and name <= tokens for each in names)
+    return any((name := _content(each)) and name <= tokens for each in _subject_names(case))
+
+
+def _subject_names(case: LadderCase) -> list[str]:
+    names = case.graph.names(case.subject) if case.subject else ()
+    return [*names, case.subject_text] if case.subject_text else list(names)
 
 
 def repeats_answer(case: LadderCase, text: str) -> bool:
@@ -112,118 +106,115 @@ def _add(
     person: Portrait,
     office: Office,
     nations: Sequence[Nation],
-    proof: tuple[Evidence, ...],
-    statement: Statement | None,
+    described: tuple[Evidence, ...],
+    post: NamedValue | None,
 ) -> bool:
-    described = bool(proof)
-    is_dead = bool(case.graph.statements(case.answer, "P570")) or bool(_LIFE.search(person.text))
-    if statement is not None:
-        proof = (*proof, from_statement(case.graph, statement))
-    spouse = office.title.casefold() in office_data()["spouse_titles"]
-    hidden = (
-        (spouse and case.relation.id in {"P26", "P451"})
-        or repeats_answer(case, f"{office.title} {office.complement}")
-        or names_whole_subject(case, office.complement)
-    )
-    former = "former " if office.former else ""
-    named = f"{former}{office.title} {office.complement}"
-    own = frozenset({f"f:{normalise(named)}"})
-    lifts = _lifted(case, person, office, nations, proof, hidden)
-    entailed = frozenset().union(*(features for _, features, _, _ in lifts))
-    condition = (
-        Condition(property="P39", value=statement.target)
-        if statement is not None and statement.target
-        else Condition(property="text", value=f"office:{normalise(named)}")
+    """Put an office in and what every holder of it is; whether there is any such."""
+    title = f"{office.title} {office.complement}"
+    named = f"former {title}" if office.former else title
+    evidence = described if post is None else (*described, post.evidence)
+    hidden = _is_hidden(case, office)
+    holders = _holders(case, person, office, nations, evidence, hidden)
+    wording = Wording(
+        text=named,
+        features=frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders)),
+        evidence=evidence,
+        conditions=states("text", f"office:{normalise(named)}") if post is None else post.conditions,
     )
     person.order += 1
     if not hidden:
-        if office.ordinal is not None and not former and not _ORDINAL.search(case.question):
-            ordinal = Condition(property="text", value=f"ordinal:{office.ordinal}")
-            person.lattice.add(
-                f"the {office.ordinal} {office.title} {office.complement}",
-                own | entailed | {f"f:{office.ordinal} {normalise(named)}"},
-                evidence=(*_ordinal_span(person, office), *proof), conditions={condition, ordinal}, order=person.order,
-            )  # fmt: skip
-        unique = office.unique or _FIRST.search(office.title)
-        the = unique and office.ordinal is None and not former and described and not is_dead
-        text = f"the {named}" if the else indefinite(named)
-        person.lattice.add(text, own | entailed, evidence=proof, conditions={condition}, order=person.order)
-    for text, features, evidence, conditions in lifts:
+        if office.ordinal is not None and not office.former and not _ORDINAL.search(case.question):
+            ordinal = Wording(
+                text=office.ordinal,
+                features=frozenset({f"f:{office.ordinal} {normalise(named)}"}),
+                evidence=_ordinal_evidence(case, person, office),
+                conditions=states("text", f"ordinal:{office.ordinal}"),
+            )
+            add_phrase(person.lattice, f"{office.ordinal} {title}", (ordinal, wording), order=person.order, the=True)
+        the = bool(described) and _is_held_alone(case, person, office)
+        add_phrase(person.lattice, named, (wording,), order=person.order, the=the)
+    for holder in holders:
         person.order += 1
-        person.lattice.add(indefinite(text), features, evidence=evidence, conditions=conditions, order=person.order)
-    return bool(lifts)
+        add_phrase(person.lattice, holder.text, (holder,), order=person.order)
+    return bool(holders)
 
 
-def _ordinal_span(person: Portrait, office: Office) -> tuple[Evidence, ...]:
+def _is_hidden(case: LadderCase, office: Office) -> bool:
+    """Whether naming the office says what was asked, what the answer's name says, or whom the question is about."""
+    spouse = office.title.casefold() in office_data()["spouse_titles"]
+    if spouse and case.relation.id in {"P26", "P451"}:
+        return True
+    return repeats_answer(case, f"{office.title} {office.complement}") or names_whole_subject(case, office.complement)
+
+
+def _is_held_alone(case: LadderCase, person: Portrait, office: Office) -> bool:
+    """Whether the person is the holder of the office and not one of several."""
+    if office.ordinal is not None or office.former:
+        return False
+    if case.graph.statements(case.answer, "P570") or _LIFE.search(person.text):
+        return False
+    return office.unique or _FIRST.search(office.title) is not None
+
+
+def _ordinal_evidence(case: LadderCase, person: Portrait, office: Office) -> tuple[Evidence, ...]:
     start = office.words[0].start
     before = [w for w in words(person.text) if w.end <= start and w.key == (office.ordinal or "").casefold()]
-    return person.spans(before[-1:]) if before else ()
+    return word_evidence(case, before[-1:]) if before else ()
 
 
-Lift = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]
-
-
-def _lifted(
+def _holders(
     case: LadderCase,
     person: Portrait,
     office: Office,
     nations: Sequence[Nation],
-    proof: tuple[Evidence, ...],
+    evidence: tuple[Evidence, ...],
     hidden: bool,
-) -> list[Lift]:
-    """What every holder of the office is, with a nationality where one is known and without."""
-    out: list[Lift] = []
-    if not _is_public(case, person, office):
-        return out
-    nouns = _nouns(office)
+) -> list[Wording]:
+    """What every holder of the office is, with a land where one is known and without."""
+    nouns = _nouns(office) if _is_public(case, person, office) else []
     if person.described is not None and office.lift is not None and office.lift.startswith("noble"):
         # "German nobleman, Count of Holstein": both are told, so neither is the coarser.
         told = {o.texts[-1] for o in person.described.occupations}
         nouns = [noun for noun in nouns if noun not in told]
-    for noun in nouns:
+    out: list[Wording] = []
+    title = office.title.lower()
+    for at, noun in enumerate(nouns):
         owners = case.vocabulary.labelled.get(noun, ())
-        stated = [s for s in case.graph.current(case.answer, "P106") if s.target in owners]
-        rule = Evidence(kind="rule", text=f"{indefinite(office.title.lower())} is {indefinite(noun)}")
-        evidence = (
-            *proof,
-            *([from_statement(case.graph, stated[0])] if stated else [rule] if noun != office.title.lower() else []),
+        backing = [from_statement(case.graph, s) for s in case.graph.current(case.answer, "P106") if s.target in owners]
+        if not backing and noun != title:
+            backing = [Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(noun)}")]
+        plain = Wording(
+            text=noun,
+            features=frozenset(f"o:{n}" for n in nouns[at:]),
+            evidence=(*evidence, *backing[:1]),
+            conditions=states("P106", owners[0]) if owners else states("text", f"occupation:{noun}"),
         )
-        conditions = frozenset(
-            {
-                Condition(property="P106", value=owners[0])
-                if owners
-                else Condition(property="text", value=f"occupation:{noun}")
-            }
-        )
-        wider = frozenset(f"o:{n}" for n in nouns[nouns.index(noun) :])
-        adjective = _land(case, office)
-        if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
-            # The land of the title, which need not be the holder's own.
-            feature = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
-            condition = Condition(property="text", value=f"land:{adjective}")
-            # "a Swedish monarch" says no less than "the monarch of Sweden".
-            if hidden or noun != office.title.lower() or _complement_name(office) not in bundled_demonyms().names:
-                out.append((f"{adjective} {noun}", wider | feature, evidence, conditions | {condition}))
-        elif office.family == "monarch":
-            pass  # a king's own nationality is not that of his throne
-        elif nations:
-            # A President of Senegal who is French as well is a Senegalese politician.
-            fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
-            for nation in fitting or nations:
-                out.append(
-                    (
-                        f"{nation.text} {noun}",
-                        wider | nation.features,
-                        (*nation.evidence, *evidence),
-                        conditions | nation.conditions,
-                    )
-                )
-        elif adjective is not None and office.family == "politician":
-            feature = frozenset({f"n:{adjective}"})
-            condition = Condition(property="text", value=f"land:{adjective}")
-            out.append((f"{adjective} {noun}", wider | feature, evidence, conditions | {condition}))
-        out.append((noun, wider, evidence, conditions))
+        out += [phrase_of(land, plain) for land in _lands(case, office, nations, noun, hidden)]
+        out.append(plain)
     return out
+
+
+def _lands(case: LadderCase, office: Office, nations: Sequence[Nation], noun: str, hidden: bool) -> Sequence[Wording]:
+    """What may stand before the noun for a holder of the office: the land of the title, else the holder's own."""
+    adjective = _land(case, office)
+    if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
+        # "a Swedish monarch" says no less than "the monarch of Sweden".
+        if not hidden and noun == office.title.lower() and _complement_name(office) in bundled_demonyms().names:
+            return ()
+        # The land of the title need not be the holder's own.
+        features = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
+        return (_of_title(adjective, features),)
+    if office.family == "monarch":
+        return ()  # a king's own nationality is not that of his throne
+    if not nations and adjective is not None and office.family == "politician":
+        return (_of_title(adjective, frozenset({f"n:{adjective}"})),)
+    # A President of Senegal who is French as well is a Senegalese politician.
+    fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
+    return fitting or nations
+
+
+def _of_title(adjective: str, features: frozenset[str]) -> Wording:
+    return Wording(text=adjective, features=features, evidence=(), conditions=states("text", f"land:{adjective}"))
 
 
 # A governor of a bank and a president of a union are no politicians.
@@ -284,18 +275,13 @@ def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
             continue
         if repeats_answer(case, relative.of):
             continue
-        one = relative.word in listed("only_kin") or relative.word.split()[0] in {
-            *listed("ordinals"),
-            "eldest",
-            "oldest",
-            "youngest",
-            "only",
-        }
+        alone = relative.word in listed("only_kin") or relative.word.split()[0] in _ONLY | listed("ordinals")
         of = relative.of[:-2] if relative.of.endswith(("'s", "’s")) else relative.of
         phrase = f"{relative.word} of {of}"
-        lattice.add(
-            f"the {phrase}" if one else indefinite(phrase),
-            {f"k:{normalise(phrase)}"},
+        wording = Wording(
+            text=phrase,
+            features=frozenset({f"k:{normalise(phrase)}"}),
             evidence=word_evidence(case, relative.words),
-            conditions={Condition(property="text", value=f"kin:{normalise(phrase)}")},
+            conditions=states("text", f"kin:{normalise(phrase)}"),
         )
+        add_phrase(lattice, phrase, (wording,), the=alone)

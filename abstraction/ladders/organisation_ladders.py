@@ -6,16 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.descriptions.organisation_grammar import OrganisationDescription, parse_organisation
+from abstraction.descriptions.organisation_grammar import parse_organisation
 from abstraction.evidence import from_description, from_statement, joined
+from abstraction.ladders.entity_values import NamedValue, current_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.nations import Nation, nations, speaks_english
+from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations, speaks_english
 from abstraction.ladders.parents import LOCATED, belonging, parents
+from abstraction.ladders.phrase_parts import Wording, add_phrase
 from abstraction.language.phrases import Lattice, definite, indefinite, listed, short
 from abstraction.linking.gazetteer import Place
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
 from kg.terms import normalise
 
 FAMILY = "organisation"
@@ -51,7 +52,7 @@ def organisations(case: LadderCase) -> list[Proposal]:
 
 def kinds(case: LadderCase) -> list[Proposal]:
     """What kind of organisation it is, whose and where, in phrases."""
-    return _Kinds(case).proposals((ANSWER,))
+    return _Kinds(case).proposals()
 
 
 def _is_owned(case: LadderCase) -> bool:
@@ -69,43 +70,28 @@ class _Kinds:
         text = case.graph.description(case.answer)
         self.described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
 
-    def proposals(self, under: tuple[str, ...]) -> list[Proposal]:
+    def proposals(self) -> list[Proposal]:
         case, described = self.case, self.described
         kind = described.kind if described is not None else None
         chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
-        found = self.nations(described)
-        steps = self.steps(described)
+        found, placed = self.nations(), self.placed(self.steps())
         for chain in (self.made(chains) if general else []) or chains:
-            self.add(chain, found, steps)
-        return self.lattice.proposals(under=under)
+            self.add(chain, found, placed)
+        return self.lattice.proposals()
 
-    def nations(self, described: OrganisationDescription | None) -> list[Nation]:
+    def nations(self) -> list[Nation]:
         """Nationality by the description, P17 or country of origin; else the country of the seat."""
-        national = None
-        if described is not None and described.kind is not None:
-            national = described.kind.nationality
-            if national is None and self.is_international():
-                return []
-            national = national or described.land
-        elif self.is_international():
+        described = self.described if self.described is not None and self.described.kind is not None else None
+        national = described.kind.nationality if described is not None and described.kind is not None else None
+        if national is None and self.is_international():
             return []
+        if national is None and described is not None:
+            national = described.land
         found = nations(self.case, national, ("P17", "P495"))
-        if found or (described is not None and described.placed):
+        if found or (self.described is not None and self.described.placed):
             return found
-        seats = [s for s in self.case.graph.current(self.case.answer, "P159") if s.target]
-        out: list[Nation] = []
-        for seat in seats[:1]:
-            for statement in self.case.graph.current(seat.target or "", "P17")[:1]:
-                adjective = self.case.vocabulary.adjective(statement.target or "")
-                if adjective is not None:
-                    proof = (from_statement(self.case.graph, seat), from_statement(self.case.graph, statement))
-                    condition = Condition(property="P17", value=statement.target or "")
-                    features = frozenset({f"n:{adjective}"})
-                    out.append(
-                        Nation(text=adjective, features=features, evidence=proof, conditions=frozenset({condition}))
-                    )
-        return out
+        return nation_of_place(self.case, "P159", "P17")
 
     def is_international(self) -> bool:
         """Whether it is of several countries, so that the seat tells no nationality."""
@@ -113,21 +99,18 @@ class _Kinds:
         classes = [graph.label(c) or "" for c in graph.classes(self.case.answer)]
         return any(_INTERNATIONAL.search(text) for text in (*classes, graph.description(self.case.answer) or ""))
 
-    def steps(self, described: OrganisationDescription | None) -> list[tuple[Place, ...]]:
+    def steps(self) -> list[tuple[Place, ...]]:
         """Where the description says it is, finest first, up to the country."""
-        if described is None or described.kind is None or not described.placed:
+        described, gazetteer = self.described, self.case.gazetteer
+        if described is None or described.kind is None or not described.placed or described.land is not None:
             return []
-        if described.land is not None:
-            return []
-        chain = list(self.case.gazetteer.chain(self.case.answer))[:PLACES]
-        if not chain or all(place.qid is None for step in chain for place in step):
-            return []
-        named = [place.qid for step in chain for place in step if place.qid]
-        if not all(LOCATED & self.case.gazetteer.classes(qid) for qid in named):
+        chain = list(gazetteer.chain(self.case.answer))[:PLACES]
+        known = [place.qid for step in chain for place in step if place.qid]
+        if not known or not all(LOCATED & gazetteer.classes(qid) for qid in known):
             return []  # "in the State Legislature" is no place
         last = chain[-1][0].qid
         if last is not None and not self._is_country(last) and len(chain[-1]) == 1:
-            above = self.case.gazetteer.chain(last)
+            above = gazetteer.chain(last)
             chain.extend([step for step in above if any(self._is_country(place.qid) for place in step)][:1])
         return chain[: PLACES + 1]
 
@@ -139,106 +122,76 @@ class _Kinds:
 
         `general_kinds` show that it is a company at all.
         """
-        general = _called_company(general_kinds)
-        found: list[tuple[str, Statement]] = []
-        products = self.case.graph.current(self.case.answer, "P1056") if self.case.relation.id == "P176" else []
-        for statement in products:
-            label = self.case.graph.label(statement.target or "")
-            if label is not None and label.islower() and len(label.split()) < 3 and not label.endswith("s"):
-                noun = "company" if label in listed("mass_products") else "manufacturer"
-                if general or noun == "manufacturer":
-                    found.append((f"{label} {noun}", statement))
-        for statement in self.case.graph.current(self.case.answer, "P452"):
-            label = self.case.graph.label(statement.target or "")
-            if general and label is not None and label.islower() and label.endswith(" industry"):
-                found.append((f"{label.removesuffix(' industry')} company", statement))
-        chains: list[KindChain] = []
-        for text, statement in found[:MADE]:
-            condition = Condition(property=statement.property, value=statement.target or "")
-            chains.append(
-                KindChain(
-                    texts=(text,),
-                    features=(frozenset({f"o:{text}"}),),
-                    proofs=((from_statement(self.case.graph, statement), *general),),
-                    conditions=(frozenset({condition}),),
-                )
-            )
-        return chains
+        company = _called_company(general_kinds)
+        graph, answer = self.case.graph, self.case.answer
+        told: list[tuple[str, NamedValue]] = []
+        for product in current_values(graph, answer, "P1056") if self.case.relation.id == "P176" else ():
+            label, mass = product.label, product.label in listed("mass_products")
+            plain = label.islower() and len(label.split()) < 3 and not label.endswith("s")
+            if plain and (company or not mass):
+                told.append((f"{label} {'company' if mass else 'manufacturer'}", product))
+        for trade in current_values(graph, answer, "P452") if company else ():
+            if trade.label.islower() and trade.label.endswith(" industry"):
+                told.append((f"{trade.label.removesuffix(' industry')} company", trade))
+        return [KindChain.of((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in told[:MADE]]
 
-    def add(self, chain: KindChain, found: Sequence[Nation], steps: Sequence[tuple[Place, ...]]) -> None:
+    def add(self, chain: KindChain, found: Sequence[Nation], placed: Sequence[Wording]) -> None:
         """Every wording with nationality, with place, and alone."""
-        placed = self.placed(steps)
-        land = frozenset[str]().union(*(n.features for n in found))
-        lands = frozenset[Condition]().union(*(n.conditions for n in found))
-        for index, text in enumerate(chain.texts):
+        land = Wording(
+            text="",
+            features=frozenset[str]().union(*(n.features for n in found)),
+            evidence=(),
+            conditions=frozenset[Condition]().union(*(n.conditions for n in found)),
+        )
+        for index, wording in enumerate(chain.wordings):
             self.order += 1
-            features, proof, conditions = chain.features[index], chain.proofs[index], chain.conditions[index]
-            if placed and found and found[0].stated:
-                self.add_places(chain, index, placed, land, lands)
-            for nation in found if index >= chain.tied else ():
-                for each in (nation, *nation.broader):
-                    if text.startswith(f"{each.text} "):
-                        continue  # "an American American football league"
-                    self.lattice.add(
-                        indefinite(f"{each.text} {text}"),
-                        features | each.features,
-                        evidence=(*each.evidence, *proof),
-                        conditions=conditions | each.conditions,
-                        order=self.order,
-                    )
-            self.add_places(chain, index, placed, land, lands)
-            self.lattice.add(
-                indefinite(text),
-                features,
-                evidence=proof,
-                conditions=conditions,
-                order=self.order,
-            )
+            national = found if index >= chain.tied else ()
+            # All places with the whole phrase, the widest with the shortened ones as well.
+            around = placed if index == 0 else placed[-1:]
+            # Of two phrases that say the same the first is shown, and the description's own words are better.
+            if found and found[0].stated:
+                self.add_places(wording, around, land)
+                add_national(self.lattice, wording, national, self.order)
+            else:
+                add_national(self.lattice, wording, national, self.order)
+                self.add_places(wording, around, land)
+            add_phrase(self.lattice, wording.text, (wording,), order=self.order)
 
-    def add_places(
-        self,
-        chain: KindChain,
-        index: int,
-        placed: Sequence[Placed],
-        land: frozenset[str],
-        lands: frozenset[Condition],
-    ) -> None:
-        """All places with the whole phrase, the widest with the shortened ones as well."""
-        for at, (where, own, evidence, condition) in enumerate(placed):
-            if index == 0 or at + 1 == len(placed):
-                # What lies inside the nation's land is of the nation; its state as a whole need not be.
-                states = own & self.states
-                inside = not states or (states != own and not states.isdisjoint(land))
-                self.lattice.add(
-                    indefinite(f"{chain.texts[index]} in {where}"),
-                    chain.features[index] | own | (land if inside else frozenset()),
-                    evidence=(*chain.proofs[index], *evidence),
-                    conditions=chain.conditions[index] | condition | (lands if inside else frozenset()),
-                    order=self.order,
-                )
+    def add_places(self, wording: Wording, placed: Sequence[Wording], land: Wording) -> None:
+        """The wording in each of the places."""
+        for place in placed:
+            # What lies inside the nation's land is of the nation; its state as a whole need not be.
+            states = place.features & self.states
+            inside = not states or (states != place.features and not states.isdisjoint(land.features))
+            parts = (wording, place, land) if inside else (wording, place)
+            add_phrase(self.lattice, f"{wording.text} in {place.text}", parts, order=self.order)
 
-    def placed(self, steps: Sequence[tuple[Place, ...]]) -> list[Placed]:
-        """Each step of a place chain as words, features, evidence and conditions."""
-        out: list[Placed] = []
-        features: list[frozenset[str]] = []
-        for step in steps:
-            features.append(frozenset(self._feature(place) for place in step))
+    def placed(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
+        """Each step of a place chain in words, with all that it lies in."""
+        out: list[Wording] = []
+        features = [frozenset(map(self._feature, step)) for step in steps]
         for at, step in enumerate(steps):
-            own = frozenset[str]().union(*features[at:])
             where = " and ".join(definite(short(place.text)) for place in step)
-            last = at + 1 >= len(steps) or any(self._is_country(place.qid) for place in steps[at + 1])
             finer = [place for before in reversed(steps[:at]) for place in before]
             evidence = joined(self._shown(place, finer) for place in step)
-            if at == 0 and not last and len(steps[1]) == 1:
+            above = steps[1] if at == 0 and len(steps) > 1 else ()
+            if len(above) == 1 and not self._is_country(above[0].qid):
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
-                where = f"{where}, {short(steps[1][0].text)}"
-                evidence = joined((evidence, self._shown(steps[1][0], step)))
-            condition = frozenset(
+                where = f"{where}, {short(above[0].text)}"
+                evidence = joined((evidence, self._shown(above[0], step)))
+            conditions = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
                 for later in steps[at:]
                 for place in later
             )
-            out.append((where, own, evidence, condition))
+            out.append(
+                Wording(
+                    text=where,
+                    features=frozenset[str]().union(*features[at:]),
+                    evidence=evidence,
+                    conditions=conditions,
+                )
+            )
         return out
 
     def _feature(self, place: Place) -> str:
@@ -277,13 +230,9 @@ class _Kinds:
 
 def _called_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
     """What calls it a company, with the rule that a corporation or business is one; empty where nothing does."""
-    for chain in chains:
-        for kind, proof in zip(chain.texts, chain.proofs, strict=True):
-            if kind.endswith("company"):
-                return proof
-            if normalise(kind) in listed("companies"):
-                return (*proof, Evidence(kind="rule", text=f"{indefinite(kind)} is a company"))
+    for wording in (wording for chain in chains for wording in chain.wordings):
+        if wording.text.endswith("company"):
+            return wording.evidence
+        if normalise(wording.text) in listed("companies"):
+            return (*wording.evidence, Evidence(kind="rule", text=f"{indefinite(wording.text)} is a company"))
     return ()
-
-
-Placed = tuple[str, frozenset[str], tuple[Evidence, ...], frozenset[Condition]]

@@ -6,6 +6,8 @@ import re
 
 from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
 from abstraction.evidence import from_description, from_statement
+from abstraction.ladders.entity_values import entity_proposal, named_values
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
@@ -27,27 +29,15 @@ def parents(case: LadderCase) -> list[Proposal]:
     for step in range(PARENTS):
         above: list[tuple[str, str]] = []
         for child, key in layer:
-            found = _parents_of(case, child)
-            if step and len(found) > 1:
+            holders = _parents_of(case, child)
+            if step and len(holders) > 1:
                 continue  # further up, several are a history without dates
-            for qid, evidence, conditions in found:
-                if qid == case.answer or qid == case.subject:
-                    continue
+            for qid, evidence, conditions in holders:
                 label = case.graph.label(qid)
-                if label is None:
-                    continue
-                old = out.get(qid)
-                if old is None:
-                    names = case.graph.names(qid)
-                    out[qid] = Proposal(
-                        key=qid,
-                        text=label,
-                        qid=qid,
-                        parents=(key,),
-                        aliases=tuple(n for n in names if n != label),
-                        evidence=evidence,
-                        conditions=conditions,
-                        order=step - PARENTS,
+                if label is not None and qid not in (case.answer, case.subject) and qid not in out:
+                    order = step - PARENTS
+                    out[qid] = entity_proposal(
+                        case.graph, qid, label, (evidence,), conditions, parents=(key,), order=order
                     )
                     above.append((qid, qid))
         layer = above
@@ -56,61 +46,53 @@ def parents(case: LadderCase) -> list[Proposal]:
 
 def belonging(case: LadderCase) -> list[Proposal]:
     """ "a record label of Universal Music Group" by P749 at the question's date, else the description's own words."""
+    graph = case.graph
     noun = "record label" if case.relation.asks == "label" else "subsidiary"
-    graph, found = case.graph, list[tuple[str, str, tuple[Evidence, ...]]]()
-    if case.at is not None:
-        for statement in graph.held_at(case.answer, "P749", case.at):
-            name = graph.label(statement.target or "")
-            if name is not None and _is_parent(case, case.answer, statement):
-                found.append((f"{noun} of {name}", statement.target or "", (from_statement(graph, statement),)))
+    held = graph.held_at(case.answer, "P749", case.at) if case.at is not None else []
+    holders = [value for value in named_values(graph, held) if _is_parent(case, case.answer, value.qid)]
+    phrases = [(f"{noun} of {value.label}", value.qid, value.evidence) for value in holders]
     text = graph.description(case.answer)
-    for owner in parse_organisation(text, case.vocabulary).owners if text and not found else ():
-        said = text[slice(*owner.span)] if text else ""
-        if noun == "record label" and _SUBSIDIARY.match(said) and (qid := _named(case, case.answer, owner)):
-            found.append((said, qid, (from_description(graph, case.answer, said),)))
+    if noun == "record label" and not phrases and text:
+        for owner in parse_organisation(text, case.vocabulary).owners:
+            words = text[slice(*owner.span)]
+            if _SUBSIDIARY.match(words) and (qid := _named(case, case.answer, owner)):
+                phrases.append((words, qid, from_description(graph, case.answer, words)))
     return [
         Proposal(
-            key=normalise(indefinite(said)),
-            text=indefinite(said),
-            evidence=evidence,
-            conditions=frozenset({Condition(property="P749", value=qid)}),
+            key=normalise(indefinite(phrase)),
+            text=indefinite(phrase),
+            evidence=(evidence,),
+            conditions=states("P749", qid),
             order=-1,
         )
-        for said, qid, evidence in found[:1]
+        for phrase, qid, evidence in phrases[:1]
     ]
 
 
-def _parents_of(case: LadderCase, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
-    graph = case.graph
+_Parent = tuple[str, Evidence, frozenset[Condition]]  # its id, what tells of it, and what that states
+
+
+def _parents_of(case: LadderCase, child: str) -> list[_Parent]:
     for prop in ("P749", "P127", "P361"):
-        statements = [s for s in graph.current(child, prop) if s.target]
-        graph.fetch(s.target for s in statements if s.target)
-        fitting = [s for s in statements if _is_parent(case, child, s) and _lasts(case, child, s)][: TOGETHER + 1]
+        statements = [s for s in case.graph.current(child, prop) if s.target]
+        fitting = [s for s in statements if _is_parent(case, child, s.target or "") and _lasts(case, child, s)]
+        fitting = fitting[: TOGETHER + 1]
         if prop == "P127" and len(statements) > 1:
             fitting = [s for s in fitting if _majority(s)]
-        fitting = list({s.target: s for s in fitting}.values())
         if fitting:
             if len(statements) > TOGETHER and prop != "P361":
                 return []
-            return [
-                (
-                    s.target or "",
-                    (from_statement(graph, s),),
-                    frozenset({Condition(property=s.property, value=s.target or "")}),
-                )
-                for s in fitting
-            ]
+            by_target = {s.target or "": s for s in fitting}
+            return [(qid, from_statement(case.graph, s), states(prop, qid)) for qid, s in by_target.items()]
     return _described_parents(case, child)
 
 
-def _is_parent(case: LadderCase, child: str, statement: Statement) -> bool:
-    target = statement.target or ""
-    if target == child or not ORGANISED & case.gazetteer.classes(target):
+def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
+    """Whether it is an organisation of its own, and no shell."""
+    kinds = case.gazetteer.classes(qid)
+    if qid == child or not ORGANISED & kinds or "person" in kinds or LOCATED & kinds:
         return False
-    if "person" in case.gazetteer.classes(target) or LOCATED & case.gazetteer.classes(target):
-        return False
-    classes = [case.graph.label(c) or "" for c in case.graph.classes(target)]
-    words = " ".join((case.graph.label(target) or "", *classes)).casefold()
+    words = " ".join(case.graph.label(i) or "" for i in (qid, *case.graph.classes(qid))).casefold()
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
 
 
@@ -128,33 +110,26 @@ def _majority(statement: Statement) -> bool:
     return False
 
 
-def _described_parents(case: LadderCase, child: str) -> list[tuple[str, tuple[Evidence, ...], frozenset[Condition]]]:
+def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
     text = case.graph.description(child)
-    if text is None:
-        return []
-    for owner in parse_organisation(text, case.vocabulary).owners:
-        qid = _named(case, child, owner)
-        if qid is not None:
-            label = case.graph.label(child)
+    for owner in parse_organisation(text, case.vocabulary).owners if text else ():
+        if qid := _named(case, child, owner):
             evidence = Evidence(
                 kind="description",
                 subject=child,
                 language=case.graph.language,
                 text=text,
                 span=owner.span,
-                labels={i: n for i, n in ((child, label), (qid, case.graph.label(qid))) if n},
+                labels={i: label for i in (child, qid) if (label := case.graph.label(i))},
             )
-            return [(qid, (evidence,), frozenset({Condition(property="P749", value=qid)}))]
+            return [(qid, evidence, states("P749", qid))]
     return []
 
 
 def _named(case: LadderCase, child: str, owner: Owner) -> str | None:
     """The one organisation that a description names as owner, or None."""
-    found = [m.id for m in case.graph.find(owner.name) if m.id != child]
-    case.graph.fetch(found)
-    fitting = [
-        i
-        for i in dict.fromkeys(found)
-        if ORGANISED & case.gazetteer.classes(i) and not LOCATED & case.gazetteer.classes(i)
-    ]
+    carriers = [m.id for m in case.graph.find(owner.name) if m.id != child]
+    case.graph.fetch(carriers)
+    classes = case.gazetteer.classes
+    fitting = [i for i in dict.fromkeys(carriers) if ORGANISED & classes(i) and not LOCATED & classes(i)]
     return fitting[0] if len(fitting) == 1 else None

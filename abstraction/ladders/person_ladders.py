@@ -10,18 +10,17 @@ import re
 from collections.abc import Sequence
 
 from abstraction.ladders.characters import characters
-from abstraction.ladders.nations import Nation, nations, speaks_english
+from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.occupation_chains import (
-    OccupationWording,
+    OccupationChain,
     described_occupations,
-    noble_titles,
     stated_occupations,
 )
 from abstraction.ladders.office_phrases import add_kin, add_offices
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.portrait import Portrait
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
 
 # Words for a nationality that are also what one of that nationality is called.
 _IS_A_NOUN = re.compile(
@@ -49,88 +48,69 @@ class _Person:
         national = described.nationality if described is not None else None
         found = nations(self.case, national, ("P27",))
         offices = add_offices(self.case, self.portrait, found)
+        occupations: list[OccupationChain] = []
         if described is not None:
             add_kin(self.case, self.lattice, described.kin)
-        occupations: list[OccupationWording] = []
-        if described is not None and described.occupations:
-            occupations = described_occupations(self.case, self.portrait, described)
+            occupations = described_occupations(self.case, described)
         if not occupations and not offices:
-            occupations = noble_titles(self.case) + stated_occupations(self.case)
-        listed = {w.texts[0] for w in occupations}
-        for wording in occupations:
-            self.add(wording, found, listed)
+            occupations = stated_occupations(self.case)
+        listed = {chain.text for chain in occupations}
+        for chain in occupations:
+            self.add(chain, found, listed)
         for nation in found:
             told = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
             if nation.person and told:
                 self.person(nation)
         return self.lattice.proposals()
 
-    def add(self, wording: OccupationWording, nations: Sequence[Nation], listed: set[str]) -> None:
+    def add(self, chain: OccupationChain, nations: Sequence[Nation], listed: set[str]) -> None:
         """Every shortening of an occupation, with each nationality and without."""
-        chain = [*wording.texts, *(t for t in wording.lifted if t not in listed)]
-        features = [frozenset(f"o:{t}" for t in chain[i:]) for i in range(len(chain))]
-        for index, text in enumerate(chain):
+        kept = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
+        texts = [f"o:{wording.text}" for wording in kept]
+        for index, occupation in enumerate(kept):
             self.portrait.order += 1
-            evidence, conditions = wording.support(index)
-            other = wording.other(index)
-            lifted = index >= len(wording.texts)
-            for nation in nations if index >= wording.tied else ():
+            wording = Wording(
+                text=occupation.text,
+                features=frozenset(texts[index:]),
+                evidence=occupation.evidence,
+                conditions=occupation.conditions,
+            )
+            for nation in nations if index >= chain.tied else ():
                 self.portrait.order += 1
-                if not (lifted and nation.compound) and not (text[:1].isupper() and not wording.national):
-                    self.national(text, other, features[index], nation, evidence, conditions)
+                is_name = wording.text[:1].isupper() and not chain.national
+                if not is_name and not (occupation.lifted and nation.compound):
+                    self.put((nation, wording), occupation.other)
                 for broader in nation.broader:
-                    self.national(text, other, features[index], broader, evidence, conditions)
-            if index == 0 and wording.lead:
-                self.leading(wording, text, features[0], nations)
-            self.lattice.add(
-                indefinite(text), features[index], evidence=evidence, conditions=conditions, order=self.portrait.order,
-                aliases=(indefinite(other),) if other else (),
-            )  # fmt: skip
+                    self.put((broader, wording), occupation.other)
+            if index == 0 and chain.lead:
+                self.leading(chain, wording, nations)
+            self.put((wording,), occupation.other)
 
-    def national(
-        self, text: str, other: str | None, features: frozenset[str], nation: Nation, evidence: Sequence[Evidence],
-        conditions: frozenset[Condition],
-    ) -> None:  # fmt: skip
-        """The phrase with a nationality before it."""
-        self.lattice.add(
-            indefinite(f"{nation.text} {text}"), features | nation.features,
-            evidence=(*nation.evidence, *evidence), conditions=conditions | nation.conditions,
-            order=self.portrait.order,
-            aliases=(indefinite(f"{nation.text} {other}"),) if other else (),
-        )  # fmt: skip
+    def put(self, parts: tuple[Wording, ...], other: str | None = None) -> None:
+        """The parts as one phrase; `other` is another word for the last."""
+        *before, _ = words = [part.text for part in parts]
+        aliases = (indefinite(" ".join([*before, other])),) if other else ()
+        add_phrase(self.lattice, " ".join(words), parts, order=self.portrait.order, aliases=aliases)
 
-    def leading(
-        self, wording: OccupationWording, text: str, features: frozenset[str], nations: Sequence[Nation]
-    ) -> None:
+    def leading(self, chain: OccupationChain, wording: Wording, nations: Sequence[Nation]) -> None:
         """The whole phrase with the era or birthplace before it."""
-        nation = nations[0] if nations and not wording.tied else None
-        if nation is not None and nation.stated:
+        nation = nations[:1] if not chain.tied else ()
+        if any(n.stated for n in nation):
             return  # "German-born" beside a nationality that the description does not give
-        lead = " ".join(w.text for w in wording.lead)
-        lead = lead if wording.lead[0].text[:1].isdigit() or "born" in lead else lead.lower()
-        evidence, conditions = wording.support(0)
-        self.lattice.add(
-            indefinite(" ".join([lead, *([nation.text] if nation else []), text])),
-            features | {f"lead:{lead}"} | (nation.features if nation else frozenset()),
-            evidence=(*self.portrait.spans(wording.lead), *(nation.evidence if nation else ()), *evidence),
-            conditions=conditions
-            | {Condition(property="text", value=f"mod:{lead}")}
-            | (nation.conditions if nation else frozenset()),
-            order=self.portrait.order,
+        text = " ".join(w.text for w in chain.lead)
+        text = text if chain.lead[0].text[:1].isdigit() or "born" in text else text.lower()
+        lead = Wording(
+            text=text,
+            features=frozenset({f"lead:{text}"}),
+            evidence=word_evidence(self.case, chain.lead),
+            conditions=states("text", f"mod:{text}"),
         )
+        self.put((lead, *nation, wording))
 
     def person(self, nation: Nation) -> None:
         """ "an American", "a French person": beside the broadest occupations."""
-        said = [indefinite(f"{nation.text} person")]
-        if _IS_A_NOUN.search(nation.text):
-            said.insert(0, indefinite(nation.text))
-        self.lattice.add(
-            said[0],
-            nation.features,
-            evidence=nation.evidence,
-            conditions=nation.conditions,
-            order=900,
-            aliases=tuple(said[1:]),
-        )
+        phrases = [nation.text] if _IS_A_NOUN.search(nation.text) else []
+        phrase, *others = [*phrases, f"{nation.text} person"]
+        add_phrase(self.lattice, phrase, (nation,), order=900, aliases=[indefinite(other) for other in others])
         for broader in nation.broader:
             self.person(broader)

@@ -7,7 +7,7 @@ other's gaps, and where they contradict each other the graph's order stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from abstraction.assembly.levels import Graph, as_graph, depths, remove
@@ -24,6 +24,7 @@ from abstraction.ladders.continents import (
 )
 from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
+from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.extent import same_extent
 from abstraction.ladders.sure_containers import all_above, entailed
 from abstraction.language.demonyms import bundled_demonyms
@@ -59,22 +60,21 @@ class Climb:
 
     def proposals(self) -> list[Proposal]:
         """The proposals; empty where neither statement nor description tells a place."""
-        answer = self.case.answer
-        if self._is_state(answer):
-            self._region_and_continent(answer, ANSWER)
+        if self._is_state(self.case.answer):
+            self._region_and_continent(ANSWER)
             return self._result()
-        if self._is_continent(answer):
+        if self._is_continent(self.case.answer):
             return []
-        self._climb(ANSWER, answer, DEPTH)
-        self._country(answer)
+        self._climb(ANSWER, DEPTH)
+        self._country()
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
             for state in [key for key in self.nodes if self._is_state(key)]:
                 if self._same(ANSWER, state):
-                    self._region_and_continent(answer, ANSWER)
+                    self._region_and_continent(ANSWER)
                     continue
                 whole = stated_continent(self.graph, state)
-                if whole is None or not lies_elsewhere(self.graph, answer, state, whole.target or ""):
-                    self._region_and_continent(state, state)
+                if whole is None or not lies_elsewhere(self.graph, self.case.answer, state, whole.target or ""):
+                    self._region_and_continent(state)
         elif self.case.relation.asks == "place":
             self._continent()
         return self._result()
@@ -86,7 +86,7 @@ class Climb:
         """
         for qid, (below, evidence) in parents.items():
             self._add(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
-            self._climb(qid, qid, DEPTH)
+            self._climb(qid, DEPTH)
         made = self.proposals()
         # A university system is at home in one town, its colleges are not: where the answer's own places are known,
         # the parent's stand only if they are among them.
@@ -95,25 +95,22 @@ class Climb:
             return made
         return list(remove({p.key: p for p in made}, lambda p: p.key not in own and p.key not in parents).values())
 
-    def _climb(self, key: str, entity_id: str, depth: int) -> None:
-        """Adds what contains `entity_id`, node by node, until a sovereign state or the depth limit."""
+    def _climb(self, key: str, depth: int) -> None:
+        """Adds what contains the place, node by node, until a sovereign state or the depth limit."""
+        entity_id = self.case.answer if key == ANSWER else key
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
             return
         stated = self.containers.of(entity_id, own=key == ANSWER or not self._is_place(entity_id))
-        targets = []
-        for statement in stated:
-            assert statement.target is not None
-            fresh = statement.target not in self.nodes
-            if self._link(key, statement.target, (from_statement(self.graph, statement),)) and fresh:
-                targets.append(statement.target)
-        for target in targets:
-            self._climb(target, target, depth - 1)
+        fresh = dict.fromkeys(s.target for s in stated if s.target and s.target not in self.nodes)
+        linked = {s.target for s in stated if self._link(key, s)}
+        for target in fresh:
+            if target in linked:
+                self._climb(target, depth - 1)
+        told = self._described(key, entity_id, depth) if key == ANSWER or not stated else []
         one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_then(s)]
-        if key == ANSWER or not stated:
+        if all(map(self._is_placed, one_of)):
             # What a statement puts in Merseyside and the description in Lancashire is in one of them.
-            told = [one for one in self._described(key, entity_id, depth) if self._is_placed(one)]
-            if told and all(map(self._is_placed, one_of)):
-                one_of += told
+            one_of += filter(self._is_placed, told)
         self._one_of(key, one_of)
 
     def _described(self, key: str, entity_id: str, depth: int) -> list[str]:
@@ -130,7 +127,7 @@ class Climb:
                 fresh = place.key not in self.nodes
                 linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
                 if linked and fresh and place.qid:
-                    self._climb(place.qid, place.qid, depth - 1)
+                    self._climb(place.qid, depth - 1)
                 if place.key in self.nodes:
                     keys.append(place.key)
             for one in [key] if step in beside else below:
@@ -139,76 +136,75 @@ class Climb:
             finest = finest or (keys if step not in beside else finest)
         return finest
 
-    def _country(self, answer: str) -> None:
-        """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17.
-
-        An end is what no place within one state holds: parts of the world say nothing of the state.
-        """
-        local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
-        ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
-        open_ends = []
-        for key in ends:
-            qid = answer if key == ANSWER else self.nodes[key].qid
-            if qid is not None and key != ANSWER and self._is_state(qid):
-                continue
-            found = self.containers.countries(qid) if qid else []
-            linked = [s for s in found if self._link(key, s.target or "", (from_statement(self.graph, s),))]
-            self._one_of(key, (s.target for s in linked if s.property == "P17" and not self.containers.held_then(s)))
-            if not linked:
-                open_ends.append(key)
+    def _country(self) -> None:
+        """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17."""
+        open_ends = [key for key in self._ends() if not self._in_own_countries(key)]
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
         if not states:
-            for statement in self.containers.countries(answer):
+            for statement in self.containers.countries(self.case.answer):
                 for key in open_ends:
-                    self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+                    self._link(key, statement)
         elif len(states) == 1:
             # The answer lies in both: a part of a state that is known to lie in no other lies in this one.
+            whole = Place(text=states[0].text, qid=states[0].qid)
             for key in open_ends:
                 qid = self.nodes[key].qid if key != ANSWER else None
                 if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.is_gone(qid):
-                    self._link(key, states[0].key, states[0].evidence)
+                    self._connect(whole, key, states[0].evidence)
 
-    def _region_and_continent(self, country: str, below: str) -> None:
+    def _ends(self) -> list[str]:
+        """The keys of what no place within one state holds: parts of the world say nothing of the state."""
+        local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
+        ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
+        return [key for key in ends if not ((qid := self._qid(key)) and self._is_state(qid))]
+
+    def _in_own_countries(self, key: str) -> bool:
+        """Adds the countries that an end has itself; whether there were any."""
+        qid = self._qid(key)
+        linked = [s for s in self.containers.countries(qid) if self._link(key, s)] if qid else []
+        self._one_of(key, (s.target for s in linked if s.property == "P17" and not self.containers.held_then(s)))
+        return bool(linked)
+
+    def _region_and_continent(self, below: str) -> None:
         """Adds the region that the country's description names, then its continent."""
-        stated = [s for s in self.graph.current(country, "P30") if s.target]
-        named, found = self._regions(country, below, stated)
-        self.graph.fetch(s.target for s in stated if s.target)
-        chosen = self._continents(country, stated, [region for region, _ in found], named)
-        regions = [region for region, evidence in found if self._connect(region, below, evidence)]
-        keys = [region.key for region in regions]
-        if len(chosen) > 1:
-            whole = together([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in chosen])
-            for key in (*keys, below):
-                self._connect(whole, key, tuple(from_statement(self.graph, s) for s in chosen))
-        elif chosen:
-            self._above_regions(chosen[0], regions, below)
+        country = self.case.answer if below == ANSWER else below
+        stated = [s for s in self.graph.current(country, CONTINENT) if s.target]
+        named = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
+        regions = self._regions(country, named, stated)
+        if below != ANSWER and (own := self.graph.targets(self.case.answer, CONTINENT)):
+            # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
+            regions = {r: e for r, e in regions.items() if any(names_part_of(r.text, c) for c in own)}
+        flat = [place for step in named for place in step]
+        chosen = self._continents(country, stated, list(regions), flat)
+        added = [region for region, evidence in regions.items() if self._connect(region, below, evidence)]
+        if chosen:
+            self._above_regions(chosen, added, below)
         elif not stated:
-            for place in named:
-                if place.qid and self._is_continent(place.qid):
-                    evidence = (from_description(self.graph, country, place.written or place.text),)
-                    for key in keys or [below]:
-                        self._connect(place, key, evidence)
+            keys = [region.key for region in added] or [below]
+            self._described_continents(country, flat, keys)
+
+    def _described_continents(self, country: str, named: list[Place], keys: list[str]) -> None:
+        """Adds the continents among the parts of the world that the country's description names."""
+        for place in named:
+            if place.qid and self._is_continent(place.qid):
+                evidence = (from_description(self.graph, country, place.written or place.text),)
+                for key in keys:
+                    self._connect(place, key, evidence)
 
     def _regions(
-        self, country: str, below: str, stated: list[Statement]
-    ) -> tuple[list[Place], list[tuple[Place, tuple[Evidence, ...]]]]:
-        """(parts of the world that the description names, the regions to add, each with its evidence)."""
-        steps = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
-        named = [p for step in steps for p in step]
-        partial = [[as_written(p) if self._is_directed(p) else p for p in s if not self._is_whole(p)] for s in steps]
-        if len({c for step in partial for place in step if (c := continent_of(place.text))}) > 1:
-            partial = [[place for step in partial for place in step]]  # "Southeast Europe, Southwest Asia and Africa"
-        found = [
-            (together(step), tuple(e for place in step for e in self._region_evidence(country, place)))
-            for step in partial
-            if step
+        self, country: str, named: list[list[Place]], continents: list[Statement]
+    ) -> dict[Place, tuple[Evidence, ...]]:
+        """The regions to add, each with its evidence: by the description's steps, else by statement."""
+        # "Eastern Europe" where the snapshot only knows Europe: the words say more than the entity.
+        partial = [
+            [as_written(p) if p.qid and self._is_continent(p.qid) else p for p in step if not self._is_whole(p)]
+            for step in named
         ]
-        if not found:
-            stated_regions = self._stated_regions(country, stated)
-            found = [(region, self._region_evidence(country, region)) for region in stated_regions]
-        own = {s.target for s in self.graph.current(self.case.answer, "P30") if s.target and below != ANSWER}
-        # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
-        return named, [one for one in found if not own or any(names_part_of(one[0].text, c) for c in own)]
+        flat = [place for step in partial for place in step]
+        if len({continent for place in flat if (continent := continent_of(place.text))}) > 1:
+            partial = [flat]  # "Southeast Europe, Southwest Asia and Africa"
+        groups = [step for step in partial if step] or [[r] for r in self._stated_regions(country, continents)]
+        return {together(group): joined(self._region_evidence(country, p) for p in group) for group in groups}
 
     def _continents(
         self, country: str, stated: list[Statement], regions: list[Place], named: list[Place]
@@ -224,59 +220,64 @@ class Climb:
         apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
         return [s for s in chosen if all(names_part_of(text, s.target or "") for text in apart)]
 
-    def _above_regions(self, continent: Statement, regions: list[Place], below: str) -> None:
-        """Adds the continent above the regions that are parts of it, and above the country, whose statement it is."""
-        assert continent.target is not None
-        inside = [r.key for r in regions if self._part_of(r, continent.target)]
-        texts = {r.key: self.nodes[r.key].text for r in regions}
-        land = [k for k, text in texts.items() if not _WATER.search(text) and names_part_of(text, continent.target)]
-        for key in dict.fromkeys((*(inside or land), below)):
-            self._link(key, continent.target, (from_statement(self.graph, continent),))
+    def _above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
+        """Adds the continent above the regions that are parts of it, and above the country, whose statement it is.
+
+        Several are one tier above all of them.
+        """
+        whole = together([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in continents])
+        keys = [region.key for region in regions]
+        if whole.qid:
+            inside = [r.key for r in regions if self._part_of(r, whole.qid)]
+            land = [r.key for r in regions if not _WATER.search(r.text) and names_part_of(r.text, whole.qid)]
+            keys = inside or land
+        for key in dict.fromkeys((*keys, below)):
+            self._connect(whole, key, tuple(from_statement(self.graph, s) for s in continents))
 
     def _continent(self) -> None:
         """Adds the continent above every place of the chain that lies on one whole, where nothing finer denies it."""
         chain = {ANSWER: self.case.answer, **{key: node.qid for key, node in self.nodes.items() if node.qid}}
         if any(self._is_continent(qid) for qid in chain.values()):
             return
-        below = {key: self._ups(key) for key in chain}
-        found: dict[str, Statement] = {}
+        ups = {key: self._ups(key) for key in chain}
+        stated = self._undenied_continents(chain, ups)
+        if len({s.target for s in stated.values()}) != 1:
+            return
+        if len(chain) > 1 and (own := stated.get(ANSWER)):
+            # Coarser than the state, though all of the state need not lie there: Moscow, Russia, Europe.
+            ends = [key for key in chain if key != ANSWER and not ups[key]]
+            if all(own.target in self.graph.targets(chain[key], CONTINENT) for key in ends):
+                stated |= dict.fromkeys(ends, own)
+                del stated[ANSWER]
+        for key, statement in stated.items():
+            self._link(key, statement)
+
+    def _undenied_continents(self, chain: Mapping[str, str], ups: Mapping[str, set[str]]) -> dict[str, Statement]:
+        """By key, the one continent of each place, unless a place in it is known to lie elsewhere."""
+        stated: dict[str, Statement] = {}
         for key, qid in chain.items():
             statement = stated_continent(self.graph, qid)
-            if statement is None or statement.target is None:
-                continue
-            finer = [chain[k] for k in chain if k != key and key in below[k]]
-            if not any(lies_elsewhere(self.graph, one, qid, statement.target) for one in finer):
-                found[key] = statement
-        if len({s.target for s in found.values()}) != 1:
-            return
-        if len(chain) > 1 and (own := found.get(ANSWER)):
-            # Coarser than the state, though all of the state need not lie there: Moscow, Russia, Europe.
-            ends = [key for key in chain if key != ANSWER and not below[key]]
-            if all(own.target in self.graph.targets(chain[key], CONTINENT) for key in ends):
-                found |= dict.fromkeys(ends, own)
-                del found[ANSWER]
-        for key, statement in found.items():
-            self._link(key, statement.target or "", (from_statement(self.graph, statement),))
+            if statement is not None:
+                target = statement.target or ""
+                finer = [chain[inner] for inner in chain if inner != key and key in ups[inner]]
+                if not any(lies_elsewhere(self.graph, inner, qid, target) for inner in finer):
+                    stated[key] = statement
+        return stated
 
     def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
         """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""
         names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
-        out = []
-        for statement in self.graph.current(country, "P361"):
-            label = self.graph.label(statement.target) if statement.target else None
-            if label and any(label != name and label.endswith(name) for name in names):
-                out.append(Place(text=label, qid=statement.target))
-        return out
+        return [
+            Place(text=value.label, qid=value.qid)
+            for value in current_values(self.graph, country, "P361")
+            if any(value.label != name and value.label.endswith(name) for name in names)
+        ]
 
     def _region_evidence(self, country: str, region: Place) -> tuple[Evidence, ...]:
         for statement in self.graph.current(country, "P361"):
             if region.qid and statement.target == region.qid and not region.written:
                 return (from_statement(self.graph, statement),)
         return (from_description(self.graph, country, region.written or region.text),)
-
-    def _is_directed(self, place: Place) -> bool:
-        """ "Eastern Europe" where the snapshot only knows Europe: the words say more than the entity."""
-        return bool(place.qid) and self._is_continent(place.qid or "") and not self._is_whole(place)
 
     def _is_whole(self, place: Place) -> bool:
         """A continent under its own name."""
@@ -306,14 +307,10 @@ class Climb:
 
     def _part_of(self, region: Place, continent: str | None) -> bool:
         name = self.graph.label(continent) if continent else None
-        if name is None:
-            return False
-        if normalise(name) in normalise(region.text).split() or normalise(name) in normalise(region.text):
-            return True
-        return bool(region.qid) and continent in (
-            *self.graph.targets(region.qid or "", "P361"),
-            *self.graph.targets(region.qid or "", "P30"),
-        )
+        if name is None or normalise(name) in normalise(region.text):
+            return name is not None
+        qid = region.qid or ""
+        return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
 
     def _of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
         wanted = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
@@ -329,8 +326,10 @@ class Climb:
                 return Place(text=node.text, qid=node.qid, written=place.written)
         return place
 
-    def _link(self, below: str, qid: str, evidence: tuple[Evidence, ...]) -> bool:
-        return self._connect(Place(text=self.graph.label(qid) or qid, qid=qid), below, evidence)
+    def _link(self, below: str, statement: Statement) -> bool:
+        """Adds what the statement says of what the key names, as `_connect` does."""
+        place = Place(text=self.graph.label(statement.target or "") or "", qid=statement.target)
+        return self._connect(place, below, (from_statement(self.graph, statement),))
 
     def _connect(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> bool:
         """Adds "below lies in place"; False where it would close a circle or nothing is known of the place."""
@@ -363,8 +362,7 @@ class Climb:
 
     def _same(self, below: str, above: str) -> bool:
         """Whether the upper place is the lower one under another name."""
-        inner = self.case.answer if below == ANSWER else self.nodes[below].qid
-        outer = self.nodes[above].qid
+        inner, outer = self._qid(below), self.nodes[above].qid
         if inner is None or outer is None or not _SITES.isdisjoint(self.case.gazetteer.classes(inner)):
             return False
         return same_extent(self.graph, inner, outer)
@@ -451,8 +449,11 @@ class Climb:
     def _is_state(self, qid: str) -> bool:
         return self.case.gazetteer.is_state(qid)
 
+    def _qid(self, key: str) -> str | None:
+        return self.case.answer if key == ANSWER else self.nodes[key].qid
+
     def _dependency(self, key: str) -> tuple[str, ...]:
-        qid = self.case.answer if key == ANSWER else self.nodes[key].qid
+        qid = self._qid(key)
         return self.case.gazetteer.dependency(qid) if qid else ()
 
     def _is_continent(self, qid: str) -> bool:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from abstraction.descriptions.person_grammar import PersonDescription, parse_person
-from abstraction.descriptions.words import DescriptionWord
-from abstraction.ladders.nations import word_evidence
 from abstraction.language.phrases import Lattice
 from abstraction.proposals import LadderCase
-from abstraction.tiers import Evidence
 
 
 @dataclass(kw_only=True)
@@ -28,7 +24,3 @@ class Portrait:
         """The answer's description read, nothing said yet."""
         text = case.graph.description(case.answer)
         return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
-
-    def spans(self, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
-        """The words of the description as evidence."""
-        return word_evidence(self.case, used)

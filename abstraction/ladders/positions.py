@@ -6,8 +6,10 @@ import re
 from dataclasses import replace
 
 from abstraction.descriptions.trimming import first_segment
-from abstraction.evidence import from_description, from_statement
+from abstraction.evidence import from_description
 from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
+from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
@@ -24,56 +26,58 @@ _SIDE_IN_SPORT = re.compile(
 def positions(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
-    out: list[Proposal] = []
-    description = graph.description(case.answer)
-    found = _SIDE_IN_SPORT.search(first_segment(description)) if description else None
-    sports = graph.current(case.answer, "P641")
-    named: list[tuple[str, str | None, tuple[Evidence, ...]]] = []
-    for statement in sports:
-        if statement.target and (label := graph.label(statement.target)):
-            named.append((label, statement.target, (from_statement(graph, statement),)))
-    side = None
-    if found and description:
-        sport = (found.group("sport") or found.group("sport2") or "").removeprefix("the sport of ").strip()
-        side = found.group("side")
-        known = next((m.id for m in graph.find(sport)), None) if sport else None
-        if sport and known and not any(normalise(sport) == normalise(n) for n, _, _ in named):
-            named.insert(0, (sport, known, (from_description(graph, case.answer, found.group().strip()),)))
-    for name, qid, evidence in named[:2]:
-        text = f"a position in {name}"
-        below = ANSWER
-        if side and description and found:
-            fine = indefinite(f"{side} position in {name}")
-            out.append(
-                Proposal(
-                    key=fine,
-                    text=fine,
-                    aliases=(f"{side} position in {name}", f"{name} {side} position"),
-                    evidence=(from_description(graph, case.answer, found.group().strip()),),
-                    conditions=frozenset(
-                        {
-                            Condition(property="P641", value=qid or name),
-                            Condition(property="text", value=side),
-                        }
-                    ),
-                )
-            )
-            below = fine
-        out.append(
-            Proposal(
-                key=text,
-                text=text,
-                parents=(below,),
-                aliases=(f"{name} position", f"position in {name}"),
-                evidence=evidence,
-                conditions=frozenset({Condition(property="P641", value=qid or name)}),
-            )
-        )
+    found = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
+    phrases = [p for sport in _sports(case, found)[:2] for p in _in_sport(sport, _side(case, found))]
     used = used_as_value(graph, "P413", minimum=1)
     how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
     broader = climb(graph, case.answer, how, condition="P413")
-    heads = [key for key, node in broader.items() if node.parents]
-    if heads:
-        last = [key for key in heads if not any(key in other.parents for other in broader.values())]
-        out = [replace(p, parents=tuple(last)) if p.parents == (ANSWER,) and last else p for p in out]
-    return [*broader.values(), *out]
+    tops = tuple(key for key in broader if not any(key in node.parents for node in broader.values()))
+    if tops:
+        phrases = [replace(p, parents=tops) if p.parents == (ANSWER,) else p for p in phrases]
+    return [*broader.values(), *phrases]
+
+
+def _sports(case: LadderCase, found: re.Match[str] | None) -> list[Wording]:
+    """The sports that statements give, and before them one that the description alone names."""
+    graph = case.graph
+    sports = [_wording(v.label, v.evidence, v.conditions) for v in current_values(graph, case.answer, "P641")]
+    name = (found["sport"] or found["sport2"] or "").removeprefix("the sport of ").strip() if found else ""
+    qid = next((m.id for m in graph.find(name)), None) if name else None
+    if found and qid and normalise(name) not in {normalise(sport.text) for sport in sports}:
+        evidence = from_description(graph, case.answer, found.group().strip())
+        sports.insert(0, _wording(name, evidence, states("P641", qid)))
+    return sports
+
+
+def _side(case: LadderCase, found: re.Match[str] | None) -> Wording | None:
+    """The side of the field that the description names."""
+    if not found or not found["side"]:
+        return None
+    evidence = from_description(case.graph, case.answer, found.group().strip())
+    return _wording(found["side"], evidence, states("text", found["side"]))
+
+
+def _wording(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:
+    return Wording(text=text, features=frozenset(), evidence=(evidence,), conditions=conditions)
+
+
+def _in_sport(sport: Wording, side: Wording | None) -> list[Proposal]:
+    """A position in the sport, and before it one on that side."""
+    text = f"position in {sport.text}"
+    whole = Proposal(
+        key=indefinite(text),
+        text=indefinite(text),
+        aliases=(f"{sport.text} position", text),
+        evidence=sport.evidence,
+        conditions=sport.conditions,
+    )
+    if side is None:
+        return [whole]
+    finer = Proposal(
+        key=indefinite(f"{side.text} {text}"),
+        text=indefinite(f"{side.text} {text}"),
+        aliases=(f"{side.text} {text}", f"{sport.text} {side.text} position"),
+        evidence=side.evidence,
+        conditions=sport.conditions | side.conditions,
+    )
+    return [finer, replace(whole, parents=(finer.key,))]

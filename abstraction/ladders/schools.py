@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abstraction.evidence import from_statement
+from abstraction.ladders.entity_values import named_values
 from abstraction.ladders.place_ladders import Climb
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Evidence
@@ -25,17 +25,12 @@ def schools(case: LadderCase) -> list[Proposal]:
         above = []
         for entity_id, key in layer:
             for prop in ("P749", "P361"):
-                statements = list(graph.current(entity_id, prop))
-                if case.at is not None:
-                    statements += [s for s in graph.held_at(entity_id, prop, case.at) if s not in statements]
-                for statement in statements:
-                    target = statement.target
-                    if target is None or target in parents or target == case.answer:
+                then = graph.held_at(entity_id, prop, case.at) if case.at is not None else []
+                for value in named_values(graph, [*graph.current(entity_id, prop), *then]):
+                    if value.qid in parents or value.qid == case.answer or _LOOSE.search(value.label):
                         continue
-                    label = graph.label(target)
-                    if label is None or _LOOSE.search(label) or "school" not in case.gazetteer.classes(target):
-                        continue
-                    parents[target] = (key, from_statement(graph, statement))
-                    above.append((target, target))
+                    if "school" in case.gazetteer.classes(value.qid):
+                        parents[value.qid] = (key, value.evidence)
+                        above.append((value.qid, value.qid))
         layer = above
     return Climb(case).beyond(parents)

@@ -6,10 +6,12 @@ import re
 
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
+from abstraction.ladders.entity_values import entity_proposal
 from abstraction.ladders.nations import speaks_english
+from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
+from abstraction.tiers import Evidence
 from kg.terms import normalise
 
 # Ranks (P105) that readers know; what lies between is climbed through.
@@ -25,26 +27,19 @@ def taxa(case: LadderCase) -> list[Proposal]:
     """The taxa above the answer by P171, those of the usual ranks; below them nothing, above them the description."""
     graph = case.graph
     out: list[Proposal] = []
-    below, trail, at = ANSWER, (), case.answer
-    seen = {at}
-    steps: tuple[Evidence, ...] = trail
+    below, at, seen = ANSWER, case.answer, {case.answer}
+    steps: tuple[Evidence, ...] = ()
     for _ in range(STEPS):
-        parents = [s for s in graph.current(at, "P171") if s.target and s.target not in seen]
-        if not parents:
+        statement = next((s for s in graph.current(at, "P171") if s.target and s.target not in seen), None)
+        if statement is None:
             break
-        statement = parents[0]
         at = statement.target or ""
         seen.add(at)
         steps = (*steps, from_statement(graph, statement))
         label = graph.label(at)
-        if label is None or RANKS.isdisjoint(graph.targets(at, "P105")):
-            continue
-        names = tuple(name for name in graph.names(at) if name != label)
-        condition = frozenset({Condition(property="P171", value=at)})
-        out.append(
-            Proposal(key=at, text=label, qid=at, parents=(below,), aliases=names, evidence=steps, conditions=condition)
-        )
-        below, steps = at, ()
+        if label is not None and not RANKS.isdisjoint(graph.targets(at, "P105")):
+            out.append(entity_proposal(graph, at, label, steps, states("P171", at), parents=(below,)))
+            below, steps = at, ()
     return [*out, *_described(case)]
 
 
@@ -61,6 +56,6 @@ def _described(case: LadderCase) -> list[Proposal]:
             text=indefinite(words),
             aliases=(indefinite(found["x"]),) if found["rank"].endswith(("species", "breed", "variety")) else (),
             evidence=(from_description(case.graph, case.answer, words),),
-            conditions=frozenset({Condition(property="text", value=f"kind:{normalise(words)}")}),
+            conditions=states("text", f"kind:{normalise(words)}"),
         )
     ]

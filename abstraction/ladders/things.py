@@ -11,23 +11,16 @@ from itertools import product
 from abstraction.descriptions.kind_grammar import read_kind
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
+from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
+from abstraction.tiers import Evidence
 from kg.terms import normalise
 
 STEPS = 3
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Detail:
-    """One detail of a phrase, told before the kind ("1943") or behind it ("in Tunisia"), and what backs it."""
-
-    text: str
-    evidence: tuple[Evidence, ...]
-    conditions: frozenset[Condition]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +29,8 @@ class ThingRecipe:
 
     `family` names the word file of its kinds (`data/<family>_types.txt`), `noun` is its most general kind.
     `wholes` are the properties to what contains it, climbed while the target is of an answer class in `within`.
-    `lands` give the nationality. `before` and `behind` find the details.
+    `lands` give the nationality. `before` and `behind` find the details that stand before the kind ("1943") and behind
+    it ("in Tunisia").
     """
 
     family: str
@@ -44,8 +38,8 @@ class ThingRecipe:
     wholes: tuple[str, ...]
     within: frozenset[str]
     lands: tuple[str, ...] = ()
-    before: Callable[[LadderCase], Detail | None] = lambda case: None
-    behind: Callable[[LadderCase], Sequence[Detail]] = lambda case: ()
+    before: Callable[[LadderCase], Wording | None] = lambda case: None
+    behind: Callable[[LadderCase], Sequence[Wording]] = lambda case: ()
 
 
 def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
@@ -53,19 +47,8 @@ def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     above = wholes(case, recipe)
     if not speaks_english(case):
         return above
-    text = case.graph.description(case.answer)
-    kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
-    chains = [_plain(described_kind(case, kind, recipe.family))] if kind is not None else []
-    national = kind.nationality if kind is not None else None
-    if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
-        chains = stated_kinds(case, recipe.family) or chains
-    found = nations(case, national, recipe.lands) if recipe.lands else []
-    if not chains and (classed := _national_class(case, recipe)) is not None:
-        chains, found = [classed[0]], [classed[1]]
-    nation = found[0] if len(found) == 1 else None
+    chains, nation = _kinds(case, recipe)
     behind = recipe.behind(case)
-    vague = listed("vague_kinds")
-    chains = [chain for chain in chains if chain.texts and normalise(chain.texts[0]) not in vague]
     if not chains and (above or behind):
         chains = [_general(case, recipe)]
     lattice = Lattice()
@@ -77,59 +60,50 @@ def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     return [*above, *(replace(p, parents=(*p.parents, *tops)) if p.text == noun else p for p in phrases)]
 
 
-def _plain(chain: KindChain) -> KindChain:
-    """The wordings without a date in them ("October 1973 war"): a date is a detail of its own."""
-    kept = [i for i, text in enumerate(chain.texts) if not any(c.isdigit() for c in text)]
-    if len(kept) == len(chain.texts):
-        return chain
-    return KindChain(
-        texts=tuple(chain.texts[i] for i in kept),
-        features=tuple(chain.features[i] for i in kept),
-        proofs=tuple(chain.proofs[i] for i in kept),
-        conditions=tuple(chain.conditions[i] for i in kept),
-        tied=sum(1 for i in kept if i < chain.tied),
-    )
+def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nation | None]:
+    """The telling kinds by the description, else by P31, else by a class with a land in its name; and the land."""
+    text = case.graph.description(case.answer)
+    kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
+    # "October 1973 war": a date is a detail of its own.
+    chains = [described_kind(case, kind, recipe.family).only(_is_dateless)] if kind is not None else []
+    if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
+        chains = stated_kinds(case, recipe.family) or chains
+    national = kind.nationality if kind is not None else None
+    found = nations(case, national, recipe.lands) if recipe.lands else []
+    if not chains and (classed := _national_class(case, recipe)) is not None:
+        chains, found = [classed[0]], [classed[1]]
+    vague = listed("vague_kinds")
+    telling = [chain for chain in chains if chain.wordings and normalise(chain.texts[0]) not in vague]
+    return telling, found[0] if len(found) == 1 else None
+
+
+def _is_dateless(text: str) -> bool:
+    return not any(c.isdigit() for c in text)
 
 
 def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, Nation] | None:
     """The kind and the land that a class names together: "German presidential election"."""
-    for statement in case.graph.current(case.answer, "P31"):
-        label = case.graph.label(statement.target or "")
-        kind = read_kind(words(label), case.vocabulary, recipe.family) if label else None
+    for value in current_values(case.graph, case.answer, "P31"):
+        kind = read_kind(words(value.label), case.vocabulary, recipe.family)
         if kind is None or kind.nationality is None or len(kind.nationality.countries) != 1:
             continue
-        proof = (from_statement(case.graph, statement),)
-        texts = kind.texts
-        chain = KindChain(
-            texts=texts,
-            features=tuple(frozenset(f"o:{normalise(t)}" for t in texts[at:]) for at in range(len(texts))),
-            proofs=tuple(proof for _ in texts),
-            conditions=tuple(frozenset({Condition(property="text", value=f"kind:{normalise(t)}")}) for t in texts),
-        )
-        adjective = kind.nationality.text
+        proof = (value.evidence,)
+        adjective, country = kind.nationality.text, kind.nationality.countries[0][0]
         land = Nation(
-            text=adjective,
-            features=frozenset({f"n:{adjective}"}),
-            evidence=proof,
-            conditions=frozenset({Condition(property="P17", value=kind.nationality.countries[0][0])}),
+            text=adjective, features=frozenset({f"n:{adjective}"}), evidence=proof, conditions=states("P17", country)
         )
-        return chain, land
+        return KindChain.of(kind.texts, [proof] * len(kind.texts)), land
     return None
 
 
 def _general(case: LadderCase, recipe: ThingRecipe) -> KindChain:
     """The class's own noun as a kind, for what nothing tells more of."""
     classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
+    if classes:
+        return KindChain.of((recipe.noun,), ((from_statement(case.graph, classes[0]),),))
     label = case.graph.label(case.answer) or recipe.noun
-    rule = (
-        from_statement(case.graph, classes[0])
-        if classes
-        else Evidence(kind="rule", text=f"{indefinite(label)} is {indefinite(recipe.noun)}")
-    )
-    condition = frozenset({Condition(property="text", value=f"kind:{recipe.noun}")})
-    return KindChain(
-        texts=(recipe.noun,), features=(frozenset({f"o:{recipe.noun}"}),), proofs=((rule,),), conditions=(condition,)
-    )
+    rule = Evidence(kind="rule", text=f"{indefinite(label)} is {indefinite(recipe.noun)}")
+    return KindChain.of((recipe.noun,), ((rule,),))
 
 
 def _fill(
@@ -137,47 +111,23 @@ def _fill(
     chain: KindChain,
     recipe: ThingRecipe,
     nation: Nation | None,
-    before: Detail | None,
-    behind: Sequence[Detail],
+    before: Wording | None,
+    behind: Sequence[Wording],
 ) -> None:
-    base = f"o:{recipe.noun}"
+    """The finest kind with its details and without, the others with the land and alone."""
     order = 0
-    for index, text in enumerate(chain.texts):
-        whole = index == 0
-        tails: list[Detail | None] = [*behind, None] if whole else [None]
-        heads = [before, None] if before is not None and whole else [None]
+    for index, kind in enumerate(chain.wordings):
+        kind = replace(kind, features=kind.features | {f"o:{recipe.noun}"})
+        tails: list[Wording | None] = [*behind, None] if index == 0 else [None]
+        heads = [before, None] if before is not None and index == 0 else [None]
         lands = [nation, None] if nation is not None and index >= chain.tied else [None]
         for head, land, tail in product(heads, lands, tails):
             order += 1
             if land is not None and tail is not None:
                 continue  # what is given by a body of a country need not be told by the country too
-            _add(lattice, text, chain, index, (head, land, tail), order, base)
-
-
-def _add(
-    lattice: Lattice,
-    text: str,
-    chain: KindChain,
-    index: int,
-    parts: tuple[Detail | None, Nation | None, Detail | None],
-    order: int,
-    base: str,
-) -> None:
-    head, land, tail = parts
-    features = {*chain.features[index], base}
-    evidence = list(chain.proofs[index])
-    conditions = set(chain.conditions[index])
-    for name, part in (("y", head), ("d", tail)):
-        if part is not None:
-            features.add(f"{name}:{part.text}")
-            evidence += part.evidence
-            conditions |= part.conditions
-    if land is not None:
-        features |= land.features
-        evidence += land.evidence
-        conditions |= land.conditions
-    phrase = " ".join(p for p in (head and head.text, land and land.text, text, tail and tail.text) if p)
-    lattice.add(indefinite(phrase), features, evidence=evidence, conditions=conditions, order=order)
+            phrase = " ".join(part.text for part in (head, land, kind, tail) if part is not None)
+            parts = [part for part in (kind, head, tail, land) if part is not None]
+            add_phrase(lattice, phrase, parts, order=order)
 
 
 def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
@@ -188,26 +138,14 @@ def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     for _ in range(STEPS):
         above: list[tuple[str, str]] = []
         for child, key in layer:
-            for prop in recipe.wholes:
-                for statement in graph.current(child, prop):
-                    target = statement.target
-                    if target is None or target in out or target in (case.answer, case.subject):
-                        continue
-                    label = graph.label(target)
-                    named = label is not None and not label[:1].islower()
-                    if label is None or not named or recipe.within.isdisjoint(case.gazetteer.classes(target)):
-                        continue
-                    out[target] = Proposal(
-                        key=target,
-                        text=label,
-                        qid=target,
-                        parents=(key,),
-                        aliases=tuple(name for name in graph.names(target) if name != label),
-                        evidence=(from_statement(graph, statement),),
-                        conditions=frozenset({Condition(property=prop, value=target)}),
-                        order=-1,
-                    )
-                    above.append((target, target))
+            for value in (v for prop in recipe.wholes for v in current_values(graph, child, prop)):
+                qid, label = value.qid, value.label
+                if qid in out or qid in (case.answer, case.subject) or label[:1].islower():
+                    continue
+                if not recipe.within.isdisjoint(case.gazetteer.classes(qid)):
+                    proof = (value.evidence,)
+                    out[qid] = entity_proposal(graph, qid, label, proof, value.conditions, parents=(key,), order=-1)
+                    above.append((qid, qid))
         layer = above
     return list(out.values()) or _named_after(case, recipe)
 
@@ -237,15 +175,5 @@ def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
             text=f"{indefinite(label)} is {indefinite(whole)}",
             labels={case.answer: label, fitting[0]: whole},
         )
-        return [
-            Proposal(
-                key=fitting[0],
-                text=whole,
-                qid=fitting[0],
-                aliases=tuple(n for n in graph.names(fitting[0]) if n != whole),
-                evidence=(rule,),
-                conditions=frozenset({Condition(property="P361", value=fitting[0])}),
-                order=-1,
-            )
-        ]
+        return [entity_proposal(graph, fitting[0], whole, (rule,), states("P361", fitting[0]), order=-1)]
     return []

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 
 from abstraction.descriptions.spelling import shortenings
 from abstraction.descriptions.work_grammar import WorkDescription, parse_work
 from abstraction.evidence import from_statement
+from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
-from abstraction.language.phrases import Lattice, indefinite
+from abstraction.ladders.phrase_parts import Wording, add_phrase, states
+from abstraction.language.phrases import Lattice
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
-from kg.model import Statement, TimeValue
+from kg.model import TimeValue
 from kg.terms import normalise
 from kg.walks.ranks import time_key
 
@@ -34,15 +37,6 @@ TAKING_PART = ("P57", "P50", "P170", "P175", "P86", "P178", "P58", "P161", "P162
 MOST_CREATORS = 2
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WorkPart:
-    """One detail of a phrase: its words, and what backs it."""
-
-    text: str
-    evidence: tuple[Evidence, ...]
-    conditions: frozenset[Condition]
-
-
 def works(case: LadderCase) -> list[Proposal]:
     """ "a 1958 American film by X › a film by X | a 1958 American film › an American film | a 1958 film › a film"."""
     series = _series(case)
@@ -53,7 +47,7 @@ def works(case: LadderCase) -> list[Proposal]:
     text = case.graph.description(case.answer)
     described = parse_work(text, case.vocabulary) if text else None
     chains = [described_kind(case, described.kind, FAMILY)] if described is not None else stated_kinds(case, FAMILY)[:1]
-    if not chains or not chains[0].texts:
+    if not chains or not chains[0].wordings:
         return series
     chain = _with_genre(case, chains[0])
     year = _year(case, described)
@@ -67,50 +61,24 @@ def works(case: LadderCase) -> list[Proposal]:
 
 
 def _fill(
-    lattice: Lattice, chain: KindChain, year: WorkPart | None, nation: Nation | None, creator: WorkPart | None
+    lattice: Lattice, chain: KindChain, year: Wording | None, nation: Nation | None, creator: Wording | None
 ) -> None:
     """The phrases that drop details one after another; those that lack a detail coincide and are put in once."""
-    whole, short = 0, len(chain.texts) - 1
-    kept = (
-        (whole, True, True, True),
-        (whole, False, False, True),
-        (whole, True, True, False),
-        (short, False, False, True),
-        (whole, False, True, False),
-        (short, True, False, False),
-        (whole, False, False, False),
-        (short, False, True, False),
-        (short, False, False, False),
+    whole, short = chain.wordings[0], chain.wordings[-1]
+    kept: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
+        (year, nation, whole, creator),
+        (None, None, whole, creator),
+        (year, nation, whole, None),
+        (None, None, short, creator),
+        (None, nation, whole, None),
+        (year, None, short, None),
+        (None, None, whole, None),
+        (None, nation, short, None),
+        (None, None, short, None),
     )
-    for order, (index, with_year, with_nation, with_creator) in enumerate(kept):
-        features = set(chain.features[index])
-        evidence: list[Evidence] = []
-        conditions = set(chain.conditions[index])
-        before: list[str] = []
-        text = chain.texts[index]
-        if with_year and year is not None:
-            before.append(year.text)
-            features.add("y")
-            evidence.extend(year.evidence)
-            conditions |= year.conditions
-        if with_nation and nation is not None:
-            before.append(nation.text)
-            features |= nation.features
-            evidence.extend(nation.evidence)
-            conditions |= nation.conditions
-        evidence.extend(chain.proofs[index])
-        if with_creator and creator is not None:
-            text = f"{text} by {creator.text}"
-            features.add("c")
-            evidence.extend(creator.evidence)
-            conditions |= creator.conditions
-        lattice.add(
-            indefinite(" ".join([*before, text])),
-            features,
-            evidence=evidence,
-            conditions=conditions,
-            order=order,
-        )
+    for order, details in enumerate(kept):
+        parts = [part for part in details if part is not None]
+        add_phrase(lattice, " ".join(part.text for part in parts), parts, order=order)
 
 
 def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
@@ -118,80 +86,71 @@ def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
     head = chain.texts[0]
     if len(chain.texts) > 1 or " " in head:
         return chain
-    for statement in case.graph.current(case.answer, "P136"):
-        label = case.graph.label(statement.target or "")
-        if label is None or not label.islower() or not label.endswith(f" {head}"):
+    for genre in current_values(case.graph, case.answer, "P136"):
+        label = genre.label
+        if not label.islower() or not label.endswith(f" {head}"):
             continue
-        texts = [t for t in shortenings(label, case.vocabulary) if t in (label, head)]
-        if texts != [label, head]:
+        if [text for text in shortenings(label, case.vocabulary) if text in (label, head)] != [label, head]:
             continue
-        proof = (*chain.proofs[0], from_statement(case.graph, statement))
-        condition = Condition(property="P136", value=statement.target or "")
-        return KindChain(
-            texts=(label, head),
-            features=(chain.features[0] | {f"o:{normalise(label)}"}, chain.features[0]),
-            proofs=(proof, chain.proofs[0]),
-            conditions=(chain.conditions[0] | {condition}, chain.conditions[0]),
-            tied=chain.tied,
+        plain = chain.wordings[0]
+        told = Wording(
+            text=label,
+            features=plain.features | {f"o:{normalise(label)}"},
+            evidence=(*plain.evidence, genre.evidence),
+            conditions=plain.conditions | genre.conditions,
         )
+        return KindChain(wordings=(told, plain), tied=chain.tied)
     return chain
 
 
-def _year(case: LadderCase, described: WorkDescription | None) -> WorkPart | None:
+def _year(case: LadderCase, described: WorkDescription | None) -> Wording | None:
     """The year before the kind in the description, or that of the earliest publication."""
-    statements = [s for s in case.graph.current(case.answer, "P577") if isinstance(s.value, TimeValue)]
-    dated = [s for s in statements if isinstance(s.value, TimeValue) and s.value.precision >= 9 and s.value.year > 0]
-    first = min(dated, key=_when) if dated else None
+    values = ((s.value, s) for s in case.graph.current(case.answer, "P577"))
+    dated = [(v, s) for v, s in values if isinstance(v, TimeValue) and v.precision >= 9 and v.year > 0]
+    published, first = min(dated, key=lambda pair: time_key(pair[0])) if dated else (None, None)
     word = described.kind.year if described is not None else None
-    if word is not None and described is not None:
-        backing = first is not None and isinstance(first.value, TimeValue) and str(first.value.year) == word.text
-        proof = word_evidence(case, (word,))
-        if backing and first is not None:
-            proof = (*proof, from_statement(case.graph, first))
-        return WorkPart(text=word.text, evidence=proof, conditions=_dated(word.text))
-    if first is None or not isinstance(first.value, TimeValue):
+    year = word.text if word is not None else str(published.year) if published is not None else ""
+    evidence = word_evidence(case, (word,)) if word is not None else ()
+    if first is not None and published is not None and str(published.year) == year:
+        evidence = (*evidence, from_statement(case.graph, first))
+    if not evidence:
         return None
-    text = str(first.value.year)
-    return WorkPart(text=text, evidence=(from_statement(case.graph, first),), conditions=_dated(text))
+    return Wording(text=year, features=frozenset({"y"}), evidence=evidence, conditions=states("P577", year))
 
 
-def _when(statement: Statement) -> tuple[int, int, int]:
-    assert isinstance(statement.value, TimeValue)
-    return time_key(statement.value)
-
-
-def _dated(year: str) -> frozenset[Condition]:
-    return frozenset({Condition(property="P577", value=year)})
-
-
-def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> WorkPart | None:
+def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
     """Who made it, by the description, else by statement; never the subject of the question."""
     if case.relation.id == "P800":
         return None  # the subject made it: that is what was asked
-    properties = CREATOR_OF.get(kind.rsplit(" ", 1)[-1].lower(), CREATORS)
-    stated: list[tuple[Statement, str]] = []
-    for prop in properties:
-        statements = [s for s in case.graph.current(case.answer, prop) if s.target]
-        stated = [(s, label) for s in statements if (label := case.graph.label(s.target or ""))]
-        if stated and len(stated) == len(statements) <= MOST_CREATORS:
-            break
-        stated = []
+    makers = _makers(case, kind)
     creators = described.creators if described is not None else None
-    if creators is not None:
-        if names_subject(case, creators.names):
+    if creators is None:
+        if any(maker.qid == case.subject or names_subject(case, maker.label) for maker in makers):
             return None
-        told = [(s, label) for s, label in stated if normalise(label) in normalise(creators.names)]
-        conditions = {Condition(property=s.property, value=s.target or "") for s, _ in told}
-        if not conditions:
-            conditions = {Condition(property="text", value=f"by:{normalise(creators.names)}")}
-        proof = (*word_evidence(case, creators.words), *(from_statement(case.graph, s) for s, _ in told))
-        return WorkPart(text=_joined(creators.names), evidence=proof, conditions=frozenset(conditions))
-    if not stated or any(s.target == case.subject or names_subject(case, label) for s, label in stated):
+        return _by(" and ".join(maker.label for maker in makers), (), makers) if makers else None
+    if names_subject(case, creators.names):
         return None
-    return WorkPart(
-        text=" and ".join(label for _, label in stated),
-        evidence=tuple(from_statement(case.graph, s) for s, _ in stated),
-        conditions=frozenset(Condition(property=s.property, value=s.target or "") for s, _ in stated),
+    makers = [maker for maker in makers if normalise(maker.label) in normalise(creators.names)]
+    wording = _by(_joined(creators.names), word_evidence(case, creators.words), makers)
+    return wording if makers else replace(wording, conditions=states("text", f"by:{normalise(creators.names)}"))
+
+
+def _makers(case: LadderCase, kind: str) -> list[NamedValue]:
+    """Who is stated to have made a work of this kind, by the first property that tells; none where many did."""
+    for prop in CREATOR_OF.get(kind.rsplit(" ", 1)[-1].lower(), CREATORS):
+        makers = current_values(case.graph, case.answer, prop)
+        statements = [s for s in case.graph.current(case.answer, prop) if s.target]
+        if makers and len(makers) == len(statements) <= MOST_CREATORS:
+            return makers
+    return []
+
+
+def _by(names: str, words: tuple[Evidence, ...], makers: Sequence[NamedValue]) -> Wording:
+    return Wording(
+        text=f"by {names}",
+        features=frozenset({"c"}),
+        evidence=(*words, *(maker.evidence for maker in makers)),
+        conditions=frozenset[Condition]().union(*(maker.conditions for maker in makers)),
     )
 
 
@@ -221,20 +180,8 @@ def _belongs_to_another(case: LadderCase) -> bool:
 
 def _series(case: LadderCase) -> list[Proposal]:
     """The series that the work is part of (P179)."""
-    out = []
-    for statement in case.graph.current(case.answer, "P179")[:1]:
-        label = case.graph.label(statement.target or "")
-        if label is None or statement.target is None or statement.target == case.subject:
-            continue
-        out.append(
-            Proposal(
-                key=statement.target,
-                text=label,
-                qid=statement.target,
-                aliases=tuple(n for n in case.graph.names(statement.target) if n != label),
-                evidence=(from_statement(case.graph, statement),),
-                conditions=frozenset({Condition(property="P179", value=statement.target)}),
-                order=-1,
-            )
-        )
-    return out
+    return [
+        entity_proposal(case.graph, v.qid, v.label, (v.evidence,), v.conditions, order=-1)
+        for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
+        if v.qid != case.subject
+    ]

@@ -247,18 +247,6 @@ def test_offices_and_citizenships_that_ended_still_tell_the_dead() -> None:
     assert ladder(people, alive)[0] == ["a former mayor of Strelsau"]
 
 
-def test_a_noble_title_by_statement() -> None:
-    count = entity("Q50", "count", "nobility title")
-    german = entity("Q183", "Germany", P31="Q3624078")
-    noble = entity("Q52", "nobleman", P31="Q28640")
-    case = case_of(entity("Q10", "Otto", P31="Q5", P97="Q50", P27="Q183"), count, german, noble, relation_id="P26")
-    assert ladder(people, case) == [
-        ["a German count"],
-        ["a count", "a German nobleman"],
-        ["a nobleman", "a German"],
-    ]
-
-
 @pytest.mark.parametrize(
     ("description", "finest"),
     [
