@@ -68,13 +68,13 @@ def build_from_rdf(
         origin = Origin(
             sources=[
                 {
-                    "name": one.name,
-                    "size": one.size,
-                    "modified": one.modified,
-                    "sha256": one.sha256,
-                    "triples": one.triples,
+                    "name": source.name,
+                    "size": source.size,
+                    "modified": source.modified,
+                    "sha256": source.sha256,
+                    "triples": source.triples,
                 }
-                for one in reading.sources
+                for source in reading.sources
             ],
             scope=scope or Scope(),
             rejects=reading.rejects,

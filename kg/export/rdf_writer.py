@@ -220,7 +220,7 @@ class _Writer:
                 head += self._term("skos:altLabel", language, text)
         for language, text in entity.descriptions.items():
             head += self._term("schema:description", language, text)
-        preferred = {one.property for one in entity.statements if one.rank is Rank.PREFERRED}
+        preferred = {statement.property for statement in entity.statements if statement.rank is Rank.PREFERRED}
         blocks: list[str] = []
         for statement in entity.statements:
             rank = statement.rank
@@ -399,7 +399,7 @@ def _point(value: OtherValue) -> _Coordinates | None:
     if not isinstance(given, dict):
         return None
     latitude, longitude, globe = given.get("latitude"), given.get("longitude"), given.get("globe")
-    numbers = not any(isinstance(one, bool) for one in (latitude, longitude))
+    numbers = not any(isinstance(degrees, bool) for degrees in (latitude, longitude))
     if not (numbers and isinstance(latitude, int | float) and isinstance(longitude, int | float)):
         return None
     if not isinstance(globe, str):

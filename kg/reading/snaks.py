@@ -55,8 +55,8 @@ def read_property_id(given: object) -> str:
 
 def read_snak(data: object, prop: str | None = None) -> Snak:
     """A snak. `prop`: the checked key it stood under, or None."""
-    found, kind, value = read_snak_parts(data, prop)
-    return Snak(property=found, kind=kind, value=value)
+    property_id, kind, value = read_snak_parts(data, prop)
+    return Snak(property=property_id, kind=kind, value=value)
 
 
 def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKind, Value | None]:
@@ -161,10 +161,10 @@ def read_time(value: object) -> TimeValue:
     """A time. Parts beyond the precision are dropped; a precision finer than the parts given is lowered."""
     if not isinstance(value, dict):
         raise Unreadable("bad-time", f"a time must be an object, not {_short(value)}")
-    found = _TIME.match(value["time"]) if isinstance(value.get("time"), str) else None
-    if found is None:
+    match = _TIME.match(value["time"]) if isinstance(value.get("time"), str) else None
+    if match is None:
         raise Unreadable("bad-time", f"time {_short(value.get('time'))} is not of the form +YYYY-MM-DDT00:00:00Z")
-    sign, year_text, month_text, day_text = found.groups()
+    sign, year_text, month_text, day_text = match.groups()
     year, month, day = int(year_text), int(month_text), int(day_text)
     if year == 0:
         raise Unreadable("bad-time", f"time {value['time']!r}: there is no year 0 (1 BCE is -0001)")
@@ -201,10 +201,10 @@ def read_quantity(value: object) -> QuantityValue:
     unit = value.get("unit", "1")
     if unit is None or unit in ("1", "", 1):
         return QuantityValue(amount=amount, lower=bounds[0], upper=bounds[1])
-    found = _UNIT.match(unit) if isinstance(unit, str) else None
-    if found is None:
+    match = _UNIT.match(unit) if isinstance(unit, str) else None
+    if match is None:
         raise Unreadable("bad-quantity", f'unit {_short(unit)} is neither "1" nor an entity')
-    return QuantityValue(amount=amount, unit=found[1], lower=bounds[0], upper=bounds[1])
+    return QuantityValue(amount=amount, unit=match[1], lower=bounds[0], upper=bounds[1])
 
 
 def _decimal(given: object) -> Decimal:

@@ -211,11 +211,11 @@ def manifest(connection: sqlite3.Connection) -> dict[str, Any]:
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
     """What is in the file now: entities, statements by rank, qualifiers, terms, redirects."""
-    found: dict[str, int] = {}
+    count_of: dict[str, int] = {}
     for table, columns in _COUNTS.items():
         (row,) = connection.execute(f"SELECT {', '.join(columns.values())} FROM {table}")
-        found.update(zip(columns, (number or 0 for number in row), strict=True))
-    return found
+        count_of.update(zip(columns, (number or 0 for number in row), strict=True))
+    return count_of
 
 
 def count(connection: sqlite3.Connection) -> Counted:

@@ -35,11 +35,11 @@ def without_secrets(address: str) -> str:
     Nor what stands where a port does and is no number, which may be a password. ?key=abc becomes
     ?key=$GRANOLA_SOURCE_KEY, which an address that is given may say too.
     """
-    rest, _, query = address.partition("#")[0].partition("?")
-    found = _PLACE.match(rest)
-    if found is None:
+    main_part, _, query = address.partition("#")[0].partition("?")
+    match = _PLACE.match(main_part)
+    if match is None:
         return _BARE.sub("", address)
-    scheme, place, path = found.groups()
+    scheme, place, path = match.groups()
     host = _HOST.match(place.rpartition("@")[2])
     shown = f"{scheme}{host[0] if host else ''}{path}"
     return f"{shown}?{'&'.join(map(_shown, _parts(query)))}" if query else shown
@@ -47,7 +47,7 @@ def without_secrets(address: str) -> str:
 
 def scrubbed(message: str) -> str:
     """A message with the addresses in it as they may be shown."""
-    return _ADDRESS.sub(lambda found: without_secrets(found[0]), message)
+    return _ADDRESS.sub(lambda match: without_secrets(match[0]), message)
 
 
 def _parts(query: str) -> list[str]:
@@ -99,7 +99,7 @@ class ServiceAddress:
         credentials = None if known else _credentials()
         if credentials is not None:
             secrets |= {credentials[1]}
-        forms = {form for one in secrets for form in _written(one) if len(form) >= _SHORTEST}
+        forms = {form for secret in secrets for form in _written(secret) if len(form) >= _SHORTEST}
         return cls(shown=shown, sent=sent, credentials=credentials, secrets=tuple(sorted(forms, key=len, reverse=True)))
 
     def clean(self, text: str) -> str:
@@ -119,12 +119,12 @@ def _value(part: str, shown: str) -> tuple[str, str]:
     name, equals, value = part.rpartition("=") if _VARIABLE.match(part.rpartition("=")[2]) else part.partition("=")
     if not equals:
         name, value = "", part
-    found = _VARIABLE.match(value)
-    if found is None:
+    match = _VARIABLE.match(value)
+    if match is None:
         return part, unquote_plus(value)
-    meant = os.environ.get(found[1])
+    meant = os.environ.get(match[1])
     if not meant:
-        raise SourceError(f"{shown} needs the environment variable {found[1]}, which is not set")
+        raise SourceError(f"{shown} needs the environment variable {match[1]}, which is not set")
     return f"{name}{equals}{quote(meant, safe='')}", meant
 
 

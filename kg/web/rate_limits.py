@@ -50,13 +50,13 @@ def user_agent(library: str) -> str:
     """<client>/<version> (<contact>) <library>/<version>, the form that Wikimedia's policy asks for."""
     from importlib.metadata import PackageNotFoundError, version
 
-    def told(name: str) -> str:
+    def version_of(name: str) -> str:
         try:
             return version(name)
         except PackageNotFoundError:
             return "0"
 
-    return f"granola-ladders/{__version__} ({contact()}) {library}/{told(library)}"
+    return f"granola-ladders/{__version__} ({contact()}) {library}/{version_of(library)}"
 
 
 def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, str]) -> None:
@@ -66,7 +66,7 @@ def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, s
         raise QueryError(f"{address.shown} leads elsewhere ({status}): to {target}; give that address if it is right")
 
 
-def said(address: ServiceAddress, body: bytes, size: int = 160) -> str:
+def answer_excerpt(address: ServiceAddress, body: bytes, size: int = 160) -> str:
     """The beginning of an answer, on one line, without the secrets that were sent."""
     return excerpt(address.clean(body[:_TOLD].decode("utf-8", "replace")).encode(), size)
 
