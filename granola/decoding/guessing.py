@@ -162,10 +162,10 @@ def _guess(known: _Known, signs: frozenset[str], least: float | None) -> Decisio
 
     best = min(chances, key=order)
     held, of = known.tiers[best], known.questions
-    told = f"{held} of {of} other questions of the relation; with this name {chances[best]:.2f} likely"
+    reason = f"{held} of {of} other questions of the relation; with this name {chances[best]:.2f} likely"
     return Decision(
         text=text(best),
-        explanation=f"{text(best)}: {told}",
+        explanation=f"{text(best)}: {reason}",
         support=held / of,
         confidence=chances[best],
         qid=best if re.fullmatch(r"Q\d+", best) else None,
