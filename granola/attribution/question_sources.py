@@ -129,7 +129,9 @@ class QuestionSources:
         given = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
         if isinstance(given, list):
             texts = [
-                one.get("string") for one in given if isinstance(one, Mapping) and one.get("language") == self._language
+                wording.get("string")
+                for wording in given
+                if isinstance(wording, Mapping) and wording.get("language") == self._language
             ]
             given = texts[0] if texts else None
         return given.strip() or None if isinstance(given, str) else None
@@ -138,8 +140,8 @@ class QuestionSources:
 def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of a row's answers, where they are entities."""
     if isinstance(row.get("answer_qids"), list):
-        return tuple(one for one in row["answer_qids"] if isinstance(one, str))
-    found = []
+        return tuple(entity_id for entity_id in row["answer_qids"] if isinstance(entity_id, str))
+    ids = []
     answers = row.get("answers")
     for answer in answers if isinstance(answers, list) else ():
         results = answer.get("results") if isinstance(answer, Mapping) else None
@@ -147,8 +149,8 @@ def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
             for value in binding.values() if isinstance(binding, Mapping) else ():
                 match = _ENTITY.match(str(value.get("value"))) if isinstance(value, Mapping) else None
                 if match:
-                    found.append(match[1])
-    return tuple(found)
+                    ids.append(match[1])
+    return tuple(ids)
 
 
 def _opened(path: Path) -> BinaryIO:

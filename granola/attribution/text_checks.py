@@ -48,15 +48,15 @@ def coverage(
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:
     """Words with a capital that are in no known name and begin no sentence, in order."""
     words = {word for name in known for word in folded(name).split()}
-    found = []
+    foreign = []
     text = text[:LONGEST]
     for match in _NAME.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”‘’(")
         begins = not before or before[-1] in ".!?:\n"
         name = match[0].removesuffix("'s").removesuffix("’s")
         if name[0].isupper() and not begins and not set(folded(name).split()) <= words:
-            found.append(name)
-    return found
+            foreign.append(name)
+    return foreign
 
 
 def folded(text: str) -> str:
