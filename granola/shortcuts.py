@@ -93,14 +93,14 @@ def ladders(
     """
     if (frame := _frame(questions)) is None:
         return list(_ladders(_questions(questions, relation), snapshot, language, linker))
-    made = list(_ladders(_questions(_records(frame), relation), snapshot, language, linker))
-    told = frame.copy()
-    if "id" not in told:
-        told["id"] = [row.id for row in made]
-    told["ladder"] = [" › ".join(level.tiers[0].text for level in row.levels) for row in made]
-    told["levels"] = [row.to_json()["levels"] for row in made]
-    told["abstained"] = [row.abstained for row in made]
-    return told
+    rows = list(_ladders(_questions(_records(frame), relation), snapshot, language, linker))
+    table = frame.copy()
+    if "id" not in table:
+        table["id"] = [row.id for row in rows]
+    table["ladder"] = [" › ".join(level.tiers[0].text for level in row.levels) for row in rows]
+    table["levels"] = [row.to_json()["levels"] for row in rows]
+    table["abstained"] = [row.abstained for row in rows]
+    return table
 
 
 def match(

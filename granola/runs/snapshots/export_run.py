@@ -74,9 +74,9 @@ class ExportRun(Run):
         done = export_rdf(
             self.snapshot, self.out, format="nt" if self.format is ExportFormat.NT else "ttl", progress=progress
         )
-        said = f"{done.triples:,} triples of {done.entities:,} entities and {done.statements:,} statements"
+        counts = f"{done.triples:,} triples of {done.entities:,} entities and {done.statements:,} statements"
         left_out = [f"left out: {number:,} {what}" for what, number in done.left_out.items()]
-        return Exported(lines=[f"{self.out}: {said}", *left_out], failed=bool(left_out))
+        return Exported(lines=[f"{self.out}: {counts}", *left_out], failed=bool(left_out))
 
     def _parquet(self, progress: Callable[[int], None] | None) -> Exported:
         from kg.export.parquet import export_parquet

@@ -92,11 +92,11 @@ class TablesWritten:
 
         done = self.done
         tables = ", ".join(f"{count:,} {table}" for table, count in done.rows.items())
-        said = [f"{self.out}: {tables}, in {self.seconds:.1f} s"]
+        lines = [f"{self.out}: {tables}, in {self.seconds:.1f} s"]
         if done.duplicates:
-            said.append(f"{done.duplicates:,} entities occurred again; the last of each was kept")
-        said += [f"warning: {unclosed(name)}" for name in done.incomplete]
+            lines.append(f"{done.duplicates:,} entities occurred again; the last of each was kept")
+        lines += [f"warning: {unclosed(name)}" for name in done.incomplete]
         if done.rejects:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in done.rejects.items())
-            said.append(f"rejected: {reasons}; listed in {done.rejects_path}")
-        print(*said, sep="\n", file=sys.stderr)
+            lines.append(f"rejected: {reasons}; listed in {done.rejects_path}")
+        print(*lines, sep="\n", file=sys.stderr)
