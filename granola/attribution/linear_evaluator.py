@@ -49,12 +49,12 @@ class LinearEvaluator:
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
-        given = [sample for sample in samples if sample.category is not None]
-        labels = [str(sample.category) for sample in given]
+        labelled = [sample for sample in samples if sample.category is not None]
+        labels = [str(sample.category) for sample in labelled]
         if len(set(labels)) < 2:
             raise UsageError("samples of two categories or more are wanted to train on")
         scaler = StandardScaler()
-        scaled = scaler.fit_transform(list(_features(given, entailment)))
+        scaled = scaler.fit_transform(list(_features(labelled, entailment)))
         model = LogisticRegression(max_iter=2_000, random_state=seed).fit(scaled, labels)
         weights, intercepts = model.coef_.tolist(), model.intercept_.tolist()
         if len(weights) == 1:  # of two classes scikit-learn keeps the second's weights alone

@@ -104,20 +104,24 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
         )
         for facts in cited_facts(sample)
     ]
-    given = _given(sample)
+    required = _given(sample)
     relations = tuple(fact.names[1] for fact in sample.subgraph)
     if not _is_original(sample):
         texts.append(
             _WordedText(
-                kind=QUESTION, slots=(("facts", _masked(sample)),), wanted=given, known=relations, hidden=sample.answers
+                kind=QUESTION,
+                slots=(("facts", _masked(sample)),),
+                wanted=required,
+                known=relations,
+                hidden=sample.answers,
             )
         )
     texts.append(
         _WordedText(
             kind=STATEMENT,
             slots=(("question", sample.question), ("answers", "; ".join(sample.answers))),
-            wanted=(*given, *sample.answers) if not _is_original(sample) else sample.answers,
-            known=(*relations, *given, sample.question),
+            wanted=(*required, *sample.answers) if not _is_original(sample) else sample.answers,
+            known=(*relations, *required, sample.question),
         )
     )
     return texts

@@ -2,7 +2,7 @@
 
 SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P is the property against
 its direction), QALD-10 and LC-QuAD 2.0 (JSON, with SPARQL), and rows of one's own: JSON or JSONL with "question" and
-either "sparql" or "query". The form is told by the content.
+either "sparql" or "query". The form is recognised by the content.
 """
 
 from __future__ import annotations
@@ -126,15 +126,15 @@ class QuestionSources:
         return query_of_sparql(sparql, **self._bounds)
 
     def _question(self, row: Mapping[str, Any]) -> str | None:
-        given = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
-        if isinstance(given, list):
+        question = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
+        if isinstance(question, list):
             texts = [
                 wording.get("string")
-                for wording in given
+                for wording in question
                 if isinstance(wording, Mapping) and wording.get("language") == self._language
             ]
-            given = texts[0] if texts else None
-        return given.strip() or None if isinstance(given, str) else None
+            question = texts[0] if texts else None
+        return question.strip() or None if isinstance(question, str) else None
 
 
 def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int = 0) -
     return SubjectSplit(train=tuple(halves[False]), test=tuple(halves[True]), torn=torn)
 
 
-def _drawn(sizes: Counter[int], wanted: float, largest: float, drawing: random.Random) -> set[int]:
+def _drawn(sizes: Counter[int], lacking: float, largest: float, drawing: random.Random) -> set[int]:
     """Communities whose samples add up to those that are wanted, without the largest ones."""
     small = [at for at in sorted(sizes) if sizes[at] <= largest]
     if not small and len(sizes) > 1:
@@ -62,10 +62,10 @@ def _drawn(sizes: Counter[int], wanted: float, largest: float, drawing: random.R
     drawing.shuffle(small)
     drawn: set[int] = set()
     for at in small:
-        if wanted <= 0:
+        if lacking <= 0:
             break
         drawn.add(at)
-        wanted -= sizes[at]
+        lacking -= sizes[at]
     return drawn
 
 

@@ -39,10 +39,10 @@ def coverage(
     (a question does not tell its answer). A name is taken to be foreign by its capital: languages that write nouns with
     capitals are not told apart.
     """
-    wanted = list(given) or [name for fact in facts for name in (fact.names[0], fact.names[2])]
-    if foreign_names(text, [*wanted, *(name for fact in facts for name in fact.names), *allowed]):
+    required = list(given) or [name for fact in facts for name in (fact.names[0], fact.names[2])]
+    if foreign_names(text, [*required, *(name for fact in facts for name in fact.names), *allowed]):
         return TextCoverage.HALLUCINATED
-    return TextCoverage.FULL if all(states_name(text, name) for name in wanted) else TextCoverage.ABSENT
+    return TextCoverage.FULL if all(states_name(text, name) for name in required) else TextCoverage.ABSENT
 
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:

@@ -53,12 +53,12 @@ def _command(name: str) -> Any:
 def _of_runs(names: Sequence[str], group: str | None = None, **settings: Any) -> typer.Typer:
     from granola.cli.from_settings import command_of
 
-    made = typer.Typer(add_completion=False, **settings)
+    app = typer.Typer(add_completion=False, **settings)
     for name in names:
         module, _, run = run_of(name, group).partition(":")
         command = command_of(getattr(import_module(f"granola.runs.{module}"), run))
-        made.command(name=name, cls=_CLASSES.get(name))(command)
-    return made
+        app.command(name=name, cls=_CLASSES.get(name))(command)
+    return app
 
 
 class Commands(TyperGroup):

@@ -98,12 +98,12 @@ def known(
     if not most.abstains:
         pool.append((most.text, most.support or 0.0, most.bits or 0.0))
     verdicts = are_right([text for text, _, _ in pool])
-    made = [
+    judged = [
         JudgedClaim(share=share, bits=bits, right=right, text=text)
         for (text, share, bits), right in zip(pool, verdicts, strict=True)
     ]
-    majority = None if most.abstains else made.pop()
-    return Known(candidates=tuple(made), majority=majority)
+    majority = None if most.abstains else judged.pop()
+    return Known(candidates=tuple(judged), majority=majority)
 
 
 def in_ladder(row: TieredRow, matcher: Matcher) -> Callable[[Sequence[str]], list[bool]]:

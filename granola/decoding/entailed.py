@@ -20,7 +20,7 @@ def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level
     """The levels with all that the ladders of the places among the coarser tiers say besides.
 
     A ladder that puts two tiers the other way round adds nothing. A place has the bits of its own ladder, whatever
-    lies in it: which answer it is told of changes nothing.
+    lies in it: they do not depend on the answer that it follows from.
     """
     bits_of: dict[str, float | None] = {}
     for tier in [tier for level in levels[1:] for tier in level.tiers]:

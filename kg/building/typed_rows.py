@@ -229,12 +229,12 @@ class TypedRowMaker:
                     if data is UNSET:
                         raise Unusual
                     if data.type == "wikibase-entityid":
-                        given = data.value if type(data.value) is str else data.value.id
-                        if given is None:
+                        entity_id = data.value if type(data.value) is str else data.value.id
+                        if entity_id is None:
                             raise Unusual
-                        target = self._targets.get(given)
+                        target = self._targets.get(entity_id)
                         if target is None:
-                            target = self._target(given)
+                            target = self._target(entity_id)
                         yield prop, target[1] if target[0] == schema.ENTITY else None  # type: ignore[misc]
                     else:
                         yield prop, None

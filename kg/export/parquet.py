@@ -111,13 +111,13 @@ class TablesWriter:
         """Write entities, which come in their order, and return how many there were."""
         self.write_rows({table: [] for table in OF_ENTITIES})
         source = iter(entities)
-        given = 0
+        count = 0
         while batch := list(islice(source, _BATCH)):
             self.write_rows(rows_of(batch))
-            given += len(batch)
+            count += len(batch)
             if progress is not None:
-                progress(given)
-        return given
+                progress(count)
+        return count
 
     def write_rows(self, rows: Rows) -> None:
         """Write rows of entities, which come in their order; a table without rows has a file all the same."""

@@ -82,14 +82,14 @@ def decode_dump(
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
-    kept = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    terms_in = None if languages is None else frozenset().union(*map(fallback_chain, languages))
     rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
     with (
         session(master) as spark,
         folder_out(Path(out), source=paths[0], force=force) as folder,
         explaining_spark_errors("decoding the dump"),
     ):
-        decoded = _decoded(spark, paths, kept)
+        decoded = _decoded(spark, paths, terms_in)
         try:
             total = decoded.filter(f"side < {_REJECT}").count()
             if not total:
@@ -116,7 +116,7 @@ def decode_dump(
                 "command": command,
                 "sources": [_described(path) for path in paths],
                 "selection": {"everything": True},
-                "languages": None if kept is None else sorted(kept),
+                "languages": None if terms_in is None else sorted(terms_in),
                 "limit": None,
                 "source_entities": rows["entities"],
                 "duplicates": driver_side.duplicates,
@@ -294,7 +294,7 @@ def _record_batch(rows: Sequence[tuple[str, bytes]]) -> Any:
     return pyarrow.RecordBatch.from_arrays(arrays, names=["what", "payload"])
 
 
-def _written(folder: Path, given: Iterable[Rows]) -> dict[str, int]:
+def _written(folder: Path, batches: Iterable[Rows]) -> dict[str, int]:
     """Write this partition's files under names of this attempt, then rename them: whoever is last, they are whole."""
     from pyspark import TaskContext
 
@@ -304,7 +304,7 @@ def _written(folder: Path, given: Iterable[Rows]) -> dict[str, int]:
     attempt.mkdir()
     try:
         with TablesWriter(attempt, part=context.partitionId()) as writer:
-            for rows in given:
+            for rows in batches:
                 writer.write_rows(rows)
         for path in attempt.glob("*/*.parquet"):
             final = folder / path.parent.name / path.name

@@ -62,14 +62,14 @@ class MinedQueries:
             Shape.UNION: self._unions,
         }
         for shape, draw in drawing.items():
-            wanted = self._settings.counts.get(shape, 0)
+            lacking = self._settings.counts.get(shape, 0)
             barren = 0
-            while wanted > 0 and barren < _BARREN:
-                new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, wanted * 2)))) if query not in seen]
+            while lacking > 0 and barren < _BARREN:
+                new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, lacking * 2)))) if query not in seen]
                 barren = barren + 1 if len(new) < _FEW else 0
-                seen.update(new[:wanted])
-                yield from new[:wanted]
-                wanted -= len(new)
+                seen.update(new[:lacking])
+                yield from new[:lacking]
+                lacking -= len(new)
 
     def _scan(self) -> None:
         """Count the subjects of every relation, and keep a sample of them (Vitter 1985, algorithm R)."""

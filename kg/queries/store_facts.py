@@ -117,17 +117,17 @@ def ground_all(
 
 def _ground_batch(queries: Sequence[LogicalQuery], facts: StoreFacts) -> list[Grounding | GroundingError]:
     ends = time.monotonic() + facts.limits.seconds
-    made: list[list[Layers]] = [[[] for _ in query.branches] for query in queries]
+    layers_of: list[list[Layers]] = [[[] for _ in query.branches] for query in queries]
     failed: dict[int, GroundingError] = {}
     for place in range(max(len(branch.hops) for query in queries for branch in query.branches)):
-        _read_ahead(queries, made, failed, place, facts)
+        _read_ahead(queries, layers_of, failed, place, facts)
         for number, query in enumerate(queries):
             if number in failed:
                 continue
             if time.monotonic() > ends:
                 failed[number] = GroundingError(f"not grounded in {facts.limits.seconds:g} s")
                 continue
-            for branch, layers in zip(query.branches, made[number], strict=True):
+            for branch, layers in zip(query.branches, layers_of[number], strict=True):
                 if place >= len(branch.hops):
                     continue
                 nodes = layers[-1] if place else {branch.start: ""}
@@ -138,13 +138,14 @@ def _ground_batch(queries: Sequence[LogicalQuery], facts: StoreFacts) -> list[Gr
                     failed[number] = error
                     break
     return [
-        failed[number] if number in failed else combined(query, made[number]) for number, query in enumerate(queries)
+        failed[number] if number in failed else combined(query, layers_of[number])
+        for number, query in enumerate(queries)
     ]
 
 
 def _read_ahead(
     queries: Sequence[LogicalQuery],
-    made: Sequence[Sequence[Layers]],
+    layers_of: Sequence[Sequence[Layers]],
     failed: Mapping[int, GroundingError],
     place: int,
     facts: StoreFacts,
@@ -155,12 +156,12 @@ def _read_ahead(
     for number, query in enumerate(queries):
         if number in failed:
             continue
-        for branch, layers in zip(query.branches, made[number], strict=True):
+        for branch, layers in zip(query.branches, layers_of[number], strict=True):
             if place < len(branch.hops):
                 hop = branch.hops[place]
                 nodes = list(layers[-1]) if place else [branch.start]
-                kept = forward if hop.forward else backward.setdefault(hop, {})
-                kept.update(dict.fromkeys(nodes))
+                nodes_of_hop = forward if hop.forward else backward.setdefault(hop, {})
+                nodes_of_hop.update(dict.fromkeys(nodes))
     facts.fetch(forward)
-    for hop, wanted in backward.items():
-        facts.ahead(wanted, hop)
+    for hop, starts in backward.items():
+        facts.ahead(starts, hop)

@@ -203,7 +203,7 @@ class WikiDataAPI:
         half = len(ids) // 2
         return self._fetch(ids[:half]) | self._fetch(ids[half:])
 
-    def _ask(self, params: Mapping[str, str], wanted: str) -> dict[str, Any]:
+    def _ask(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
         import requests
 
         session = getattr(self._local, "session", None)
@@ -236,7 +236,7 @@ class WikiDataAPI:
             raise TryAgain(TimeLimitError(f"{self.url}: {self._address.clean(str(error))}")) from None
         except requests.RequestException as error:  # refused, reset, half-sent
             raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(_cause(error))}")) from None
-        return _checked(self._address, response.status_code, response.headers, body, wanted)
+        return _checked(self._address, response.status_code, response.headers, body, required)
 
 
 def _cause(error: Exception) -> str:

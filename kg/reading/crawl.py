@@ -29,13 +29,13 @@ def reached(
     `idle`.
     """
     asked = set(seeds)
-    given: set[str] = set()
+    yielded: set[str] = set()
     used: set[str] = set()
     exclusion = _Exclusion(fetch, scope.excluded, spared, idle)
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
-        for data in _each_once(exclusion.applied(fetch(layer)), asked, given, redirects, missing=hop == 0):
+        for data in _each_once(exclusion.applied(fetch(layer)), asked, yielded, redirects, missing=hop == 0):
             yield data
             if "missing" in data:
                 continue
@@ -45,13 +45,13 @@ def reached(
                 targets = set().union(*(_targets(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
-        layer = sorted(following - asked - given, key=_by_number)
+        layer = sorted(following - asked - yielded, key=_by_number)
         asked |= following
         if not layer:
             break
-    lacking = sorted(used - asked - given, key=_by_number)
+    lacking = sorted(used - asked - yielded, key=_by_number)
     if lacking:
-        yield from _each_once(fetch(lacking), asked, given, redirects, missing=False)
+        yield from _each_once(fetch(lacking), asked, yielded, redirects, missing=False)
 
 
 class _Exclusion:

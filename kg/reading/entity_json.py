@@ -43,21 +43,21 @@ class Decoded:
 
 def entity_id(data: Mapping[str, Any]) -> str:
     """The id of an item or property. Raises `Unreadable` for other kinds, missing entities and bad ids."""
-    given = data.get("id")
+    raw_id = data.get("id")
     kind = data.get("type")
     if isinstance(kind, str) and kind not in ("item", "property"):
-        raise Unreadable(kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{given} is of kind {kind!r}")
-    if not isinstance(given, str):
+        raise Unreadable(kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{raw_id} is of kind {kind!r}")
+    if not isinstance(raw_id, str):
         raise Unreadable("no-id", "an entity needs an id")
     if "missing" in data:
-        raise Unreadable("missing", f"{given} does not exist at the source")
-    if ENTITY_ID.match(given):
-        return given
-    if ENTITY_ID.match(given.upper()):
-        return given.upper()
-    if given[:1] in ("L", "M"):
-        raise Unreadable("lexeme" if given[0] == "L" else "mediainfo", f"{given} is neither item nor property")
-    raise Unreadable("bad-id", f"{given[:40]!r} is no item or property id")
+        raise Unreadable("missing", f"{raw_id} does not exist at the source")
+    if ENTITY_ID.match(raw_id):
+        return raw_id
+    if ENTITY_ID.match(raw_id.upper()):
+        return raw_id.upper()
+    if raw_id[:1] in ("L", "M"):
+        raise Unreadable("lexeme" if raw_id[0] == "L" else "mediainfo", f"{raw_id} is neither item nor property")
+    raise Unreadable("bad-id", f"{raw_id[:40]!r} is no item or property id")
 
 
 def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded:
@@ -188,15 +188,15 @@ def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
     return tuple(snaks)
 
 
-def _term(language: object, given: object) -> tuple[str, str] | None:
+def _term(language: object, entry: object) -> tuple[str, str] | None:
     # With languagefallback the API puts another language's text under the asked key and says so inside.
-    if isinstance(given, dict):
-        inside = given.get("language")
+    if isinstance(entry, dict):
+        inside = entry.get("language")
         if isinstance(inside, str):
             language = inside
-        given = given.get("value")
-    if isinstance(language, str) and is_language(language) and isinstance(given, str):
-        return language, given
+        entry = entry.get("value")
+    if isinstance(language, str) and is_language(language) and isinstance(entry, str):
+        return language, entry
     return None
 
 
@@ -221,12 +221,12 @@ def _texts(
     data: object, languages: Collection[str] | None, subject: str, what: str, rejects: list[Reject]
 ) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for key, given in _entries(data):
+    for key, entry in _entries(data):
         if languages is not None and isinstance(key, str) and key not in languages:
             continue
-        term = _term(key, given)
+        term = _term(key, entry)
         if term is None:
-            rejects.append(_bad_term(what, key, given, subject))
+            rejects.append(_bad_term(what, key, entry, subject))
         elif languages is None or term[0] in languages:
             texts.setdefault(*term)
     return texts

@@ -222,17 +222,17 @@ def _reason(error: Exception) -> str:
 
 def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The chunks cut where lines end."""
-    rest = b""
+    remainder = b""
     for chunk in chunks:
-        lines, end, tail = (rest + chunk).rpartition(b"\n")
-        rest = tail
+        lines, end, tail = (remainder + chunk).rpartition(b"\n")
+        remainder = tail
         if end:
             yield lines + end
-        elif len(rest) > LONGEST_LINE:  # no line of RDF
-            yield rest
-            rest = b""
-    if rest:
-        yield rest
+        elif len(remainder) > LONGEST_LINE:  # no line of RDF
+            yield remainder
+            remainder = b""
+    if remainder:
+        yield remainder
 
 
 class ChunkStream(io.RawIOBase):

@@ -115,12 +115,12 @@ class Endpoint:
             # A row may well come twice on a page, where a server writes two values alike; on two pages it
             # means that the order did not hold, or that a boundary fell between two such values.
             seen: set[tuple[Any, ...]] = set()
-            kept = 0
+            distinct_count = 0
             for page in pages:
                 distinct = {tuple(sorted(row.items(), key=_by_name)) for row in page}
                 seen |= distinct
-                kept += len(distinct)
-            if len(rows) == total and len(seen) == kept:
+                distinct_count += len(distinct)
+            if len(rows) == total and len(seen) == distinct_count:
                 self._page = size  # what was learnt holds for the next question
                 return rows
             size = max(size * 2 // 3, 1)

@@ -212,18 +212,18 @@ class Neo4jStore:
 
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
-        wanted = _pairs(pairs)
+        valid_pairs = _pairs(pairs)
         query = (
             "UNWIND $ids AS given "
             + self._resolve
             + "MATCH (n:Entity {id: id}) WHERE n.value_counts IS NOT NULL RETURN [given, n.value_counts]"
         )
         counts: dict[str, dict[str, int]] = {}
-        for chunk in _chunks(list(dict.fromkeys(target for _, target in wanted))):
-            for given, text in self._read(query, ids=chunk):
-                with self._decoding(given):
-                    counts[given] = orjson.loads(text)
-        return {(p, t): counts[t][p] for p, t in wanted if p in counts.get(t, ())}
+        for chunk in _chunks(list(dict.fromkeys(target for _, target in valid_pairs))):
+            for entity_id, text in self._read(query, ids=chunk):
+                with self._decoding(entity_id):
+                    counts[entity_id] = orjson.loads(text)
+        return {(p, t): counts[t][p] for p, t in valid_pairs if p in counts.get(t, ())}
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
         """See `Store.property_counts`."""

@@ -124,12 +124,12 @@ def _properties(file: Store, mirror: Store, connection: sqlite3.Connection) -> I
 def _chosen(connection: sqlite3.Connection, sample: int | None, seed: int) -> Iterator[str]:
     (count,) = connection.execute("SELECT count(*) FROM entity").fetchone()
     places = range(count) if sample is None else random.Random(seed).sample(range(count), min(sample, count))
-    wanted = iter(sorted(places))
-    place = next(wanted, None)
+    sampled = iter(sorted(places))
+    place = next(sampled, None)
     for at, (number,) in enumerate(connection.execute("SELECT id FROM entity ORDER BY id")):
         if at == place:
             yield id_of(number)
-            place = next(wanted, None)
+            place = next(sampled, None)
 
 
 def _entities(file: Store, mirror: Store, chosen: Iterator[str]) -> Iterator[str]:

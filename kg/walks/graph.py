@@ -57,16 +57,16 @@ class Graph:
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
-        wanted = [i for i in dict.fromkeys(ids) if i not in self._entities]
-        if not wanted:
+        lacking = [i for i in dict.fromkeys(ids) if i not in self._entities]
+        if not lacking:
             return
-        if self._held + len(wanted) > self._capacity:
+        if self._held + len(lacking) > self._capacity:
             self._held = 0
             derived = (self._current, self._targets, self._historical, self._superclasses, self._sizes)
-            for kept in (self._entities, self._names, *derived):
-                kept.clear()
-        got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
-        for i in wanted:
+            for cache in (self._entities, self._names, *derived):
+                cache.clear()
+        got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
+        for i in lacking:
             entity = self._entities[i] = got.get(i)
             self._held += _size(entity) if entity else 1
 

@@ -73,15 +73,15 @@ class ServiceAddress:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
-    def parse(cls, given: str, *, known: bool = False) -> ServiceAddress:
+    def parse(cls, address: str, *, known: bool = False) -> ServiceAddress:
         """Variables in the query are put in. `known`: an address of ours, which gets nobody's name and password.
 
         Raises SourceError for what is no http or https address, one with a name and password in it, and a variable that
         is not set; no message repeats a secret.
         """
-        shown = without_secrets(given)
+        shown = without_secrets(address)
         try:
-            parts = urlsplit(given)
+            parts = urlsplit(address)
             port_is_well = parts.port is None or parts.port > 0
         except ValueError:  # brackets that do not close, a port that is no number
             raise SourceError(f"{shown!r} is no address of a service") from None
@@ -89,12 +89,12 @@ class ServiceAddress:
             raise SourceError(
                 f"a name and a password do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD}"
             )
-        blank = any(letter <= " " or letter == "\x7f" for letter in given)
+        blank = any(letter <= " " or letter == "\x7f" for letter in address)
         if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_well or blank:
             raise SourceError(f"{shown!r} is no address of a service; expected one as https://host/path")
-        rest, _, query = given.partition("#")[0].partition("?")
+        main_part, _, query = address.partition("#")[0].partition("?")
         values = [_value(part, shown) for part in _parts(query)] if query else []
-        sent = f"{rest}?{'&'.join(whole for whole, _ in values)}" if query else rest
+        sent = f"{main_part}?{'&'.join(whole for whole, _ in values)}" if query else main_part
         secrets = {value for _, value in values}
         credentials = None if known else _credentials()
         if credentials is not None:

@@ -127,7 +127,7 @@ class AttributionBuildRun(Run):
                 reason = f"{rejected[0].source}: {rejected[0].reason}" if rejected else _first(maker)
                 raise UsageError(f"no sample can be made: {reason}")
             samples, wording, worded = self._worded(samples)
-            made = {
+            origin = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
                 "Command": f"granola attribution build {self._options()}",
                 "Version": f"granola-ladders {__version__}",
@@ -136,7 +136,7 @@ class AttributionBuildRun(Run):
                 name=resolved(self.out).name,
                 split=split(samples, test=self.test_share, seed=self.seed),
                 built={**maker.counts.to_json(), "unread": dict(sources.reasons.most_common()), "worded": worded},
-                made=made,
+                made=origin,
                 wording=wording,
                 rejected=rejected,
             )
@@ -190,13 +190,13 @@ class AttributionBuildRun(Run):
         from granola.attribution.relation_table import excluded
         from kg.queries import MinedQueries, MiningSettings
 
-        wanted = {
+        counts = {
             Shape.SINGLE: self.singles, Shape.PATH: self.paths, Shape.TREE: self.trees, Shape.UNION: self.unions
         }  # fmt: skip
-        if not any(wanted.values()):
+        if not any(counts.values()):
             return
         settings = MiningSettings(
-            counts=wanted, seed=self.seed, flattening=self.flattening, hub=self.hub, excluded=excluded(),
+            counts=counts, seed=self.seed, flattening=self.flattening, hub=self.hub, excluded=excluded(),
             most_values=self.most_answers,
         )  # fmt: skip
         for number, query in enumerate(MinedQueries(facts, settings), 1):

@@ -124,12 +124,12 @@ class AggregateRun(Run):
             decided = linked.decide(rows, rule, on_reject=reject)
         for row, decision in decided:
             output.taken.take(row.source, row.id, row.question)
-            made = attempt("writing", prediction_row, row, decision, method=self.method)
-            if isinstance(made, Fault):
-                output.taken.unwritten(made)
+            prediction = attempt("writing", prediction_row, row, decision, method=self.method)
+            if isinstance(prediction, Fault):
+                output.taken.unwritten(prediction)
                 continue
             output.counts["IDK" if decision.abstains else "answered"] += 1
-            yield made
+            yield prediction
 
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
