@@ -179,8 +179,8 @@ def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
     else:
         groups = [(None, data)]
     snaks: list[Snak] = []
-    for prop, snaks in groups:
-        for snak in snaks if isinstance(snaks, list) else [snaks]:
+    for prop, group in groups:
+        for snak in group if isinstance(group, list) else [group]:
             try:
                 snaks.append(read_snak(snak, read_property_id(prop) if prop is not None else None))
             except Unreadable as error:
