@@ -82,14 +82,14 @@ def decode_dump(
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
-    terms_in = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    term_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
     rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
     with (
         session(master) as spark,
         folder_out(Path(out), source=paths[0], force=force) as folder,
         explaining_spark_errors("decoding the dump"),
     ):
-        decoded = _decoded(spark, paths, terms_in)
+        decoded = _decoded(spark, paths, term_languages)
         try:
             total = decoded.filter(f"side < {_REJECT}").count()
             if not total:
@@ -116,7 +116,7 @@ def decode_dump(
                 "command": command,
                 "sources": [_described(path) for path in paths],
                 "selection": {"everything": True},
-                "languages": None if terms_in is None else sorted(terms_in),
+                "languages": None if term_languages is None else sorted(term_languages),
                 "limit": None,
                 "source_entities": rows["entities"],
                 "duplicates": driver_side.duplicates,
