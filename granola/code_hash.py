@@ -41,19 +41,19 @@ def files_of(module: str) -> frozenset[Path]:
 
     What only type checkers import is left out, and so is a package's own `__init__` where a module in it is meant.
     """
-    found: dict[str, Path] = {}
+    path_of: dict[str, Path] = {}
     data: set[Path] = set()
     left = [module]
     while left:
         name = left.pop()
         path = _file_of(name)
-        if path is None or name in found:
+        if path is None or name in path_of:
             continue
-        found[name] = path
+        path_of[name] = path
         source = _TYPES_ONLY.sub("", path.read_text(encoding="utf-8"))
         left += _imported(source)
         data.update(_named(source, path.parent, ROOT / name.split(".")[0]))
-    return frozenset({*found.values(), *data})
+    return frozenset({*path_of.values(), *data})
 
 
 def commit() -> str | None:
@@ -117,7 +117,7 @@ def _all_in(folder: Path) -> Iterator[Path]:
 
 
 def _hash(files: Iterable[Path], versions: Iterable[str] = ()) -> str:
-    digest = hashlib.sha256("".join(f"{one}\0" for one in versions).encode())
+    digest = hashlib.sha256("".join(f"{version}\0" for version in versions).encode())
     for path in sorted(set(files), key=lambda path: path.relative_to(ROOT).as_posix()):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(ROOT).as_posix()}\0{len(content)}\0".encode())

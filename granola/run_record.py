@@ -41,16 +41,16 @@ def write_run_record(
 def record_of(out: Path | str) -> Mapping[str, Any]:
     """The run record of `out`; empty without one that can be read."""
     try:
-        found = json.loads(Path(f"{out}{SUFFIX}").read_text(encoding="utf-8"))
+        record = json.loads(Path(f"{out}{SUFFIX}").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def made_by(out: Path | str) -> str | None:
     """The verb that made `out`, by its run record; None without one that can be read."""
-    found = record_of(out).get("command")
-    return found if isinstance(found, str) else None
+    command = record_of(out).get("command")
+    return command if isinstance(command, str) else None
 
 
 def _write(

@@ -93,14 +93,14 @@ def ladders(
     """
     if (frame := _frame(questions)) is None:
         return list(_ladders(_questions(questions, relation), snapshot, language, linker))
-    made = list(_ladders(_questions(_records(frame), relation), snapshot, language, linker))
-    told = frame.copy()
-    if "id" not in told:
-        told["id"] = [row.id for row in made]
-    told["ladder"] = [" › ".join(level.tiers[0].text for level in row.levels) for row in made]
-    told["levels"] = [row.to_json()["levels"] for row in made]
-    told["abstained"] = [row.abstained for row in made]
-    return told
+    rows = list(_ladders(_questions(_records(frame), relation), snapshot, language, linker))
+    table = frame.copy()
+    if "id" not in table:
+        table["id"] = [row.id for row in rows]
+    table["ladder"] = [" › ".join(level.tiers[0].text for level in row.levels) for row in rows]
+    table["levels"] = [row.to_json()["levels"] for row in rows]
+    table["abstained"] = [row.abstained for row in rows]
+    return table
 
 
 def match(
@@ -156,14 +156,14 @@ def _ladders(questions: Iterable[QARow], snapshot: Snapshot, language: str, link
         yield from make_ladders(questions, store, language=language, linker=linker)
 
 
-def _questions(given: Any, relation: str | None = None) -> Iterator[QARow]:
+def _questions(questions: Any, relation: str | None = None) -> Iterator[QARow]:
     from abstraction.errors import RowError
     from abstraction.rows import RejectedRow, question_rows, read_questions
 
-    if isinstance(given, Path | str):
-        yield from read_questions([given], relation=relation)
+    if isinstance(questions, Path | str):
+        yield from read_questions([questions], relation=relation)
         return
-    for row in question_rows(_as_records(given, "question"), relation=relation):
+    for row in question_rows(_as_records(questions, "question"), relation=relation):
         if isinstance(row, RejectedRow):
             raise RowError(f"{row.source}: {row.reason}")
         yield row
@@ -182,18 +182,18 @@ def _tiered(rows: Any) -> Any:
     return list(tiered_rows(_as_records(listed, "row")))
 
 
-def _predictions(given: Any) -> PredictionFile:
+def _predictions(predictions: Any) -> PredictionFile:
     from granola.scoring.predictions import PredictionFile, predictions_of, read_predictions
 
-    if isinstance(given, PredictionFile):
-        return given
-    if isinstance(given, Path | str):
-        return read_predictions(given)
-    if (frame := _frame(given)) is not None:
-        given = _records(frame)
-    elif isinstance(given, Mapping):
-        given = [{"id": id, "prediction": text} for id, text in given.items()]
-    return predictions_of(_as_records(given, "prediction"), "predictions")
+    if isinstance(predictions, PredictionFile):
+        return predictions
+    if isinstance(predictions, Path | str):
+        return read_predictions(predictions)
+    if (frame := _frame(predictions)) is not None:
+        predictions = _records(frame)
+    elif isinstance(predictions, Mapping):
+        predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
+    return predictions_of(_as_records(predictions, "prediction"), "predictions")
 
 
 def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:

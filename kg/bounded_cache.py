@@ -21,19 +21,19 @@ def bounded_cache(*, entries: int, longest: int) -> Callable[[F], F]:
     """
 
     def bound(function: F) -> F:
-        kept = lru_cache(maxsize=entries)(function)
+        remembered = lru_cache(maxsize=entries)(function)
 
         def call_of_one(text: Any) -> Any:
-            return kept(text) if len(text) <= longest else function(text)
+            return remembered(text) if len(text) <= longest else function(text)
 
         def call_of_several(text: Any, *others: Any) -> Any:
-            return kept(text, *others) if len(text) <= longest else function(text, *others)
+            return remembered(text, *others) if len(text) <= longest else function(text, *others)
 
         # Names are normalised some hundred times a row: passing on further arguments would show.
         call: Any = call_of_one if len(signature(function).parameters) == 1 else call_of_several
         update_wrapper(call, function)
-        call.cache_clear = kept.cache_clear
-        call.cache_info = kept.cache_info
+        call.cache_clear = remembered.cache_clear
+        call.cache_info = remembered.cache_info
         return cast(F, call)
 
     return bound

@@ -29,7 +29,7 @@ def writable(path: Path | str) -> Path:
         final = Path(os.path.realpath(final))
     if final.is_dir():
         raise OutputError(f"{path} is a folder; name a file to write")
-    parent = next((one for one in final.parents if one.exists()), None)
+    parent = next((folder for folder in final.parents if folder.exists()), None)
     if parent is not None and not parent.is_dir():
         raise OutputError(f"{path} cannot be written: {parent} is a file, not a folder")
     if final.exists() and not final.is_file():

@@ -19,11 +19,11 @@ class IdSet:
     @classmethod
     def from_pages(cls, pages: Iterable[tuple[int, bytes]]) -> IdSet:
         """The set whose `pages` were kept."""
-        found = cls()
+        id_set = cls()
         for key, bits in pages:
-            found._pages[key] = bytearray(bits)
-            found._size += int.from_bytes(bits, "little").bit_count()
-        return found
+            id_set._pages[key] = bytearray(bits)
+            id_set._size += int.from_bytes(bits, "little").bit_count()
+        return id_set
 
     def pages(self) -> Iterator[tuple[int, bytes]]:
         """The set in pieces, for keeping."""

@@ -71,13 +71,13 @@ def time_text(value: TimeValue) -> str:
 
 def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeValue:
     """The inverse of `time_text`. Raises ValueError for anything but an xsd:dateTime or xsd:date."""
-    found = _LEXICAL.match(text)
-    if found is None:
+    match = _LEXICAL.match(text)
+    if match is None:
         raise ValueError(f"{text!r} is no xsd:dateTime, such as 1961-08-04T00:00:00Z")
-    year, month, day = int(found[2]), int(found[3]), int(found[4])
+    year, month, day = int(match[2]), int(match[3]), int(match[4])
     if month > 12 or day > 31:
         raise ValueError(f"{text!r}: month or day out of range")
-    if found[1] == "-":
+    if match[1] == "-":
         year = -year
     if precision >= 11 and calendar == "julian" and month and day:
         number = _gregorian_number(year, month, day)

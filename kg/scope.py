@@ -92,10 +92,10 @@ class Scope:
         return out
 
 
-def _check(given: Iterable[str], form: re.Pattern[str], expected: str) -> None:
-    for one in sorted(given):
-        if not form.match(one):
-            raise SelectionError(f"{one!r} cannot be selected: {expected}")
+def _check(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None:
+    for entity_id in sorted(ids):
+        if not form.match(entity_id):
+            raise SelectionError(f"{entity_id!r} cannot be selected: {expected}")
 
 
 def _listed(values: Collection[str]) -> dict[str, Any]:

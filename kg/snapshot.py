@@ -34,7 +34,7 @@ from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build"]
 
-FREQUENT = 150  # values of a property that are told
+FREQUENT = 150  # values of a property that are listed
 REJECTS_SUFFIX = ".rejects.jsonl"
 TRUNCATED = "damaged-source"
 
@@ -98,7 +98,7 @@ def build(
     that was killed, or ended by a full disk or a damaged source, goes on where it was when it is called again with
     the same request; `restart` begins anew.
 
-    `frequent_of`: properties whose FREQUENT most frequent values `Report.frequent` tells; of a build that goes on after
+    `frequent_of`: properties whose FREQUENT most frequent values `Report.frequent` lists; of a build that goes on after
     it was all but done, none.
 
     `command` rebuilds the snapshot and `software` says what makes it: both for the manifest alone. `origin` is
@@ -134,7 +134,7 @@ def build(
             progress=progress,
         )  # fmt: skip
         if origin:  # who reads of a reject never sees the copy
-            job.rejects.source = ", ".join(str(one["name"]) for one in origin.sources)
+            job.rejects.source = ", ".join(str(source["name"]) for source in origin.sources)
         if not work.sealed:
             asked = {"command": command, "software": software, "languages": request["languages"], "limit": limit}
             job.fill(_spooled(sources, scope, work), sources, origin, asked, heard=languages or ())
@@ -244,13 +244,13 @@ class _BuildJob:
 
         with _keeping(work, reading, keep):
             for answer in reading.run("surveying", SURVEY):
-                found = decode(answer.result)
-                if reading.left is not None and found.entities > reading.left:
-                    found = decode(msgspec.msgpack.encode(Extractor(recipe).survey(answer.block, reading.left)))
-                edges.add(found.edges)
-                for number in found.named:
+                survey = decode(answer.result)
+                if reading.left is not None and survey.entities > reading.left:
+                    survey = decode(msgspec.msgpack.encode(Extractor(recipe).survey(answer.block, reading.left)))
+                edges.add(survey.edges)
+                for number in survey.named:
                     named.add(number)
-                reading.counted(found.entities)
+                reading.counted(survey.entities)
                 if work.due:
                     keep()
         chosen, excluded = edges.closure(scope, named)
@@ -330,7 +330,7 @@ class _BuildJob:
             *(unclosed(name) for name in self.reading.unclosed),
             *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
             *self.collector.unmet(ids),
-            *(f"nothing read is an instance of {one} or of a class below; is the id right?" for one in idle),
+            *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
         ]
 
 

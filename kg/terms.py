@@ -41,12 +41,12 @@ class _Kept(dict[str, str]):
     """Normal forms by name. Nothing is kept of a long text, so that texts of any size cannot fill the memory."""
 
     def __missing__(self, name: str) -> str:
-        found = normalise_anew(name)
+        normalised = normalise_anew(name)
         if len(name) <= LONGEST_KEPT:
             if len(self) >= KEPT:
                 self.clear()
-            self[name] = found
-        return found
+            self[name] = normalised
+        return normalised
 
 
 _kept = _Kept()

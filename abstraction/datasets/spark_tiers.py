@@ -17,7 +17,7 @@ from abstraction.faults import OnReject
 from abstraction.pipeline import LadderMakers
 from abstraction.rows import QARow, TieredRow
 from kg.errors import EngineError
-from kg.export.spark_session import session, told
+from kg.export.spark_session import explaining_spark_errors, session
 from kg.store import is_address, open_store
 
 CHUNK = 200  # questions that travel together
@@ -47,7 +47,7 @@ def ladders_on_spark(
     if not chunks:
         return
     where = snapshot if is_address(snapshot) else str(Path(snapshot).absolute())
-    with session(master, name="granola tiers") as spark, told("making ladders"):
+    with session(master, name="granola tiers") as spark, explaining_spark_errors("making ladders"):
         import pyarrow  # type: ignore[import-untyped]  # ships no stubs
 
         table = pyarrow.table(

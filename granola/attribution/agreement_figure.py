@@ -10,7 +10,7 @@ from granola.report.figure_style import STYLE, WIDTH, look, plain
 from granola.report.figures import check_drawing
 
 
-def agreement_figure(told: Mapping[str, Any]) -> bytes:
+def agreement_figure(agreement: Mapping[str, Any]) -> bytes:
     """SVG of `granola.attribution.evaluation.agreement`. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
@@ -19,7 +19,7 @@ def agreement_figure(told: Mapping[str, Any]) -> bytes:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
         axes = figure.subplots()
-        for at, point in enumerate(told["points"]):
+        for at, point in enumerate(agreement["points"]):
             axes.plot(point["human"], point["automatic"], linestyle="", label=plain(point["evaluator"]), **look(at))
         axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
         axes.set_xlim(0, 1)

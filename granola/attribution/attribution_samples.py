@@ -144,7 +144,7 @@ def _texts(data: Mapping[str, Any], name: str, *, needed: bool = True) -> tuple[
     value = data.get(name)
     if value is None and not needed:
         return ()
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
         raise SampleError(f'"{name}" is {excerpt(repr(value))}; expected a list of texts')
     return tuple(value)
 
@@ -176,21 +176,21 @@ def _mapping(data: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
 
 def _facts(data: Mapping[str, Any], name: str) -> tuple[CitedFact, ...]:
     value = _nested(data, name) or ()
-    if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(fact, Mapping) for fact in value):
         raise SampleError(f'"{name}" is {excerpt(repr(value))}; expected a list of facts')
     facts = []
-    for one in value:
-        names = _texts(one, "names")
+    for fact in value:
+        names = _texts(fact, "names")
         if len(names) != 3:
             raise SampleError(f'"names" of a fact is {excerpt(repr(names))}; expected three texts')
         facts.append(
             CitedFact(
-                subject=_text(one, "subject"),
-                property=_text(one, "property"),
-                object=_text(one, "object"),
+                subject=_text(fact, "subject"),
+                property=_text(fact, "property"),
+                object=_text(fact, "object"),
                 names=(names[0], names[1], names[2]),
-                text=_text(one, "text"),
-                qualifier=_text(one, "qualifier") if one.get("qualifier") is not None else None,
+                text=_text(fact, "text"),
+                qualifier=_text(fact, "qualifier") if fact.get("qualifier") is not None else None,
             )
         )
     return tuple(facts)

@@ -123,49 +123,57 @@ class SampleMaker:
 
     def _batch(self, batch: Sequence[SourcedQuery]) -> Iterator[AttributionSample]:
         self.counts.queries += len(batch)
-        ready = self._grounded([(one, one.query, Extension.NONE) for one in batch])
+        ready = self._grounded([(sourced, sourced.query, Extension.NONE) for sourced in batch])
         if self.settings.extend:
             ready = self._extended(ready)
-        for one, grounding, made in ready:
-            yield from self._made(one, grounding, made)
+        for sourced, grounding, extension in ready:
+            yield from self._samples_of(sourced, grounding, extension)
 
     def _extended(self, ready: Sequence[_Ready]) -> list[_Ready]:
         """The queries after their extension, grounded anew where it changed them."""
-        drawn = [self._extender.extended(grounding, self._drawing(one, "extend")) for one, grounding, _ in ready]
-        for found in drawn:
+        drawn = [
+            self._extender.extended(grounding, self._drawing(sourced, "extend")) for sourced, grounding, _ in ready
+        ]
+        for extended in drawn:
             self.counts.extensions[
-                str(found.made) if found.made is found.drawn else f"{found.made} instead of {found.drawn}"
+                str(extended.made)
+                if extended.made is extended.drawn
+                else f"{extended.made} instead of {extended.drawn}"
             ] += 1
         pairs = list(zip(ready, drawn, strict=True))
         changed = self._grounded(
-            [(one, found.query, found.made) for (one, _, _), found in pairs if found.made is not Extension.NONE]
+            [
+                (sourced, extended.query, extended.made)
+                for (sourced, _, _), extended in pairs
+                if extended.made is not Extension.NONE
+            ]
         )
-        anew = {one.id: (one, grounding, made) for one, grounding, made in changed}
+        anew = {sourced.id: (sourced, grounding, extension) for sourced, grounding, extension in changed}
         out = []
-        for before, found in pairs:
-            if found.made is Extension.NONE:
+        for before, extended in pairs:
+            if extended.made is Extension.NONE:
                 out.append(before)
             elif before[0].id in anew:
                 out.append(anew[before[0].id])
         return out
 
-    def _drawing(self, one: SourcedQuery, purpose: str) -> random.Random:
-        return random.Random(f"{self.settings.seed} {purpose} {one.id}")
+    def _drawing(self, sourced: SourcedQuery, purpose: str) -> random.Random:
+        return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
 
     def _grounded(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
         """Those whose answers are few enough and have names."""
         out: list[_Ready] = []
-        for (one, _, made), (_, grounding) in zip(
+        for (sourced, _, extension), (_, grounding) in zip(
             asked, ground_all((query for _, query, _ in asked), self._facts), strict=True
         ):
-            reason = self._fault(one, grounding, made)
+            reason = self._fault(sourced, grounding, extension)
             if reason is None and not isinstance(grounding, GroundingError):
-                out.append((one, grounding, made))
+                out.append((sourced, grounding, extension))
             elif reason is not None:
                 self.counts.left_out[reason] += 1
         return out
 
-    def _fault(self, one: SourcedQuery, grounding: Grounding | GroundingError, made: Extension) -> str | None:
+    def _fault(self, sourced: SourcedQuery, grounding: Grounding | GroundingError, extension: Extension) -> str | None:
         if isinstance(grounding, GroundingError):
             return "it leads to too many entities"
         if not grounding.answers:
@@ -179,24 +187,26 @@ class SampleMaker:
             return "a fact leads to itself"
         if len(grounding.answers) > self.settings.most_answers:
             return f"more than {self.settings.most_answers} answers"
-        if one.gold and made is Extension.NONE and not set(one.gold) & set(grounding.answers):
+        if sourced.gold and extension is Extension.NONE and not set(sourced.gold) & set(grounding.answers):
             return "the graph has another answer than the row"
         return None
 
-    def _made(self, one: SourcedQuery, grounding: Grounding, made: Extension) -> Iterator[AttributionSample]:
+    def _samples_of(
+        self, sourced: SourcedQuery, grounding: Grounding, extension: Extension
+    ) -> Iterator[AttributionSample]:
         try:
-            texts = self._texts(one, grounding, made)
+            texts = self._texts(sourced, grounding, extension)
         except WordingError as error:
             self.counts.left_out[error.reason] += 1
             return
-        drawing = self._drawing(one, "category")
+        drawing = self._drawing(sourced, "category")
         for category in self._categories(grounding.query.shape, drawing):
             try:
                 groups = self._editor.edited(category, grounding, drawing)
                 reason = unproven(category, grounding, groups, self._facts)
                 if reason is not None:
                     raise EditError(reason)
-                sample = self._sample(one, grounding, made, category, groups, texts)
+                sample = self._sample(sourced, grounding, extension, category, groups, texts)
             except (EditError, WordingError) as error:
                 self.counts.dropped[f"{category}: {error.reason}"] += 1
                 continue
@@ -204,15 +214,15 @@ class SampleMaker:
             yield sample
 
     def _categories(self, shape: Shape, drawing: random.Random) -> list[Category]:
-        possible = [one for one in Category if one is not Category.PARTIAL or shape is not Shape.SINGLE]
+        possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
         if self.settings.shares is CategoryShares.ALL:
             return possible
         weights = [1.0] * len(possible)
         if self.settings.shares is CategoryShares.PAPER:
-            weights = [_paper_weight(one, shape) for one in possible]
+            weights = [_paper_weight(category, shape) for category in possible]
         return drawing.choices(possible, weights)
 
-    def _texts(self, one: SourcedQuery, grounding: Grounding, made: Extension) -> _Texts:
+    def _texts(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> _Texts:
         """Question, statement and names. Raises WordingError."""
         query, words = grounding.query, self._words
         called: Mapping[str, str] = {}
@@ -225,7 +235,7 @@ class SampleMaker:
         names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
         if len(set(names)) < len(names):
             raise WordingError("two entities of a sample have one name")
-        question = one.question if one.question is not None and made is Extension.NONE else None
+        question = sourced.question if sourced.question is not None and extension is Extension.NONE else None
         return _Texts(
             question=question or words.question(grounding, called),
             statement=words.statement(grounding, called),
@@ -235,9 +245,9 @@ class SampleMaker:
 
     def _sample(
         self,
-        one: SourcedQuery,
+        sourced: SourcedQuery,
         grounding: Grounding,
-        made: Extension,
+        extension: Extension,
         category: Category,
         groups: Groups,
         texts: _Texts,
@@ -254,10 +264,11 @@ class SampleMaker:
         if hidden and any(states_name(text, answer) for text in citations for answer in answers):
             raise EditError("the answer's name stands in the citations")
         provenance = {
-            "source": one.source, "row": one.id, "extension": str(made), "original_question": one.question
+            "source": sourced.source, "row": sourced.id, "extension": str(extension),
+            "original_question": sourced.question,
         }  # fmt: skip
         return AttributionSample(
-            id=f"{one.id}-{_LETTERS[category]}",
+            id=f"{sourced.id}-{_LETTERS[category]}",
             question=texts.question,
             statement=texts.statement,
             citations=citations,

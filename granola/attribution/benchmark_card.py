@@ -77,9 +77,9 @@ _LICENCE = (
 
 def _examples(sides: Mapping[str, Sequence[AttributionSample]]) -> list[str]:
     shown = []
-    samples = next((found for found in sides.values() if found), ())
+    samples = next((side for side in sides.values() if side), ())
     for category in Category:
-        for sample in [one for one in samples if one.category is category][:_SHOWN]:
+        for sample in [sample for sample in samples if sample.category is category][:_SHOWN]:
             citations = "\n".join(f"- {text}" for text in sample.citations)
             shown.append(f"**{category}**: {sample.question}\n\n{sample.statement}\n\n{citations}")
     return shown

@@ -30,10 +30,10 @@ def _lengths(figure: Any, statistics: Mapping[str, Any]) -> None:
     axes = figure.subplots()
     sides = statistics["citation_words"]
     width = BIN / (len(sides) + 0.5)
-    for at, (name, found) in enumerate(sides.items()):
-        total = sum(found.values()) or 1
-        places = [int(low) + (at + 0.5) * width for low in found]
-        axes.bar(places, [n / total for n in found.values()], width, label=plain(name), color=COLOURS[at + 1])
+    for at, (name, counts) in enumerate(sides.items()):
+        total = sum(counts.values()) or 1
+        places = [int(low) + (at + 0.5) * width for low in counts]
+        axes.bar(places, [n / total for n in counts.values()], width, label=plain(name), color=COLOURS[at + 1])
     axes.set_xlabel("words of all citations of a sample")
     axes.set_ylabel("share of samples")
     axes.legend()

@@ -36,16 +36,16 @@ class Benchmark:
 
     def write(self, out: Path, *, format: str, class_of: Callable[[str], str | None]) -> dict[str, Any]:
         """Write the folder, whole or not at all, in the place of an earlier one; gives its statistics."""
-        sides = {side: found for side, found in (("train", self.split.train), ("test", self.split.test)) if found}
+        sides = {side: samples for side, samples in (("train", self.split.train), ("test", self.split.test)) if samples}
         with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
             final = Path(work) / "final"
             (final / "data").mkdir(parents=True)
             files = {side: f"data/{side}.{format}" for side in sides}
             for side, samples in sides.items():
                 write_samples(samples, final / files[side], format=format)
-            found = statistics(sides, class_of)
+            summary = statistics(sides, class_of)
             built = {**self.built, "torn": self.split.torn}
-            for name, data in benchmark_figures(found).items() if find_spec("matplotlib") is not None else ():
+            for name, data in benchmark_figures(summary).items() if find_spec("matplotlib") is not None else ():
                 (final / name).write_bytes(data)
             card = card_text(self.name, sides, files=files, made=self.made, built=built, wording=self.wording)
             (final / "README.md").write_text(card, encoding="utf-8")
@@ -53,7 +53,7 @@ class Benchmark:
             if rejected:
                 write_records(rejected, final / "rejected.jsonl", format="jsonl")
             record = {
-                "schema_version": 1, "made": dict(self.made), "built": built, "statistics": found,
+                "schema_version": 1, "made": dict(self.made), "built": built, "statistics": summary,
                 "data": {side: {"path": path, "sha256": sha256_of(final / path)} for side, path in files.items()},
             }  # fmt: skip
             (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
@@ -62,4 +62,4 @@ class Benchmark:
                 out.rename(aside)
             final.rename(out)
             shutil.rmtree(aside, ignore_errors=True)
-        return found
+        return summary

@@ -27,47 +27,47 @@ DOMAINS = 15
 
 def counts(samples: Iterable[AttributionSample]) -> dict[str, int]:
     """Samples: all, by category, by complexity, with the keys of `PAPER_COUNTS`."""
-    found = Counter[str]()
+    tally = Counter[str]()
     for sample in samples:
-        found["all"] += 1
+        tally["all"] += 1
         if sample.category is not None:
-            found[sample.category] += 1
+            tally[sample.category] += 1
         if sample.complexity is not None:
-            found[sample.complexity] += 1
-    return {str(key): found[key] for key in PAPER_COUNTS}
+            tally[sample.complexity] += 1
+    return {str(key): tally[key] for key in PAPER_COUNTS}
 
 
 def cross_counts(samples: Iterable[AttributionSample]) -> dict[str, dict[str, int]]:
     """Samples by complexity, then by category."""
-    found = Counter((sample.complexity, sample.category) for sample in samples)
-    return {str(row): {str(column): found[row, column] for column in Category} for row in Complexity}
+    number_of = Counter((sample.complexity, sample.category) for sample in samples)
+    return {str(row): {str(column): number_of[row, column] for column in Category} for row in Complexity}
 
 
 def lengths(samples: Iterable[AttributionSample]) -> dict[int, int]:
     """How many samples have citations of so many words in all; the key is the lowest of `BIN` lengths. Figures 3, 4."""
-    found = Counter(sum(len(citation.split()) for citation in sample.citations) // BIN * BIN for sample in samples)
-    return dict(sorted(found.items()))
+    number_of = Counter(sum(len(citation.split()) for citation in sample.citations) // BIN * BIN for sample in samples)
+    return dict(sorted(number_of.items()))
 
 
 def domains(samples: Iterable[AttributionSample], class_of: Callable[[str], str | None]) -> dict[str, int]:
     """How many questions start from an entity of each class, most first; the rest as "other". Figure 5."""
-    found = Counter[str]()
+    tally = Counter[str]()
     for sample in samples:
         branches = (sample.query or {}).get("branches", ())
         if branches:
-            found[class_of(branches[0]["start"]) or "without a class"] += 1
-    most = found.most_common(DOMAINS)
-    rest = sum(found.values()) - sum(number for _, number in most)
-    return {**dict(most), **({"other": rest} if rest else {})}
+            tally[class_of(branches[0]["start"]) or "without a class"] += 1
+    most = tally.most_common(DOMAINS)
+    others = sum(tally.values()) - sum(number for _, number in most)
+    return {**dict(most), **({"other": others} if others else {})}
 
 
 def table(sides: Mapping[str, Sequence[AttributionSample]]) -> list[str]:
     """Lines of Table 4's layout in Markdown, the paper's shares beside."""
-    found = {name: counts(samples) for name, samples in sides.items()}
-    whole = {key: sum(one[key] for one in found.values()) for key in map(str, PAPER_COUNTS)}
-    lines = [f"| | {' | '.join(found)} | all | share | in the paper |", f"|---|{'---|' * (len(found) + 3)}"]
+    tallies = {name: counts(samples) for name, samples in sides.items()}
+    whole = {key: sum(tally[key] for tally in tallies.values()) for key in map(str, PAPER_COUNTS)}
+    lines = [f"| | {' | '.join(tallies)} | all | share | in the paper |", f"|---|{'---|' * (len(tallies) + 3)}"]
     for key, (_, _, theirs) in PAPER_COUNTS.items():
-        cells = [f"{one[key]:,}" for one in found.values()]
+        cells = [f"{tally[key]:,}" for tally in tallies.values()]
         share = whole[key] / whole["all"] if whole["all"] else 0.0
         lines.append(
             f"| {key} | {' | '.join(cells)} | {whole[key]:,} | {share:.1%} | {theirs / PAPER_COUNTS['all'][2]:.1%} |"

@@ -54,8 +54,8 @@ def read_evaluator_prompts(
 ) -> dict[str, Prompt]:
     """The prompts of a family and what asks again. Raises PromptError."""
     with as_file(files("granola") / "attribution" / "evaluator_prompts") as bundled:
-        own = load_prompts(kinds, bundled / family.replace("-", "_"), replacing)
-        return {**own, **load_prompts((AGAIN,), bundled)}
+        prompts = load_prompts(kinds, bundled / family.replace("-", "_"), replacing)
+        return {**prompts, **load_prompts((AGAIN,), bundled)}
 
 
 @dataclass(kw_only=True)
@@ -76,11 +76,11 @@ class ChatEvaluator:
     def classes(self) -> tuple[Category, ...]:
         """All four, or without partial."""
         three = self.family is PromptFamily.THREE_WAY
-        return tuple(one for one in Category if not (three and one is Category.PARTIAL))
+        return tuple(category for category in Category if not (three and category is Category.PARTIAL))
 
     def signature(self) -> str:
         """`chat:FAMILY|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
-        shots = hashlib.sha256("".join(one.id for one in self.examples).encode()).hexdigest()[:8]
+        shots = hashlib.sha256("".join(example.id for example in self.examples).encode()).hexdigest()[:8]
         return "|".join((
             f"chat:{self.family}", f"shots:{len(self.examples)}" + (f"-{shots}" if self.examples else ""),
             f"model:{model_name(self.model)}", f"prompt:{prompts_hash(dict(self.prompts or {}))[:8]}",
@@ -123,10 +123,10 @@ def _category_of(sample: AttributionSample) -> Category:
 
 
 def _read(_sample: AttributionSample, reply: str) -> tuple[ReadLabel, str]:
-    found = read_label(reply)
-    if found is None:
+    label = read_label(reply)
+    if label is None:
         raise ReplyError("no category, or several")
-    return found, reply
+    return label, reply
 
 
 def _judgement(sample: AttributionSample, outcome: RequestOutcome[tuple[ReadLabel, str]]) -> AttributionJudgement:
@@ -139,20 +139,22 @@ def _judgement(sample: AttributionSample, outcome: RequestOutcome[tuple[ReadLabe
 def model_name(model: ChatModel) -> str:
     """What a signature calls a model: its name, and a hash of all that tells it from others."""
     identity = dict(model.identity)
-    told = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
+    digest = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
     called = str(identity.get("model") or identity.get("kind") or "model")
-    return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{told}"
+    return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{digest}"
 
 
 def drawn_examples(
     samples: Iterable[AttributionSample], number: int, *, family: PromptFamily, seed: int = 0
 ) -> list[AttributionSample]:
     """`number` samples of each category that the family knows, drawn with a seed, categories in turn."""
-    wanted = [one for one in Category if not (family is PromptFamily.THREE_WAY and one is Category.PARTIAL)]
-    by_category: dict[Category, list[AttributionSample]] = {one: [] for one in wanted}
+    categories = [
+        category for category in Category if not (family is PromptFamily.THREE_WAY and category is Category.PARTIAL)
+    ]
+    by_category: dict[Category, list[AttributionSample]] = {category: [] for category in categories}
     for sample in samples:
         if sample.category in by_category:
             by_category[sample.category].append(sample)
     drawing = random.Random(f"examples {seed}")
-    drawn = [drawing.sample(found, min(number, len(found))) for found in by_category.values()]
+    drawn = [drawing.sample(group, min(number, len(group))) for group in by_category.values()]
     return [group[at] for at in range(number) for group in drawn if at < len(group)]

@@ -40,10 +40,10 @@ def combined(labels: Sequence[Category]) -> Category:
 def read_facts(reply: str) -> tuple[str, ...]:
     """The lines of a reply without what numbers them. Raises ReplyError for none, or for too many."""
     lines = [line.strip().lstrip("-*•0123456789.) ").strip() for line in reply.splitlines()[: 4 * MOST]]
-    found = tuple(dict.fromkeys(line for line in lines if line))
-    if not found or len(found) > MOST:
+    facts = tuple(dict.fromkeys(line for line in lines if line))
+    if not facts or len(facts) > MOST:
         raise ReplyError(f"1 to {MOST} facts are wanted, one a line")
-    return found
+    return facts
 
 
 @dataclass(kw_only=True)
@@ -78,20 +78,28 @@ class DecomposedEvaluator:
                 again=self.prompts[AGAIN.name],
             )
             split = [outcome for _, outcome in splitting.run(batch)]
-            asked = [(sample, fact) for sample, one in zip(batch, split, strict=True) for fact in one.value or ()]
+            asked = [
+                (sample, fact)
+                for sample, split_outcome in zip(batch, split, strict=True)
+                for fact in split_outcome.value or ()
+            ]
             judging: RequestForm[tuple[AttributionSample, str], Category] = RequestForm(
                 model=self.model, ask=self._judge, read=lambda _, reply: _label(reply), again=self.prompts[AGAIN.name]
             )
             labels = iter([outcome for _, outcome in judging.run(asked)])
-            for sample, one in zip(batch, split, strict=True):
-                found = [next(labels) for _ in one.value or ()]
-                told = [outcome.value for outcome in found if outcome.value is not None]
-                if not one.value or len(told) < len(found):
-                    failed = one if not one.value else next(outcome for outcome in found if outcome.value is None)
+            for sample, split_outcome in zip(batch, split, strict=True):
+                outcomes = [next(labels) for _ in split_outcome.value or ()]
+                categories = [outcome.value for outcome in outcomes if outcome.value is not None]
+                if not split_outcome.value or len(categories) < len(outcomes):
+                    failed = (
+                        split_outcome
+                        if not split_outcome.value
+                        else next(outcome for outcome in outcomes if outcome.value is None)
+                    )
                     yield AttributionJudgement(id=sample.id, failed=f"{failed.failed} {failed.why}".strip()[:300])
                     continue
-                facts = tuple((fact, str(label)) for fact, label in zip(one.value, told, strict=True))
-                yield of_category(sample, combined(told), facts=facts)
+                facts = tuple((fact, str(label)) for fact, label in zip(split_outcome.value, categories, strict=True))
+                yield of_category(sample, combined(categories), facts=facts)
 
     def _split(self, sample: AttributionSample) -> Request:
         messages = self.prompts[SPLIT.name].fill({"question": sample.question, "answer": sample.statement})
@@ -104,7 +112,7 @@ class DecomposedEvaluator:
 
 
 def _label(reply: str) -> Category:
-    found = read_label(reply)
-    if found is None or found.category is Category.PARTIAL:
+    label = read_label(reply)
+    if label is None or label.category is Category.PARTIAL:
         raise ReplyError("expected supportive, contradictory or irrelevant")
-    return found.category
+    return label.category

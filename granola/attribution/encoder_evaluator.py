@@ -87,15 +87,15 @@ def train_encoder(samples: Sequence[AttributionSample], folder: Path, settings: 
         raise UsageError(NEEDED)
     import torch
 
-    given = [sample for sample in samples if sample.category is not None]
-    if len({sample.category for sample in given}) < 2:
+    labelled = [sample for sample in samples if sample.category is not None]
+    if len({sample.category for sample in labelled}) < 2:
         raise UsageError("samples of two categories or more are wanted to train on")
     before = torch.get_num_threads()
     torch.set_num_threads(settings.threads or before)
     torch.manual_seed(settings.seed)
     try:
-        tokenizer, model = _begun(given, settings)
-        loss = _trained(tokenizer, model.train(), given, settings)
+        tokenizer, model = _begun(labelled, settings)
+        loss = _trained(tokenizer, model.train(), labelled, settings)
     finally:
         torch.set_num_threads(before)
     folder.mkdir(parents=True, exist_ok=True)
@@ -142,12 +142,12 @@ def _tokenizer(samples: Sequence[AttributionSample], settings: EncoderSettings) 
     room = max(0, settings.vocabulary - len(_SPECIAL) - 2 * len(letters))
     entries = [*_SPECIAL, *letters, *(f"##{letter}" for letter in letters), *words[:room]]
     vocabulary = {entry: at for at, entry in enumerate(dict.fromkeys(entries))}
-    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer, made.pre_tokenizer = normal, cut
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normal, cut
     first, last = _SPECIAL.index("[CLS]"), _SPECIAL.index("[SEP]")
-    made.post_processor = processors.BertProcessing(("[SEP]", last), ("[CLS]", first))
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", last), ("[CLS]", first))
     return PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
         mask_token="[MASK]",
     )  # fmt: skip
 

@@ -43,17 +43,17 @@ class EntailmentEvaluator:
 
     def signature(self) -> str:
         """`nli:three-way|premise:evidence|model:HASH`."""
-        told = hashlib.sha256(orjson.dumps(dict(self.model.identity), option=orjson.OPT_SORT_KEYS, default=str))
+        digest = hashlib.sha256(orjson.dumps(dict(self.model.identity), option=orjson.OPT_SORT_KEYS, default=str))
         kind = "three-way" if self.three_way else "binary"
-        return f"nli:{kind}|premise:{self.premise}|model:{told.hexdigest()[:8]}"
+        return f"nli:{kind}|premise:{self.premise}|model:{digest.hexdigest()[:8]}"
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
-            found = self.model.entailments([self._pair(sample) for sample in batch])
-            for sample, one in zip(batch, found, strict=True):
-                yield self._judgement(sample, one)
+            entailments = self.model.entailments([self._pair(sample) for sample in batch])
+            for sample, entailment in zip(batch, entailments, strict=True):
+                yield self._judgement(sample, entailment)
 
     def _pair(self, sample: AttributionSample) -> TextPair:
         evidence, statement = " ".join(sample.citations), f"{sample.question} {sample.statement}".strip()
@@ -61,10 +61,10 @@ class EntailmentEvaluator:
             return TextPair(evidence, sample.statement)
         return TextPair(statement, evidence)
 
-    def _judgement(self, sample: AttributionSample, found: Entailment) -> AttributionJudgement:
+    def _judgement(self, sample: AttributionSample, entailment: Entailment) -> AttributionJudgement:
         shares = {
-            Category.SUPPORTIVE: found.entailed, Category.CONTRADICTORY: found.refuted,
-            Category.IRRELEVANT: found.neutral,
+            Category.SUPPORTIVE: entailment.entailed, Category.CONTRADICTORY: entailment.refuted,
+            Category.IRRELEVANT: entailment.neutral,
         }  # fmt: skip
         likeliest = max(shares, key=lambda category: shares[category])
         if self.three_way:

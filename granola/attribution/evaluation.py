@@ -53,7 +53,7 @@ class EvaluatorReport:
         """Without the judgements."""
         return {
             "evaluator": self.name, "signature": self.signature, "unparsed": self.unparsed,
-            "figures": {name: one.to_json() for name, one in self.figures.items()},
+            "figures": {name: figure.to_json() for name, figure in self.figures.items()},
             "confusion": {row: dict(cells) for row, cells in self.confusion.items()},
             "two_way": {row: dict(cells) for row, cells in self.two_way.items()},
         }  # fmt: skip
@@ -71,10 +71,10 @@ def evaluated(
 ) -> EvaluatorReport:
     """The report of an evaluator over samples and its judgements of them, in one order."""
     both = list(zip(samples, judgements, strict=True))
-    four = [(sample, pair_of(sample, said)) for sample, said in both if sample.category is not None]
-    if not any(said.category is not None for _, said in both):
+    four = [(sample, pair_of(sample, judgement)) for sample, judgement in both if sample.category is not None]
+    if not any(judgement.category is not None for _, judgement in both):
         four = []  # it tells two classes apart, or nothing
-    two = [(sample, two_way_pair(sample, said)) for sample, said in both if sample.supported is not None]
+    two = [(sample, two_way_pair(sample, judgement)) for sample, judgement in both if sample.supported is not None]
     figures: dict[str, EvaluationFigure] = {}
 
     def add(title: str, pairs: Sequence[Pair], statistic: Any) -> None:
@@ -87,9 +87,9 @@ def evaluated(
         add("micro-F1", pairs, micro_f1(unparsed))
         add("macro-F1", pairs, macro_f1(CATEGORIES))
         for complexity in Complexity:
-            own = [pair for sample, pair in four if sample.complexity is complexity]
-            if own:
-                add(f"micro-F1, {complexity}", own, micro_f1(unparsed))
+            subset = [pair for sample, pair in four if sample.complexity is complexity]
+            if subset:
+                add(f"micro-F1, {complexity}", subset, micro_f1(unparsed))
     if two:
         pairs = [pair for _, pair in two]
         for label in TWO_WAY:
@@ -97,17 +97,17 @@ def evaluated(
         add("two-way micro-F1", pairs, micro_f1(unparsed))
         add("two-way macro-F1", pairs, macro_f1(TWO_WAY))
         for source in sorted({str(sample.provenance.get("source")) for sample, _ in two}):
-            own = [pair for sample, pair in two if str(sample.provenance.get("source")) == source]
-            if len(own) < len(two):
-                add(f"two-way micro-F1, {source}", own, micro_f1(unparsed))
-    told = f"{signature}|unparsed:{unparsed}|n:{len(samples)}|boot:{times}|seed:{seed}|version:{__version__}"
+            subset = [pair for sample, pair in two if str(sample.provenance.get("source")) == source]
+            if len(subset) < len(two):
+                add(f"two-way micro-F1, {source}", subset, micro_f1(unparsed))
+    full_signature = f"{signature}|unparsed:{unparsed}|n:{len(samples)}|boot:{times}|seed:{seed}|version:{__version__}"
     return EvaluatorReport(
         name=name,
-        signature=told,
+        signature=full_signature,
         figures=figures,
         confusion=confusion([pair for _, pair in four], CATEGORIES) if four else {},
         two_way=confusion([pair for _, pair in two], TWO_WAY),
-        unparsed=sum(said.supported is None for said in judgements),
+        unparsed=sum(judgement.supported is None for judgement in judgements),
         judgements=judgements,
     )
 
@@ -119,26 +119,28 @@ def compared(
 
     By categories where both give them, else two-way.
     """
-    found = []
-    for one, other in combinations(reports, 2):
-        four = bool(one.confusion and other.confusion)
-        rights = [_right(samples, report.judgements, four=four) for report in (one, other)]
+    differences = []
+    for first, second in combinations(reports, 2):
+        four = bool(first.confusion and second.confusion)
+        rights = [_right(samples, report.judgements, four=four) for report in (first, second)]
         pairs = [pair for pair in zip(*rights, strict=True) if pair != (None, None)]
         metric = "micro-F1" if four else "two-way micro-F1"
-        found.append(paired_difference(pairs, metric=metric, first=one.name, second=other.name, times=times, seed=seed))
-    adjusted = holm([one.p for one in found])
-    return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
+        differences.append(
+            paired_difference(pairs, metric=metric, first=first.name, second=second.name, times=times, seed=seed)
+        )
+    adjusted = holm([difference.p for difference in differences])
+    return [replace(difference, adjusted=p) for difference, p in zip(differences, adjusted, strict=True)]
 
 
 def _right(
     samples: Sequence[AttributionSample], judgements: Sequence[AttributionJudgement], *, four: bool
 ) -> list[float | None]:
     out: list[float | None] = []
-    for sample, said in zip(samples, judgements, strict=True):
+    for sample, judgement in zip(samples, judgements, strict=True):
         if four:
-            out.append(None if sample.category is None else float(sample.category is said.category))
+            out.append(None if sample.category is None else float(sample.category is judgement.category))
         else:
-            out.append(None if sample.supported is None else float(sample.supported is said.supported))
+            out.append(None if sample.supported is None else float(sample.supported is judgement.supported))
     return out
 
 
@@ -157,8 +159,8 @@ def agreement(
     labels, NaN for fewer than three.
     """
     gold = {sample.id: str(sample.category) for sample in samples if sample.category is not None}
-    shared = sorted(set(gold).intersection(*(set(one) for one in people))) if people else []
-    labels = [[one[key] for one in people] for key in shared]
+    shared = sorted(set(gold).intersection(*(set(by_id) for by_id in people))) if people else []
+    labels = [[by_id[key] for by_id in people] for key in shared]
     kappa = math.nan
     if len(people) == 2:
         kappa = cohen_kappa([(first, second) for first, second in labels])
@@ -167,13 +169,13 @@ def agreement(
     unanimous = {key: row[0] for key, row in zip(shared, labels, strict=True) if len(set(row)) == 1}
     points = []
     for report in reports:
-        said = {one.id: str(one.category) for one in report.judgements}
+        category_of = {judgement.id: str(judgement.category) for judgement in report.judgements}
         if not report.confusion or not unanimous:
             continue
         points.append({
             "evaluator": report.name,
-            "automatic": _accuracy(said, {key: gold[key] for key in unanimous}),
-            "human": _accuracy(said, unanimous),
+            "automatic": _accuracy(category_of, {key: gold[key] for key in unanimous}),
+            "human": _accuracy(category_of, unanimous),
         })  # fmt: skip
     return {
         "people": len(people), "labelled_by_all": len(shared), "unanimous": len(unanimous), "kappa": kappa,
@@ -182,8 +184,8 @@ def agreement(
     }  # fmt: skip
 
 
-def _accuracy(said: Mapping[str, str], labels: Mapping[str, str]) -> float:
-    return sum(said.get(key, NO_LABEL) == label for key, label in labels.items()) / len(labels)
+def _accuracy(category_of: Mapping[str, str], labels: Mapping[str, str]) -> float:
+    return sum(category_of.get(key, NO_LABEL) == label for key, label in labels.items()) / len(labels)
 
 
 def _pearson(points: Sequence[Mapping[str, Any]]) -> float:
@@ -191,7 +193,7 @@ def _pearson(points: Sequence[Mapping[str, Any]]) -> float:
         return math.nan
     from scipy.stats import pearsonr
 
-    human, automatic = ([float(one[key]) for one in points] for key in ("human", "automatic"))
+    human, automatic = ([float(point[key]) for point in points] for key in ("human", "automatic"))
     if len(set(human)) == 1 or len(set(automatic)) == 1:
         return math.nan
     return float(pearsonr(human, automatic).statistic)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NO_LABEL = "unparsed"
-Pair = tuple[str, str]  # gold, said
+Pair = tuple[str, str]  # gold, judged
 Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]"]
 
 
@@ -54,8 +54,8 @@ def pair_of(sample: AttributionSample, judged: AttributionJudgement) -> Pair:
 
 def two_way_pair(sample: AttributionSample, judged: AttributionJudgement) -> Pair:
     """The same in two classes, "supported" and "not supported"."""
-    said = NO_LABEL if judged.supported is None else _WAYS[judged.supported]
-    return _WAYS[bool(sample.supported)], said
+    label = NO_LABEL if judged.supported is None else _WAYS[judged.supported]
+    return _WAYS[bool(sample.supported)], label
 
 
 _WAYS = {True: "supported", False: "not supported"}
@@ -68,8 +68,8 @@ def f1_of(label: str) -> Statistic:
     def f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
         import numpy as np
 
-        right = counts @ np.array([gold == said == label for gold, said in pairs], dtype=np.int64)
-        there = counts @ np.array([(gold == label) + (said == label) for gold, said in pairs], dtype=np.int64)
+        right = counts @ np.array([gold == judged == label for gold, judged in pairs], dtype=np.int64)
+        there = counts @ np.array([(gold == label) + (judged == label) for gold, judged in pairs], dtype=np.int64)
         return divided((2 * right).astype(np.float64), there.astype(np.float64))
 
     return f1
@@ -81,11 +81,11 @@ def micro_f1(unparsed: Unparsed) -> Statistic:
     def micro(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
         import numpy as np
 
-        right = counts @ np.array([gold == said for gold, said in pairs], dtype=np.int64)
+        right = counts @ np.array([gold == judged for gold, judged in pairs], dtype=np.int64)
         whole = counts.sum(axis=1)
         if unparsed is Unparsed.WRONG:
             return divided(right.astype(np.float64), whole.astype(np.float64))
-        parsed = counts @ np.array([said != NO_LABEL for _, said in pairs], dtype=np.int64)
+        parsed = counts @ np.array([judged != NO_LABEL for _, judged in pairs], dtype=np.int64)
         # 2PR / (P + R) with P = right/parsed and R = right/all.
         return divided((2 * right).astype(np.float64), (parsed + whole).astype(np.float64))
 
@@ -113,8 +113,8 @@ def figure(pairs: Sequence[Pair], statistic: Statistic, *, times: int = RESAMPLE
 
 def confusion(pairs: Sequence[Pair], labels: Sequence[str]) -> dict[str, dict[str, int]]:
     """How often each gold label (row) was said to be each label (column), and how often nothing was."""
-    found = Counter(pairs)
-    return {gold: {said: found[gold, said] for said in (*labels, NO_LABEL)} for gold in labels}
+    counts = Counter(pairs)
+    return {gold: {judged: counts[gold, judged] for judged in (*labels, NO_LABEL)} for gold in labels}
 
 
 CATEGORIES = tuple(map(str, Category))

@@ -57,10 +57,10 @@ def in_pieces(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) -> 
     """Citations as lines of a prompt: long ones cut at blanks, and no more than `most` lines."""
     pieces: list[str] = []
     for text in texts:
-        rest = " ".join(text.split())
-        while rest and len(pieces) < most:
-            cut = len(rest) if len(rest) <= longest else rest.rfind(" ", 1, longest)
+        remainder = " ".join(text.split())
+        while remainder and len(pieces) < most:
+            cut = len(remainder) if len(remainder) <= longest else remainder.rfind(" ", 1, longest)
             cut = cut if cut > 0 else longest
-            pieces.append(rest[:cut])
-            rest = rest[cut:].lstrip()
+            pieces.append(remainder[:cut])
+            remainder = remainder[cut:].lstrip()
     return pieces

@@ -33,7 +33,7 @@ def branch_facts(grounding: Grounding) -> Groups:
     """The facts of the subgraph, branch by branch, of all answers, without repeats."""
     groups = []
     for at in range(len(grounding.query.branches)):
-        groups.append(tuple(dict.fromkeys(fact for one in grounding.answers for fact in grounding.ways[one][at])))
+        groups.append(tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at])))
     return tuple(groups)
 
 
@@ -87,37 +87,39 @@ class EvidenceEditor:
     def _instead_of(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
         """An entity of the answer's class of which the facts are not true, at any rank or time."""
         facts = self._facts
-        inside = {one for fact in grounding.facts() for one in (fact.subject, fact.object)} | grounding.query.given
-        names = {name.casefold() for one in inside for name in self._names(one)}
+        inside = {
+            entity_id for fact in grounding.facts() for entity_id in (fact.subject, fact.object)
+        } | grounding.query.given
+        names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
         classes = self._values.classes(answer)
         if not classes:
             raise EditError("the answer has no class")
         for pool in (self._likely(grounding, classes), self._members(classes)):
-            candidates = [one for one in pool if one not in inside and one not in taken]
+            candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
             drawn = drawing.sample(candidates, min(_TRIED, len(candidates)))
             facts.fetch(drawn)
-            for one in drawn:
-                name = name_of(facts.entity(one))
-                known = {other.casefold() for other in self._names(one)}
-                if name is None or known & names or self._encloses(one, answer):
+            for entity_id in drawn:
+                name = name_of(facts.entity(entity_id))
+                known = {other.casefold() for other in self._names(entity_id)}
+                if name is None or known & names or self._encloses(entity_id, answer):
                     continue
-                if not any(self._is_true(fact, grounding, answer, one) for fact in grounding.facts()):
-                    return one
+                if not any(self._is_true(fact, grounding, answer, entity_id) for fact in grounding.facts()):
+                    return entity_id
         raise EditError("no other entity of the answer's class is false for sure")
 
     def _likely(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
         """Values of the last relations that share a class with the answer: what a reader would believe."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
-        found = (one for relation in relations for one in self._values.alike(relation, classes))
-        return list(dict.fromkeys(found))
+        values = (value for relation in relations for value in self._values.alike(relation, classes))
+        return list(dict.fromkeys(values))
 
     def _members(self, classes: tuple[str, ...]) -> list[str]:
         """Entities of the smallest of the answer's classes that has others."""
         if classes not in self._smallest:
-            pairs = [(CLASS, one) for one in classes]
-            found = self._facts.store.referrers(pairs, limit=_CANDIDATES)
-            several = [found[pair] for pair in pairs if len(found.get(pair, ())) > 1]
+            pairs = [(CLASS, class_id) for class_id in classes]
+            referrers_of = self._facts.store.referrers(pairs, limit=_CANDIDATES)
+            several = [referrers_of[pair] for pair in pairs if len(referrers_of.get(pair, ())) > 1]
             self._smallest[classes] = min(several, key=len, default=[])
         return self._smallest[classes]
 
@@ -144,8 +146,10 @@ class EvidenceEditor:
             layer = [entity_id]
             for _ in range(_DEPTH):
                 self._facts.fetch(layer)
-                reached = (one for node in layer for hop in self._upward for one in self._facts.targets(node, hop))
-                layer = [one for one in dict.fromkeys(reached) if one not in seen]
+                reached = (
+                    target for node in layer for hop in self._upward for target in self._facts.targets(node, hop)
+                )
+                layer = [target for target in dict.fromkeys(reached) if target not in seen]
                 seen.update(layer)
             if len(self._above) > 100_000:
                 self._above.clear()
@@ -156,11 +160,13 @@ class EvidenceEditor:
         entity = self._facts.entity(entity_id)
         if entity is None:
             return []
-        return [*entity.labels.values(), *(alias for found in entity.aliases.values() for alias in found)]
+        return [*entity.labels.values(), *(alias for aliases in entity.aliases.values() for alias in aliases)]
 
     def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """As many facts about each subject, by relations that tell nothing of those asked for, of other entities."""
-        closed = {one for fact in grounding.facts() for one in (fact.subject, fact.object)} | grounding.query.given
+        closed = {
+            entity_id for fact in grounding.facts() for entity_id in (fact.subject, fact.object)
+        } | grounding.query.given
         barred = frozenset().union(*(near(prop) for prop in grounding.query.properties)) | excluded()
         groups = []
         for branch in grounding.query.branches:

@@ -34,8 +34,8 @@ def fact_samples(sample: AttributionSample) -> Iterator[AttributionSample]:
 
 def judged_score(judgements: Sequence[AttributionJudgement]) -> float:
     """The share of facts that an evaluator calls supported; all other labels count as not; NaN for none."""
-    told = [one.supported is True for one in judgements]
-    return sum(told) / len(told) if told else math.nan
+    supported = [judgement.supported is True for judgement in judgements]
+    return sum(supported) / len(supported) if supported else math.nan
 
 
 def mean_score(scores: Iterable[float]) -> float:

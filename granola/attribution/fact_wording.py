@@ -43,12 +43,12 @@ class FactWording:
     def apart(self, ids: Sequence[str]) -> dict[str, str]:
         """Names with descriptions for entities of one name. Raises WordingError where descriptions do not part them."""
         called: dict[str, str] = {}
-        for one in ids:
-            entity = self._facts.entity(one)
+        for entity_id in ids:
+            entity = self._facts.entity(entity_id)
             description = entity.descriptions.get("en") if entity is not None else None
             if not description:
                 raise WordingError("nothing tells namesakes apart")
-            called[one] = f"{self.name(one)} ({description})"
+            called[entity_id] = f"{self.name(entity_id)} ({description})"
         if len({name.casefold() for name in called.values()}) < len(called):
             raise WordingError("nothing tells namesakes apart")
         return called
@@ -74,8 +74,8 @@ class FactWording:
     def question(self, grounding: Grounding, called: Mapping[str, str]) -> str:
         """What the query asks; "who" where all answers are people."""
         query = grounding.query
-        kinds = [self._facts.targets(one, Hop(property=CLASS)) for one in grounding.answers]
-        asks = "Who" if kinds and all(HUMAN in one for one in kinds) else "What"
+        classes = [self._facts.targets(answer, Hop(property=CLASS)) for answer in grounding.answers]
+        asks = "Who" if classes and all(HUMAN in ids for ids in classes) else "What"
         if query.shape is Shape.UNION:
             names = list(dict.fromkeys(self.name(branch.start) for branch in query.branches))
             named = {branch.start: f"each {names[0]}" for branch in query.branches} if len(names) == 1 else called
@@ -92,11 +92,11 @@ class FactWording:
         if query.shape is Shape.UNION:
             parts = []
             for at, branch in enumerate(query.branches):
-                names = [self.name(one) for one in grounding.answers if grounding.ways[one][at]]
+                names = [self.name(answer) for answer in grounding.answers if grounding.ways[answer][at]]
                 parts.append(_is(names, _closed(self.phrase(branch, called))))
             return _sentence(", and ".join(parts) + ".")
         phrases = [_closed(self.phrase(branch, called)) for branch in query.branches]
-        names = [self.name(one) for one in grounding.answers]
+        names = [self.name(answer) for answer in grounding.answers]
         return _sentence(_is(names, _both(phrases) if len(phrases) > 1 else phrases[0]) + ".")
 
     def phrase(self, branch: Branch, called: Mapping[str, str]) -> str:

@@ -54,7 +54,7 @@ def _sample(data: Mapping[str, Any]) -> AttributionSample:
     for name, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             raise SampleError(f'"{name}" is {excerpt(repr(text))}; expected a text')
-    if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
+    if not isinstance(references, list) or not all(isinstance(reference, str) for reference in references):
         raise SampleError(f'"references" is {excerpt(repr(references))}; expected a list of texts')
     return AttributionSample(
         id=str(texts["id"]),

@@ -65,8 +65,8 @@ class GraphVerdicts:
                 continue
             for names in named:
                 for end in before & names.keys():
-                    others = [one for one in names if one not in answers and one not in before]
-                    if any(self._is_instead(one, end, last, names, kinds) for one in others):
+                    others = [other for other in names if other not in answers and other not in before]
+                    if any(self._is_instead(other, end, last, names, kinds) for other in others):
                         return True
         return False
 
@@ -77,9 +77,9 @@ class GraphVerdicts:
             return False
         if not last.forward:
             return True
-        # What the end is connected with otherwise is most likely told of for that.
+        # What the end is connected with otherwise is most likely mentioned for that.
         entity = self._facts.entity(end)
-        return entity is not None and all(one.target != other for one in entity.statements)
+        return entity is not None and all(statement.target != other for statement in entity.statements)
 
     def _named(self, text: str) -> dict[str, str]:
         """The entities that a text names, by the longest names, each with the words that name it."""
@@ -90,21 +90,23 @@ class GraphVerdicts:
             for length in range(1, min(_NAME, len(words) - start) + 1)
         }
         asked = {form for forms in spans.values() for form in forms}
-        found = self._facts.store.find(asked, languages=("en", "mul"))
+        matches_of = self._facts.store.find(asked, languages=("en", "mul"))
         named: dict[str, str] = {}
         start = 0
         while start < len(words):
             for length in range(min(_NAME, len(words) - start), 0, -1):
-                name = next((form for form in spans[start, length] if form in found), None)
+                name = next((form for form in spans[start, length] if form in matches_of), None)
                 if name is not None:
-                    for match in found[name][:_CARRIERS]:
+                    for match in matches_of[name][:_CARRIERS]:
                         if match.id.startswith("Q"):
                             named.setdefault(match.id, name)
                     start += length - 1
                     break
             start += 1
         self._facts.fetch(named)
-        return {one: name for one, name in named.items() if name_of(self._facts.entity(one)) is not None}
+        return {
+            entity_id: name for entity_id, name in named.items() if name_of(self._facts.entity(entity_id)) is not None
+        }
 
 
 def _forms(span: str) -> tuple[str, ...]:

@@ -21,31 +21,31 @@ def unproven(category: Category, truth: Grounding, evidence: Groups, facts: Stor
     cited = set(facts_of(evidence))
     needed = set(truth.facts())
     answers = set(truth.answers)
-    given = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
+    given_answers = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
     if not cited:
         return "no evidence is left"
     false = {fact for fact in cited if not is_true(fact, facts)}
     if category is Category.CONTRADICTORY:
-        return _contradicts(given, answers, false, truth)
+        return _contradicts(given_answers, answers, false, truth)
     if false:
         return "evidence that is not in the graph"
     if category is Category.SUPPORTIVE:
-        return None if given == answers else "the evidence gives other answers"
+        return None if given_answers == answers else "the evidence gives other answers"
     if category is Category.PARTIAL:
-        if not given < answers:
+        if not given_answers < answers:
             return "the rest gives all the answers still"
         return None if cited & needed and cited < needed else "no needed fact is left"
-    if given:
+    if given_answers:
         return "irrelevant facts give an answer"
     return "an irrelevant fact is needed" if cited & needed else None
 
 
-def _contradicts(given: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
-    if not given - answers:
+def _contradicts(given_answers: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
+    if not given_answers - answers:
         return "the edited facts give no other answer"
     if not false:
         return "the edited facts are true"
-    kept = given & answers
+    kept = given_answers & answers
     if truth.query.shape is Shape.UNION:
         return "all answers are given still" if kept == answers else None
     return "an answer is given still" if kept else None

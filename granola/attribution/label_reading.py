@@ -53,9 +53,9 @@ def read_label(reply: str) -> ReadLabel | None:
             return ReadLabel(WORDS[match[0].casefold()], "labelled")
     last = next((line for line in reversed(reply[:LONGEST].splitlines()) if line.strip()), "")
     for rule, part in (("last-line", last), ("only", text)):
-        found = _stated(part)
-        if len(found) == 1:
-            return ReadLabel(found.pop(), rule)
+        categories = _stated(part)
+        if len(categories) == 1:
+            return ReadLabel(categories.pop(), rule)
     return None
 
 

@@ -49,12 +49,12 @@ class LinearEvaluator:
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
-        given = [sample for sample in samples if sample.category is not None]
-        labels = [str(sample.category) for sample in given]
+        labelled = [sample for sample in samples if sample.category is not None]
+        labels = [str(sample.category) for sample in labelled]
         if len(set(labels)) < 2:
             raise UsageError("samples of two categories or more are wanted to train on")
         scaler = StandardScaler()
-        scaled = scaler.fit_transform(list(_features(given, entailment)))
+        scaled = scaler.fit_transform(list(_features(labelled, entailment)))
         model = LogisticRegression(max_iter=2_000, random_state=seed).fit(scaled, labels)
         weights, intercepts = model.coef_.tolist(), model.intercept_.tolist()
         if len(weights) == 1:  # of two classes scikit-learn keeps the second's weights alone
@@ -70,8 +70,8 @@ class LinearEvaluator:
 
     def signature(self) -> str:
         """`linear:HASH|v:HASH`: by its weights, and by the code that counts features."""
-        told = hashlib.sha256(orjson.dumps(self._numbers())).hexdigest()[:8]
-        return f"linear:{told}|v:{hash_of_modules('granola.attribution.overlap_features')}"
+        digest = hashlib.sha256(orjson.dumps(self._numbers())).hexdigest()[:8]
+        return f"linear:{digest}|v:{hash_of_modules('granola.attribution.overlap_features')}"
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
@@ -88,7 +88,7 @@ class LinearEvaluator:
     def _numbers(self) -> dict[str, Any]:
         names = FEATURES + (ENTAILMENT_FEATURES if self.entailment is not None else ())
         return {
-            "schema_version": 1, "kind": "linear", "classes": [str(one) for one in self.classes],
+            "schema_version": 1, "kind": "linear", "classes": [str(category) for category in self.classes],
             "features": list(names), "means": list(self.means), "scales": list(self.scales),
             "weights": [list(row) for row in self.weights], "intercepts": list(self.intercepts),
         }  # fmt: skip
@@ -107,10 +107,12 @@ class LinearEvaluator:
             data = orjson.loads(path.read_bytes())
             names = [*FEATURES, *(ENTAILMENT_FEATURES if entailment is not None else ())]
             if data["features"] != names:
-                told = "with" if len(data["features"]) > len(FEATURES) else "without"
-                raise UsageError(f"{path} was trained {told} an entailment model, or by another version; train it anew")
+                features = "with" if len(data["features"]) > len(FEATURES) else "without"
+                raise UsageError(
+                    f"{path} was trained {features} an entailment model, or by another version; train it anew"
+                )
             return cls(
-                classes=tuple(Category(one) for one in data["classes"]),
+                classes=tuple(Category(name) for name in data["classes"]),
                 means=tuple(map(float, data["means"])),
                 scales=tuple(map(float, data["scales"])),
                 weights=tuple(tuple(map(float, row)) for row in data["weights"]),

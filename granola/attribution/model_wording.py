@@ -50,9 +50,9 @@ class _WordedText:
         text = " ".join(reply.split()).strip('"“”')
         if not text or len(text) > LONGEST:
             raise ReplyError(f"a text of 1 to {LONGEST} characters is wanted")
-        told = [name for name in self.hidden if states_name(text, name)]
-        if told:
-            raise ReplyError(f"it tells {told[0]}")
+        revealed = [name for name in self.hidden if states_name(text, name)]
+        if revealed:
+            raise ReplyError(f"it tells {revealed[0]}")
         if strange := foreign_names(text, [*self.wanted, *self.known]):
             raise ReplyError(f"{strange[0]} stands in none of the facts")
         if missing := [name for name in self.wanted if not states_name(text, name)]:
@@ -95,7 +95,7 @@ class ModelWording:
 
 def _texts(sample: AttributionSample) -> list[_WordedText]:
     """What is asked for a sample: its citations, its question where it is a template's, its statement."""
-    found = [
+    texts = [
         _WordedText(
             kind=CITATION,
             slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
@@ -104,23 +104,27 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
         )
         for facts in cited_facts(sample)
     ]
-    given = _given(sample)
+    required = _given(sample)
     relations = tuple(fact.names[1] for fact in sample.subgraph)
     if not _is_original(sample):
-        found.append(
+        texts.append(
             _WordedText(
-                kind=QUESTION, slots=(("facts", _masked(sample)),), wanted=given, known=relations, hidden=sample.answers
+                kind=QUESTION,
+                slots=(("facts", _masked(sample)),),
+                wanted=required,
+                known=relations,
+                hidden=sample.answers,
             )
         )
-    found.append(
+    texts.append(
         _WordedText(
             kind=STATEMENT,
             slots=(("question", sample.question), ("answers", "; ".join(sample.answers))),
-            wanted=(*given, *sample.answers) if not _is_original(sample) else sample.answers,
-            known=(*relations, *given, sample.question),
+            wanted=(*required, *sample.answers) if not _is_original(sample) else sample.answers,
+            known=(*relations, *required, sample.question),
         )
     )
-    return found
+    return texts
 
 
 def _replaced(sample: AttributionSample, texts: Sequence[str | None]) -> AttributionSample:
@@ -132,14 +136,14 @@ def _replaced(sample: AttributionSample, texts: Sequence[str | None]) -> Attribu
 
 def cited_facts(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
     """The facts that each citation of a sample states, whose texts are as templates made them."""
-    rest = list(sample.evidence)
-    found = []
+    remaining = list(sample.evidence)
+    groups = []
     for citation in sample.citations:
         taken: list[CitedFact] = []
-        while rest and citation.startswith(" ".join(fact.text for fact in (*taken, rest[0]))):
-            taken.append(rest.pop(0))
-        found.append(tuple(taken))
-    return found
+        while remaining and citation.startswith(" ".join(fact.text for fact in (*taken, remaining[0]))):
+            taken.append(remaining.pop(0))
+        groups.append(tuple(taken))
+    return groups
 
 
 def _is_original(sample: AttributionSample) -> bool:
@@ -154,10 +158,10 @@ def _names(facts: Sequence[CitedFact]) -> tuple[str, ...]:
 def _given(sample: AttributionSample) -> tuple[str, ...]:
     """The names that a question must have: of the entities that its query names."""
     branches = (sample.query or {}).get("branches", ())
-    ids = {one for branch in branches for one in (branch["start"], *branch["via"]) if one is not None}
+    ids = {entity_id for branch in branches for entity_id in (branch["start"], *branch["via"]) if entity_id is not None}
     pairs = [(fact.subject, fact.names[0]) for fact in sample.subgraph]
     pairs += [(fact.object, fact.names[2]) for fact in sample.subgraph]
-    names = [name for one, name in pairs if one in ids]
+    names = [name for entity_id, name in pairs if entity_id in ids]
     if (sample.query or {}).get("union"):
         names = [name.partition(" (")[0] for name in names]  # namesakes are told apart where they are cited
     return tuple(dict.fromkeys(names))
@@ -179,7 +183,7 @@ def _masked(sample: AttributionSample) -> tuple[str, ...]:
 
 def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, TextCoverage]]:
     """Each citation, and the question where it was extended, with its text and the label that the check gives it."""
-    found = [
+    coverages = [
         ("citation", text, coverage(text, facts, allowed=[fact.text for fact in facts]))
         for text, facts in zip(sample.citations, cited_facts(sample), strict=True)
         if facts
@@ -187,7 +191,7 @@ def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, TextCo
     if sample.provenance.get("extension") != "none" or sample.provenance.get("original_question") is None:
         known = [fact.names[1] for fact in sample.subgraph]
         given = _given(sample)
-        found.append(
+        coverages.append(
             ("question", sample.question, coverage(sample.question, sample.subgraph, allowed=known, given=given))
         )
-    return found
+    return coverages

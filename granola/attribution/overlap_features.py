@@ -26,19 +26,19 @@ def features_of(sample: AttributionSample, entailment: Entailment | None = None)
     """Numbers in the order of `FEATURES`, then of `ENTAILMENT_FEATURES` where a model has judged."""
     statement, question = sample.statement[:LONGEST], sample.question[:LONGEST]
     evidence = " ".join(sample.citations)[:LONGEST]
-    told, cited = folded(statement).split(), folded(evidence).split()
-    words, evidence_words = set(told), set(cited)
+    statement_words, cited = folded(statement).split(), folded(evidence).split()
+    words, evidence_words = set(statement_words), set(cited)
     names, asked, there = names_in(statement), names_in(question), names_in(evidence)
-    own = [name for name in names if not states_name(question, name)]  # the answer's, most likely
+    answer_names = [name for name in names if not states_name(question, name)]  # the answer's, most likely
     each = [_share(words, set(folded(citation[:LONGEST]).split())) for citation in sample.citations] or [0.0]
     numbers = set(_NUMBER.findall(statement))
-    found = [
+    features = [
         _share(words, evidence_words),
         _share(evidence_words, words),
-        _share(_pairs(told), _pairs(cited)),
+        _share(_pairs(statement_words), _pairs(cited)),
         _stated(names, evidence),
         _stated(asked, evidence),
-        _stated(own, evidence),
+        _stated(answer_names, evidence),
         _stated(there, f"{question} {statement}"),
         float(sum(not states_name(f"{question} {statement}", name) for name in there)),
         max(each),
@@ -46,12 +46,12 @@ def features_of(sample: AttributionSample, entailment: Entailment | None = None)
         _share(numbers, set(_NUMBER.findall(evidence))),
         float(len(sample.citations)),
         min(len(cited), 1_000) / 100,
-        min(len(told), 1_000) / 100,
-        _longest_run(told[:200], cited[:2_000]),
+        min(len(statement_words), 1_000) / 100,
+        _longest_run(statement_words[:200], cited[:2_000]),
     ]
     if entailment is not None:
-        found += [entailment.entailed, entailment.neutral, entailment.refuted]
-    return found
+        features += [entailment.entailed, entailment.neutral, entailment.refuted]
+    return features
 
 
 def names_in(text: str) -> list[str]:
@@ -71,14 +71,14 @@ def _stated(names: Sequence[str], text: str) -> float:
     return sum(states_name(text, name) for name in names) / len(names) if names else 1.0
 
 
-def _longest_run(told: Sequence[str], cited: Sequence[str]) -> float:
+def _longest_run(statement_words: Sequence[str], cited: Sequence[str]) -> float:
     """The longest run of the statement's words that stands in the citations, as a share of the statement."""
     best, row = 0, [0] * (len(cited) + 1)
-    for word in told:
+    for word in statement_words:
         new = [0] * (len(cited) + 1)
         for at, other in enumerate(cited, 1):
             if word == other:
                 new[at] = row[at - 1] + 1
                 best = max(best, new[at])
         row = new
-    return best / len(told) if told else 1.0
+    return best / len(statement_words) if statement_words else 1.0

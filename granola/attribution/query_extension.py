@@ -110,18 +110,18 @@ class QueryExtender:
         if not hop.forward:
             return None
         others = namesakes(self._facts, [branch.start]).get(branch.start, [])
-        same = [one for one in others if self._facts.targets(one, hop)]
-        branches = (branch, *(Branch(start=one, hops=branch.hops) for one in same))
+        same = [entity_id for entity_id in others if self._facts.targets(entity_id, hop)]
+        branches = (branch, *(Branch(start=entity_id, hops=branch.hops) for entity_id in same))
         return LogicalQuery(branches=branches, union=True) if same else None
 
     def _head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         query = grounding.query
         at = drawing.randrange(len(query.branches))
         branch = query.branches[at]
-        found = self._leading_to(branch.start, grounding, drawing)
-        if found is None:
+        edge = self._leading_to(branch.start, grounding, drawing)
+        if edge is None:
             return None
-        start, hop = found
+        start, hop = edge
         named = branch.start if self._settings.head is HeadEntity.NAMED else None
         longer = Branch(start=start, hops=(hop, *branch.hops), via=(named, *branch.via))
         return LogicalQuery(branches=(*query.branches[:at], longer, *query.branches[at + 1 :]))
@@ -129,12 +129,12 @@ class QueryExtender:
     def _answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         answer = drawing.choice(grounding.answers)
         if self._settings.answer_edge is AnswerEdge.ENTERS:
-            found = self._leading_to(answer, grounding, drawing)
+            edge = self._leading_to(answer, grounding, drawing)
         else:
-            found = self._led_to(answer, grounding, drawing)
-        if found is None:
+            edge = self._led_to(answer, grounding, drawing)
+        if edge is None:
             return None
-        start, hop = found
+        start, hop = edge
         return LogicalQuery(branches=(*grounding.query.branches, Branch(start=start, hops=(hop,))))
 
     def _leading_to(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
@@ -156,18 +156,24 @@ class QueryExtender:
         """An entity that the answer leads to by a relation that is not in the query."""
         entity = self._facts.entity(target)
         barred = grounding.query.properties | excluded()
-        found = [
+        edges = [
             (statement.target, Hop(property=statement.property, forward=False))
             for statement in (entity.statements if entity is not None else ())
             if statement.target is not None and statement.property not in barred
         ]
-        usable = set(self._usable([one for one, _ in found], grounding))
-        found = [one for one in found if one[0] in usable]
-        return drawing.choice(found) if found else None
+        usable = set(self._usable([reached for reached, _ in edges], grounding))
+        edges = [edge for edge in edges if edge[0] in usable]
+        return drawing.choice(edges) if edges else None
 
     def _usable(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
-        taken = {one for fact in grounding.facts() for one in (fact.subject, fact.object)} | grounding.query.given
-        names = {name_of(self._facts.entity(one)) for one in taken}
+        taken = {
+            entity_id for fact in grounding.facts() for entity_id in (fact.subject, fact.object)
+        } | grounding.query.given
+        names = {name_of(self._facts.entity(entity_id)) for entity_id in taken}
         self._facts.fetch(ids)
-        found = {one: name_of(self._facts.entity(one)) for one in ids if one.startswith("Q") and one not in taken}
-        return [one for one, name in found.items() if name is not None and name not in names]
+        name_by_id = {
+            entity_id: name_of(self._facts.entity(entity_id))
+            for entity_id in ids
+            if entity_id.startswith("Q") and entity_id not in taken
+        }
+        return [entity_id for entity_id, name in name_by_id.items() if name is not None and name not in names]

@@ -2,7 +2,7 @@
 
 SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P is the property against
 its direction), QALD-10 and LC-QuAD 2.0 (JSON, with SPARQL), and rows of one's own: JSON or JSONL with "question" and
-either "sparql" or "query". The form is told by the content.
+either "sparql" or "query". The form is recognised by the content.
 """
 
 from __future__ import annotations
@@ -126,20 +126,22 @@ class QuestionSources:
         return query_of_sparql(sparql, **self._bounds)
 
     def _question(self, row: Mapping[str, Any]) -> str | None:
-        given = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
-        if isinstance(given, list):
+        question = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
+        if isinstance(question, list):
             texts = [
-                one.get("string") for one in given if isinstance(one, Mapping) and one.get("language") == self._language
+                wording.get("string")
+                for wording in question
+                if isinstance(wording, Mapping) and wording.get("language") == self._language
             ]
-            given = texts[0] if texts else None
-        return given.strip() or None if isinstance(given, str) else None
+            question = texts[0] if texts else None
+        return question.strip() or None if isinstance(question, str) else None
 
 
 def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of a row's answers, where they are entities."""
     if isinstance(row.get("answer_qids"), list):
-        return tuple(one for one in row["answer_qids"] if isinstance(one, str))
-    found = []
+        return tuple(entity_id for entity_id in row["answer_qids"] if isinstance(entity_id, str))
+    ids = []
     answers = row.get("answers")
     for answer in answers if isinstance(answers, list) else ():
         results = answer.get("results") if isinstance(answer, Mapping) else None
@@ -147,8 +149,8 @@ def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
             for value in binding.values() if isinstance(binding, Mapping) else ():
                 match = _ENTITY.match(str(value.get("value"))) if isinstance(value, Mapping) else None
                 if match:
-                    found.append(match[1])
-    return tuple(found)
+                    ids.append(match[1])
+    return tuple(ids)
 
 
 def _opened(path: Path) -> BinaryIO:

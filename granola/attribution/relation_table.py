@@ -37,8 +37,8 @@ def near(relation: str) -> frozenset[str]:
 
 def wording(relation: str) -> dict[str, str]:
     """The templates of a relation: `says`, `asks`, `against`, each where it has one."""
-    found: dict[str, str] = _data()["wordings"].get(relation, {})
-    return found
+    wordings: dict[str, str] = _data()["wordings"].get(relation, {})
+    return wordings
 
 
 @cache

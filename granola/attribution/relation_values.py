@@ -16,20 +16,20 @@ class RelationValues:
 
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
-        self._found: dict[str, dict[str, list[str]]] = {}
+        self._values_by_class: dict[str, dict[str, list[str]]] = {}
         self._leading: dict[str, dict[str, None]] = {}  # of each class the relations with values of it
 
     def by_class(self, relation: str) -> dict[str, list[str]]:
         """Values of a relation by their classes, the most frequent first."""
-        found = self._found.get(relation)
-        if found is None:
-            values = [one for one, _ in self._facts.store.values_of(relation, limit=_MOST)]
+        values_by_class = self._values_by_class.get(relation)
+        if values_by_class is None:
+            values = [value for value, _ in self._facts.store.values_of(relation, limit=_MOST)]
             self._facts.fetch(values)
-            found = self._found[relation] = {}
-            for one in values:
-                for kind in self.classes(one):
-                    found.setdefault(kind, []).append(one)
-        return found
+            values_by_class = self._values_by_class[relation] = {}
+            for value in values:
+                for kind in self.classes(value):
+                    values_by_class.setdefault(kind, []).append(value)
+        return values_by_class
 
     def classes(self, entity_id: str) -> tuple[str, ...]:
         """The classes of an entity."""
@@ -37,8 +37,8 @@ class RelationValues:
 
     def alike(self, relation: str, classes: Iterable[str]) -> list[str]:
         """Values of a relation that have one of the classes."""
-        found = self.by_class(relation)
-        return list(dict.fromkeys(one for kind in classes for one in found.get(kind, ())))
+        values_by_class = self.by_class(relation)
+        return list(dict.fromkeys(value for kind in classes for value in values_by_class.get(kind, ())))
 
     def leading_to(self, entity_id: str) -> list[str]:
         """Relations in use that have values of one of the entity's classes, by number."""
@@ -46,5 +46,5 @@ class RelationValues:
             for relation in used():
                 for kind in self.by_class(relation):
                     self._leading.setdefault(kind, {})[relation] = None
-        found = {one for kind in self.classes(entity_id) for one in self._leading.get(kind, ())}
-        return [one for one in used() if one in found]
+        relations = {relation for kind in self.classes(entity_id) for relation in self._leading.get(kind, ())}
+        return [relation for relation in used() if relation in relations]

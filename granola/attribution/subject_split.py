@@ -34,27 +34,27 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int = 0) -
     graph: Any = networkx.Graph()
     numbers: dict[str, int] = {}  # whole numbers, whose order in sets is the same in every process
     for sample in samples:
-        nodes = [numbers.setdefault(one, len(numbers)) for one in _entities(sample)]
+        nodes = [numbers.setdefault(entity_id, len(numbers)) for entity_id in _entities(sample)]
         graph.add_nodes_from(nodes)
         for first, second in combinations(sorted(set(nodes)), 2):
             known = graph.get_edge_data(first, second, default={})
             graph.add_edge(first, second, weight=known.get("weight", 0) + 1)
     communities = networkx.community.louvain_communities(graph, seed=seed)
-    of = {node: at for at, community in enumerate(communities) for node in community}
-    sizes = Counter(of[numbers[one]] for sample in samples for one in _entities(sample)[:1])
+    community_of = {node: at for at, community in enumerate(communities) for node in community}
+    sizes = Counter(community_of[numbers[entity_id]] for sample in samples for entity_id in _entities(sample)[:1])
     tests = _drawn(sizes, test * len(samples), _LARGEST * len(samples), random.Random(f"split {seed}"))
-    kept: tuple[list[AttributionSample], list[AttributionSample]] = ([], [])
+    halves: tuple[list[AttributionSample], list[AttributionSample]] = ([], [])
     torn = 0
     for sample in samples:
-        sides = {of[numbers[one]] in tests for one in _entities(sample)}
+        sides = {community_of[numbers[entity_id]] in tests for entity_id in _entities(sample)}
         if len(sides) == 1:
-            kept[sides.pop()].append(sample)
+            halves[sides.pop()].append(sample)
         else:
             torn += 1
-    return SubjectSplit(train=tuple(kept[False]), test=tuple(kept[True]), torn=torn)
+    return SubjectSplit(train=tuple(halves[False]), test=tuple(halves[True]), torn=torn)
 
 
-def _drawn(sizes: Counter[int], wanted: float, largest: float, drawing: random.Random) -> set[int]:
+def _drawn(sizes: Counter[int], lacking: float, largest: float, drawing: random.Random) -> set[int]:
     """Communities whose samples add up to those that are wanted, without the largest ones."""
     small = [at for at in sorted(sizes) if sizes[at] <= largest]
     if not small and len(sizes) > 1:
@@ -62,10 +62,10 @@ def _drawn(sizes: Counter[int], wanted: float, largest: float, drawing: random.R
     drawing.shuffle(small)
     drawn: set[int] = set()
     for at in small:
-        if wanted <= 0:
+        if lacking <= 0:
             break
         drawn.add(at)
-        wanted -= sizes[at]
+        lacking -= sizes[at]
     return drawn
 
 

@@ -39,24 +39,24 @@ def coverage(
     (a question does not tell its answer). A name is taken to be foreign by its capital: languages that write nouns with
     capitals are not told apart.
     """
-    wanted = list(given) or [name for fact in facts for name in (fact.names[0], fact.names[2])]
-    if foreign_names(text, [*wanted, *(name for fact in facts for name in fact.names), *allowed]):
+    required = list(given) or [name for fact in facts for name in (fact.names[0], fact.names[2])]
+    if foreign_names(text, [*required, *(name for fact in facts for name in fact.names), *allowed]):
         return TextCoverage.HALLUCINATED
-    return TextCoverage.FULL if all(states_name(text, name) for name in wanted) else TextCoverage.ABSENT
+    return TextCoverage.FULL if all(states_name(text, name) for name in required) else TextCoverage.ABSENT
 
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:
     """Words with a capital that are in no known name and begin no sentence, in order."""
     words = {word for name in known for word in folded(name).split()}
-    found = []
+    foreign = []
     text = text[:LONGEST]
     for match in _NAME.finditer(text):
         before = text[: match.start()].rstrip(" \"'“”‘’(")
         begins = not before or before[-1] in ".!?:\n"
         name = match[0].removesuffix("'s").removesuffix("’s")
         if name[0].isupper() and not begins and not set(folded(name).split()) <= words:
-            found.append(name)
-    return found
+            foreign.append(name)
+    return foreign
 
 
 def folded(text: str) -> str:

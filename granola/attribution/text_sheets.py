@@ -39,16 +39,18 @@ class TextItem:
 
 def drawn_texts(samples: Sequence[AttributionSample], n: int, *, seed: int) -> list[TextItem]:
     """`n` citations and `n` questions that were made, in random order; fewer where there are fewer."""
-    found: dict[str, list[TextItem]] = {"citation": [], "question": []}
+    items_by_kind: dict[str, list[TextItem]] = {"citation": [], "question": []}
     for sample in samples:
         groups = [facts for facts in cited_facts(sample) if facts]
         for place, (kind, text, label) in enumerate(automatic_coverage(sample)):
             facts = groups[place] if kind == "citation" else sample.subgraph
             written = " | ".join("; ".join(fact.names) for fact in facts)
             item = f"{sample.id}-{kind[0]}{place}"
-            found[kind].append(TextItem(item=item, kind=kind, text=text, facts=written, automatic=label))
+            items_by_kind[kind].append(TextItem(item=item, kind=kind, text=text, facts=written, automatic=label))
     drawing = random.Random(f"texts {seed}")
-    return [item for kind in found for item in drawing.sample(found[kind], min(n, len(found[kind])))]
+    return [
+        item for kind in items_by_kind for item in drawing.sample(items_by_kind[kind], min(n, len(items_by_kind[kind])))
+    ]
 
 
 def write_text_sheet(items: Sequence[TextItem], path: Path) -> None:
@@ -56,13 +58,13 @@ def write_text_sheet(items: Sequence[TextItem], path: Path) -> None:
     with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(COLUMNS)
-        for one in items:
-            writer.writerow([one.item, one.kind, marked(one.text), marked(one.facts), str(one.automatic), ""])
+        for item in items:
+            writer.writerow([item.item, item.kind, marked(item.text), marked(item.facts), str(item.automatic), ""])
 
 
 def read_text_sheet(path: Path) -> dict[str, tuple[str, TextCoverage | None, TextCoverage | None]]:
     """Of each item its kind, the automatic label and the reader's. Raises SheetError with file and line."""
-    found: dict[str, tuple[str, TextCoverage | None, TextCoverage | None]] = {}
+    labels_by_item: dict[str, tuple[str, TextCoverage | None, TextCoverage | None]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream)
@@ -74,27 +76,27 @@ def read_text_sheet(path: Path) -> dict[str, tuple[str, TextCoverage | None, Tex
             for record in reader:
                 where = f"{path}, line {reader.line_num}"
                 item = unmarked(record["item"] or "").strip()
-                if not item or item in found:
+                if not item or item in labels_by_item:
                     raise SheetError(f"{where}: item {item!r} is empty or stands there twice")
-                if len(found) >= LARGEST:
+                if len(labels_by_item) >= LARGEST:
                     raise SheetError(f"{where}: more than {LARGEST:,} items")
-                found[item] = (
+                labels_by_item[item] = (
                     record["kind"] or "", _label(record["automatic"], where), _label(record["label"], where)
                 )  # fmt: skip
     except (UnicodeDecodeError, csv.Error) as error:
         raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
-    if not found:
+    if not labels_by_item:
         raise SheetError(f"{path}: no items")
-    return found
+    return labels_by_item
 
 
 def _label(cell: str | None, where: str) -> TextCoverage | None:
     text = (cell or "").strip().casefold()
     if not text:
         return None
-    for one in TextCoverage:
-        if one.value == text or one.value.split()[0] == text:
-            return one
+    for coverage in TextCoverage:
+        if coverage.value == text or coverage.value.split()[0] == text:
+            return coverage
     raise SheetError(f"{where}: {cell!r} is no label; expected {', '.join(TextCoverage)}, or nothing")
 
 

@@ -53,10 +53,10 @@ class TierAttributor:
 
     def checked(self, row: TieredRow) -> list[TierAttribution]:
         """One outcome a tier beyond the answer, in the order of the row."""
-        found = []
+        outcomes = []
         for check in self._checker.check(row):
             tier = row.levels[check.level - 1].tiers[check.position - 1]
-            found.append(
+            outcomes.append(
                 TierAttribution(
                     row=row.id,
                     level=check.level,
@@ -64,10 +64,10 @@ class TierAttributor:
                     text=check.text,
                     citations=citations_of(tier),
                     category=category_of(check),
-                    flaws=tuple(f"{one.flaw}: {one.detail}" for one in check.findings),
+                    flaws=tuple(f"{finding.flaw}: {finding.detail}" for finding in check.findings),
                 )
             )
-        return found
+        return outcomes
 
 
 def category_of(check: TierCheck) -> Category | None:
@@ -78,7 +78,7 @@ def category_of(check: TierCheck) -> Category | None:
     """
     if check.status == "unchecked":
         return None
-    flaws = {one.flaw for one in check.findings}
+    flaws = {finding.flaw for finding in check.findings}
     if check.status == "entailed" or flaws <= {Flaw.BITS_RISE}:
         return Category.SUPPORTIVE
     if flaws & _CONTRADICTS:
@@ -94,7 +94,8 @@ def citations_of(tier: Tier) -> tuple[str, ...]:
 def _cited(step: Evidence) -> str | None:
     if step.kind == "statement":
         subject, prop, value = (
-            step.labels.get(one or "", one or "?") for one in (step.subject, step.property, step.value)
+            step.labels.get(entity_id or "", entity_id or "?")
+            for entity_id in (step.subject, step.property, step.value)
         )
         return sentence_of(step.property or "", subject, prop, value)
     if step.kind == "description":

@@ -54,8 +54,8 @@ def rates(sheets: Sequence[Sheet], *, first: bool = True) -> list[Rate]:
     Raises SheetError where sheets are not of the same draw.
     """
     _check_same(sheets)
-    found = [_rate(axis, sheets, first=first) for axis in QUESTIONS]
-    return [rate for rate in found if rate.n or rate.axis in NEEDED]
+    rates = [_rate(axis, sheets, first=first) for axis in QUESTIONS]
+    return [rate for rate in rates if rate.n or rate.axis in NEEDED]
 
 
 def _check_same(sheets: Sequence[Sheet]) -> None:
@@ -80,12 +80,12 @@ def _rate(axis: str, sheets: Sequence[Sheet], *, first: bool) -> Rate:
     shared: list[tuple[str, ...]] = []
     for item in items:
         marks = [sheet.items[item][axis] for sheet in sheets if item in sheet.items]
-        told = [mark for mark in marks if mark is not None]
-        no, yes = told.count(False), told.count(True)
+        decisions = [mark for mark in marks if mark is not None]
+        no, yes = decisions.count(False), decisions.count(True)
         decided += no != yes
         errors += no > yes
-        if len(sheets) > 1 and len(told) == len(sheets):
-            shared.append(tuple(str(mark) for mark in told))
+        if len(sheets) > 1 and len(decisions) == len(sheets):
+            shared.append(tuple(str(mark) for mark in decisions))
     kappa, agreed = _agreement(shared)
     return Rate(
         axis=axis, errors=errors, n=decided, open=len(items) - decided, interval=wilson(errors, decided), kappa=kappa,
@@ -97,16 +97,16 @@ def _agreement(marks: Sequence[tuple[str, ...]]) -> tuple[float, float]:
     """Kappa and plain agreement on items that each of several annotators marked; NaN where there are none."""
     if not marks:
         return math.nan, math.nan
-    agreed = sum(len(set(own)) == 1 for own in marks) / len(marks)
+    agreed = sum(len(set(item_marks)) == 1 for item_marks in marks) / len(marks)
     return cohen_kappa([(a, b) for a, b in marks]) if len(marks[0]) == 2 else fleiss_kappa(marks), agreed
 
 
-def rate_lines(found: Sequence[Rate]) -> list[str]:
+def rate_lines(rates: Sequence[Rate]) -> list[str]:
     """A table: errors, n, rate, interval and, for several annotators, their agreement."""
-    many = any(rate.shared for rate in found)
+    many = any(rate.shared for rate in rates)
     head = f"{'errors of':<22}{'errors':>8}{'n':>7}{'open':>7}{'rate':>10}{'95 % (Wilson)':>20}{'paper':>9}"
     out = [head + (f"{'agreement':>12}{'kappa':>9}{'on':>7}" if many else "")]
-    for rate in found:
+    for rate in rates:
         share = f"{100 * rate.errors / rate.n:.1f} %" if rate.n else "-"
         spread = f"{100 * rate.interval.low:.1f}–{100 * rate.interval.high:.1f} %" if rate.n else "-"
         line = f"{rate.axis:<22}{rate.errors:>8}{rate.n:>7}{rate.open:>7}{share:>10}{spread:>20}"

@@ -17,8 +17,8 @@ def axes_lines(tally: FindingTally) -> list[str]:
     by_axis = {axis: [str(v) for v, a in AXES.items() if a == axis] for axis in AXIS_NAMES}
     columns = {"entailed": [str(VerdictKind.ENTAILED)], **by_axis, "unknown": [str(VerdictKind.UNKNOWN)]}
     lines = _lines(tally, columns)
-    told = tally.total.by
-    bad = [f"{verdict} {told[verdict]}" for verdict in map(str, AXES) if told[verdict]]
+    number_of = tally.total.by
+    bad = [f"{verdict} {number_of[verdict]}" for verdict in map(str, AXES) if number_of[verdict]]
     return [*lines, *(["", "verdicts: " + ", ".join(bad)] if bad else [])]
 
 

@@ -84,11 +84,11 @@ class FindingTally:
 
     def count(self, relation: str, answer_class: str, outcomes: Iterable[str]) -> None:
         """One row with the outcomes of its tiers."""
-        told = list(outcomes)
+        tier_outcomes = list(outcomes)
         for counts in self.groups(relation, answer_class):
             counts.rows += 1
-            counts.tiers += len(told)
-            counts.by.update(told)
+            counts.tiers += len(tier_outcomes)
+            counts.by.update(tier_outcomes)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,18 +124,19 @@ def _by_axes(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Au
     answer_class = class_of(row, verdict.classes)
     relation = row.relation or NO_RELATION
     proven = _proven(row, verdict, checker)
-    told = [_lifted(one, proven) for one in verdict.tiers]
+    outcomes = [_lifted(tier_verdict, proven) for tier_verdict in verdict.tiers]
     offences = [
         Offence(
-            row=row.id, relation=relation, answer_class=answer_class, level=one.level, position=one.position,
-            text=one.text, axis=AXES[outcome], verdict=str(outcome), why=one.why,
+            row=row.id, relation=relation, answer_class=answer_class, level=tier_verdict.level,
+            position=tier_verdict.position, text=tier_verdict.text, axis=AXES[outcome], verdict=str(outcome),
+            why=tier_verdict.why,
         )
-        for one, outcome in zip(verdict.tiers, told, strict=True)
+        for tier_verdict, outcome in zip(verdict.tiers, outcomes, strict=True)
         if outcome in AXES
     ]  # fmt: skip
     namesake = None if verdict.namesake is None else _namesake(row, verdict)
     return _Audited(
-        relation=relation, answer_class=answer_class, outcomes=list(map(str, told)), offences=offences,
+        relation=relation, answer_class=answer_class, outcomes=list(map(str, outcomes)), offences=offences,
         namesake=namesake,
     )  # fmt: skip
 
@@ -198,18 +199,18 @@ def audit_attribution(
 
 def _by_attribution(row: TieredRow, *, judge: Judge, attributor: TierAttributor) -> _Audited:
     checks = attributor.checked(row)
-    own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
-    answer_class = class_of(row, judge.maker.classes(own) if own else ())
+    answer_qid = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
+    answer_class = class_of(row, judge.maker.classes(answer_qid) if answer_qid else ())
     relation = row.relation or NO_RELATION
     offences = [
         Offence(
-            row=row.id, relation=relation, answer_class=answer_class, level=one.level, position=one.position,
-            text=one.text, axis="attribution", verdict=str(one.category), why="; ".join(one.flaws),
+            row=row.id, relation=relation, answer_class=answer_class, level=check.level, position=check.position,
+            text=check.text, axis="attribution", verdict=str(check.category), why="; ".join(check.flaws),
         )
-        for one in checks
-        if one.category not in (None, Category.SUPPORTIVE)
+        for check in checks
+        if check.category not in (None, Category.SUPPORTIVE)
     ]  # fmt: skip
-    outcomes = [UNCHECKED if one.category is None else str(one.category) for one in checks]
+    outcomes = [UNCHECKED if check.category is None else str(check.category) for check in checks]
     return _Audited(relation=relation, answer_class=answer_class, outcomes=outcomes, offences=offences)
 
 
@@ -221,16 +222,16 @@ def _audited(
     on_reject: OnReject | None,
 ) -> Iterator[Offence]:
     for row in rows:
-        found = audit(row) if on_reject is None else attempt("an audit", audit, row)
-        if isinstance(found, Fault):
+        audited = audit(row) if on_reject is None else attempt("an audit", audit, row)
+        if isinstance(audited, Fault):
             assert on_reject is not None  # else it was raised
-            on_reject(found.rejected(source=row.source, id=row.id, text=row.question))
+            on_reject(audited.rejected(source=row.source, id=row.id, text=row.question))
             judge.start_afresh()
             continue
-        tally.count(found.relation, found.answer_class, found.outcomes)
-        if found.namesake is not None:
-            tally.namesakes.append(found.namesake)
-        yield from found.offences
+        tally.count(audited.relation, audited.answer_class, audited.outcomes)
+        if audited.namesake is not None:
+            tally.namesakes.append(audited.namesake)
+        yield from audited.offences
 
 
 def class_of(row: TieredRow, classes: Iterable[str]) -> str:
@@ -251,9 +252,13 @@ def _proven(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> 
     return {(c.level, c.position) for c in checks if c.status == "entailed"}
 
 
-def _lifted(one: TierVerdict, proven: set[tuple[int, int]]) -> VerdictKind:
-    unknown = one.verdict is VerdictKind.UNKNOWN
-    return VerdictKind.ENTAILED if unknown and (one.level, one.position) in proven else one.verdict
+def _lifted(tier_verdict: TierVerdict, proven: set[tuple[int, int]]) -> VerdictKind:
+    unknown = tier_verdict.verdict is VerdictKind.UNKNOWN
+    return (
+        VerdictKind.ENTAILED
+        if unknown and (tier_verdict.level, tier_verdict.position) in proven
+        else tier_verdict.verdict
+    )
 
 
 def _namesake(row: TieredRow, verdict: RowVerdict) -> dict[str, Any]:

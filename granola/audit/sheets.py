@@ -151,7 +151,7 @@ def read_sheet(path: Path | str) -> Sheet:
     items: dict[str, dict[str, bool | None]] = {}
     texts: dict[str, str] = {}
     first: set[str] = set()
-    with _told(path), Path(path).open(encoding="utf-8-sig", newline="") as stream:
+    with _explaining_csv_errors(path), Path(path).open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, delimiter=_delimiter(stream))
         missing = [name for name in ("item", "tier", *NEEDED) if name not in (reader.fieldnames or ())]
         if missing:
@@ -173,7 +173,7 @@ def read_sheet(path: Path | str) -> Sheet:
 
 
 @contextmanager
-def _told(path: Path | str) -> Iterator[None]:
+def _explaining_csv_errors(path: Path | str) -> Iterator[None]:
     try:
         yield
     except (UnicodeDecodeError, csv.Error) as error:

@@ -42,9 +42,9 @@ def _command(name: str) -> Any:
     else:
         command = typer.main.get_command(_of_runs((name,)))
     command.name = name
-    for one in (command, *getattr(command, "commands", {}).values()):
-        rare = advanced(one.name, None if one is command else group)
-        for option in one.params:
+    for subcommand in (command, *getattr(command, "commands", {}).values()):
+        rare = advanced(subcommand.name, None if subcommand is command else group)
+        for option in subcommand.params:
             if not rare.isdisjoint(option.opts):
                 option.rich_help_panel = "Advanced"
     return command
@@ -53,12 +53,12 @@ def _command(name: str) -> Any:
 def _of_runs(names: Sequence[str], group: str | None = None, **settings: Any) -> typer.Typer:
     from granola.cli.from_settings import command_of
 
-    made = typer.Typer(add_completion=False, **settings)
+    app = typer.Typer(add_completion=False, **settings)
     for name in names:
         module, _, run = run_of(name, group).partition(":")
         command = command_of(getattr(import_module(f"granola.runs.{module}"), run))
-        made.command(name=name, cls=_CLASSES.get(name))(command)
-    return made
+        app.command(name=name, cls=_CLASSES.get(name))(command)
+    return app
 
 
 class Commands(TyperGroup):
@@ -139,24 +139,24 @@ def _status() -> int:
         _check_arguments(sys.argv[1:])
         return _ended()
     except WebAddressError as error:
-        return _told(f"{error}; only granola tiers asks a granola service")
+        return _report_error(f"{error}; only granola tiers asks a granola service")
     except (KGError, AbstractionError, GranolaError) as error:
-        return _told(str(error))
+        return _report_error(str(error))
     except BrokenPipeError:
         return CLOSED_PIPE  # the reader of our output left: nothing to say
     except FileNotFoundError as error:
-        return _told(f"no such file: {without_secrets(str(error.filename))}")
+        return _report_error(f"no such file: {without_secrets(str(error.filename))}")
     except OSError as error:
         why = why_unwritten(Path(), error)
         if error.filename is not None:
-            return _told(f"{os.fsdecode(error.filename)}: {why}")
-        return _told(f"cannot write to standard output: {why}" if is_full(error) else why)
+            return _report_error(f"{os.fsdecode(error.filename)}: {why}")
+        return _report_error(f"cannot write to standard output: {why}" if is_full(error) else why)
     except UnicodeError as error:
-        return _told(f"text that cannot be read or written as UTF-8: {error}")
+        return _report_error(f"text that cannot be read or written as UTF-8: {error}")
     except sqlite3.Error as error:
-        return _told(f"SQLite: {error}")
+        return _report_error(f"SQLite: {error}")
     except KeyboardInterrupt:
-        _told("interrupted")
+        _report_error("interrupted")
         return INTERRUPTED
 
 
@@ -184,7 +184,7 @@ def _check_arguments(arguments: list[str]) -> None:
             raise UsageError(LOOP.format(path))
 
 
-def _told(message: str) -> int:
+def _report_error(message: str) -> int:
     print(f"granola: {scrubbed(message)}", file=sys.stderr)
     return UNUSABLE
 

@@ -58,7 +58,7 @@ class Known:
 class Point:
     """`coverage`: the share of the questions that are answered; `precision`: of these the share answered rightly.
 
-    `bits` are told by the mean answer that is right, over all questions. `at` is the threshold.
+    `bits` are those of the right answers, as a mean over all questions. `at` is the threshold.
     """
 
     coverage: float
@@ -98,12 +98,12 @@ def known(
     if not most.abstains:
         pool.append((most.text, most.support or 0.0, most.bits or 0.0))
     verdicts = are_right([text for text, _, _ in pool])
-    made = [
+    judged = [
         JudgedClaim(share=share, bits=bits, right=right, text=text)
         for (text, share, bits), right in zip(pool, verdicts, strict=True)
     ]
-    majority = None if most.abstains else made.pop()
-    return Known(candidates=tuple(made), majority=majority)
+    majority = None if most.abstains else judged.pop()
+    return Known(candidates=tuple(judged), majority=majority)
 
 
 def in_ladder(row: TieredRow, matcher: Matcher) -> Callable[[Sequence[str]], list[bool]]:
@@ -130,7 +130,7 @@ def fit(
     the intervals alone. Raises UsageError for fewer than FEWEST questions with candidates, and where no calibration
     that answers FEWEST_ANSWERED questions reaches it.
     """
-    some = sum(bool(one.candidates) for one in questions)
+    some = sum(bool(question.candidates) for question in questions)
     if some < FEWEST:
         raise UsageError(f"{some} questions with answers that can be weighed; a calibration needs {FEWEST}")
     tried = list(_tried(questions, fewest=FEWEST_ANSWERED))
@@ -138,9 +138,9 @@ def fit(
     draw = random.Random(seed)
     answers = list(_left_out(questions, draw, precision=precision, coverage=coverage))
     _, right = estimated(
-        (None if one is None else one.right for one in answers), lambda kinds, n: mean_of(kinds)(n), seed=seed
+        (None if answer is None else answer.right for answer in answers), lambda kinds, n: mean_of(kinds)(n), seed=seed
     )
-    _, covered = estimated((one is not None for one in answers), lambda kinds, n: mean_of(kinds)(n), seed=seed)
+    _, covered = estimated((answer is not None for answer in answers), lambda kinds, n: mean_of(kinds)(n), seed=seed)
     return Fitted(
         calibration=calibration,
         point=point,
@@ -181,14 +181,14 @@ def _left_out(
     order = list(questions)
     draw.shuffle(order)
     for fold in range(FOLDS):
-        others = [one for at, one in enumerate(order) if at % FOLDS != fold]
+        others = [question for at, question in enumerate(order) if at % FOLDS != fold]
         try:
             calibration, _ = _wanted(list(_tried(others, fewest=1)), precision=precision, coverage=coverage)
         except UsageError:
             rule: Rule = supported(2.0)
         else:
             rule = finest(calibration)
-        yield from (rule(one) for one in order[fold::FOLDS])
+        yield from (rule(question) for question in order[fold::FOLDS])
 
 
 def envelope(questions: Sequence[Known]) -> list[tuple[Calibration, Point]]:
@@ -222,9 +222,9 @@ def _sums(questions: Sequence[Known], per_bit: float) -> tuple[Sums, Sums]:
     enough support, and by the surest."""
     finest_steps = [[0.0, 0.0, 0.0] for _ in range(len(BASES) + 1)]
     surest_steps = [[0.0, 0.0, 0.0] for _ in range(len(BASES) + 1)]
-    for one in questions:
+    for question in questions:
         reached, surest, most = 0, None, float("-inf")
-        for candidate in one.candidates:
+        for candidate in question.candidates:
             beyond = candidate.share - per_bit * candidate.bits + CLOSE
             if beyond > most:
                 surest, most = candidate, beyond
@@ -266,34 +266,36 @@ Rule = Callable[[Known], JudgedClaim | None]
 def finest(calibration: Calibration) -> Rule:
     """The candidate that a calibration chooses."""
 
-    def rule(one: Known) -> JudgedClaim | None:
-        at = calibration.chosen([(candidate.share, candidate.bits) for candidate in one.candidates])
-        return None if at is None else one.candidates[at]
+    def rule(question: Known) -> JudgedClaim | None:
+        at = calibration.chosen([(candidate.share, candidate.bits) for candidate in question.candidates])
+        return None if at is None else question.candidates[at]
 
     return rule
 
 
 def supported(share: float) -> Rule:
     """The finest candidate with a fixed share of support, or more."""
-    return lambda one: next((c for c in one.candidates if c.share >= share - 1e-9), None)
+    return lambda question: next((c for c in question.candidates if c.share >= share - 1e-9), None)
 
 
 def majority(share: float) -> Rule:
     """What most responses say, where that is at least a share of them."""
-    return lambda one: one.majority if one.majority is not None and one.majority.share >= share - 1e-9 else None
+    return lambda question: (
+        question.majority if question.majority is not None and question.majority.share >= share - 1e-9 else None
+    )
 
 
 def curve(questions: Sequence[Known], rules: Iterable[tuple[float, Rule]]) -> list[Point]:
     """A point for each (threshold, rule) that answers anything."""
-    made = (_point([rule(one) for one in questions], at) for at, rule in rules)
+    made = (_point([rule(question) for question in questions], at) for at, rule in rules)
     return [point for point in made if point is not None]
 
 
 def _point(answers: Sequence[JudgedClaim | None], at: float) -> Point | None:
     if not any(answers):
         return None
-    told = sum(one.bits for one in answers if one is not None and one.right) / len(answers)
-    return Point(coverage=_covered(answers), precision=_right(answers), bits=told, at=at)
+    bits = sum(answer.bits for answer in answers if answer is not None and answer.right) / len(answers)
+    return Point(coverage=_covered(answers), precision=_right(answers), bits=bits, at=at)
 
 
 def precision_at(points: Sequence[Point], coverage: float) -> float | None:
@@ -302,9 +304,9 @@ def precision_at(points: Sequence[Point], coverage: float) -> float | None:
 
 
 def _covered(answers: Sequence[JudgedClaim | None]) -> float:
-    return sum(one is not None for one in answers) / len(answers)
+    return sum(answer is not None for answer in answers) / len(answers)
 
 
 def _right(answers: Sequence[JudgedClaim | None]) -> float:
-    given = [one for one in answers if one is not None]
-    return sum(one.right for one in given) / len(given) if given else 0.0
+    claims = [answer for answer in answers if answer is not None]
+    return sum(claim.right for claim in claims) / len(claims) if claims else 0.0

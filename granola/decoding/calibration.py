@@ -36,7 +36,7 @@ class Calibration:
 
     def __post_init__(self) -> None:
         numbers = (self.base, self.per_bit, self.base if self.least is None else self.least)
-        if not all(math.isfinite(one) and one >= 0 for one in numbers) or not numbers[2] <= self.base <= 1:
+        if not all(math.isfinite(number) and number >= 0 for number in numbers) or not numbers[2] <= self.base <= 1:
             raise UsageError("a calibration has numbers of 0 or more: least up to base, base up to 1, and per_bit")
         if self.abstaining is Abstaining.PASS:
             raise UsageError("a calibration has abstaining majority, ignore or against; pass is drag's")
@@ -59,9 +59,9 @@ class Calibration:
 
     def write(self, path: Path, *, evidence: dict[str, Any] | None = None) -> None:
         """Write the file that `read` reads, with the shares that it demands and what it was fitted to."""
-        told = {"kind": KIND, **asdict(self), "support demanded": self.table(), **(evidence or {})}
+        document = {"kind": KIND, **asdict(self), "support demanded": self.table(), **(evidence or {})}
         with atomic_path(path) as temporary:
-            temporary.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> Calibration:

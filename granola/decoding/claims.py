@@ -15,7 +15,7 @@ from itertools import pairwise
 from abstraction.tiers import Condition, Tier
 from granola.decoding.place_chains import parts_of
 from granola.decoding.response_cache import DECODING
-from granola.decoding.response_cleaning import Said
+from granola.decoding.response_cleaning import CleanedResponse
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
@@ -28,7 +28,7 @@ Implies = Callable[[Tier], frozenset[Condition]]
 """All conditions that follow from a tier, its own among them."""
 
 
-def _own(tier: Tier) -> frozenset[Condition]:
+def _stated_conditions(tier: Tier) -> frozenset[Condition]:
     return tier.conditions
 
 
@@ -91,11 +91,13 @@ class _Node:
     key: str = ""
 
 
-def tally(readings: Sequence[ReadResponse], *, containers: PlaceContains, implies: Implies = _own) -> ClaimTally:
+def tally(
+    readings: Sequence[ReadResponse], *, containers: PlaceContains, implies: Implies = _stated_conditions
+) -> ClaimTally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
-    alike: dict[Said, list[int]] = {}  # what says the same is read the same
+    alike: dict[CleanedResponse, list[int]] = {}  # what says the same is read the same
     for number, reading in enumerate(readings):
-        alike.setdefault(reading.said, []).append(number)
+        alike.setdefault(reading.cleaned, []).append(number)
     different = [readings[numbers[0]] for numbers in alike.values()]
     groups = [frozenset(numbers) for numbers in alike.values()]
     nodes = [
@@ -127,7 +129,9 @@ def tally(readings: Sequence[ReadResponse], *, containers: PlaceContains, implie
         claims=tuple(sorted(claims, key=fineness)),
         responses=len(readings),
         abstaining=sum(reading.abstains for reading in readings),
-        unlinked=tuple(sorted({one.said.text for one in different if not one.linked and not one.abstains})),
+        unlinked=tuple(
+            sorted({reading.cleaned.text for reading in different if not reading.linked and not reading.abstains})
+        ),
     )
 
 
@@ -140,13 +144,13 @@ def _unify(nodes: Sequence[_Node]) -> None:
     """Give the nodes that are one tier one key."""
     parent: dict[str, str] = {}
 
-    def find(one: str) -> str:
-        while parent.setdefault(one, one) != one:
-            one = parent[one]
-        return one
+    def find(key: str) -> str:
+        while parent.setdefault(key, key) != key:
+            key = parent[key]
+        return key
 
-    def join(one: str, other: str) -> None:
-        first, last = sorted((find(one), find(other)))
+    def join(key: str, other: str) -> None:
+        first, last = sorted((find(key), find(other)))
         parent[last] = first
 
     by_name: dict[tuple[str, ...], set[str]] = {}
@@ -199,7 +203,7 @@ def _unify_heads(nodes: Sequence[_Node], readings: Sequence[ReadResponse]) -> No
         bare = (
             number
             for number, reading in enumerate(readings)
-            if not reading.linked and len(reading.levels) == 1 and folded(reading.said.text) == head
+            if not reading.linked and len(reading.levels) == 1 and folded(reading.cleaned.text) == head
         )
         for number in (*numbers, *bare):
             first[number].key = f"text:{' '.join(head)}"
@@ -255,7 +259,7 @@ def _adopted(
         if reading.head is not None:
             chains.setdefault(folded(reading.head), []).append({n.key for n in by_response[number] if n.level > 0})
     for number, reading in enumerate(readings):
-        if len(reading.levels) == 1 and not reading.linked and (around := chains.get(folded(reading.said.text))):
+        if len(reading.levels) == 1 and not reading.linked and (around := chains.get(folded(reading.cleaned.text))):
             for key in sorted(set.intersection(*around)):
                 yield number, key
 
@@ -316,12 +320,12 @@ def _information(
     members: Mapping[str, Sequence[_Node]], below: Mapping[str, Sequence[str]], depths: Mapping[str, int]
 ) -> dict[str, float]:
     """The bits of each tier, at least those of what is coarser; where no tier has bits, its depth and one."""
-    bits = {key: _bits(own) for key, own in members.items()}
-    if all(one is None for one in bits.values()):
+    bits = {key: _bits(nodes) for key, nodes in members.items()}
+    if all(tier_bits is None for tier_bits in bits.values()):
         return {key: depth + 1.0 for key, depth in depths.items()}
     known: dict[str, float] = {}
-    for key in sorted(members, key=lambda one: (depths[one], one)):
-        known[key] = max([bits[key] or 0.0, *(known[one] for one in below[key] if one in known)])
+    for key in sorted(members, key=lambda tier_key: (depths[tier_key], tier_key)):
+        known[key] = max([bits[key] or 0.0, *(known[coarser] for coarser in below[key] if coarser in known)])
     return known
 
 
@@ -340,15 +344,15 @@ def _claim(
 ) -> Claim:
     saying = {node.response for node in members if node.level == 0}
     qids = {node.tier.qid for node in members if node.tier.qid}
-    said: Counter[str] = Counter()
+    wordings: Counter[str] = Counter()
     for number in saying:
-        said[readings[number].name] += len(groups[number])
-    own = [node.tier.text for node in members if node.level > 0]
-    if not qids and own and saying != held:
-        said = Counter(own)  # "about 180 cm", though one says "180 cm"
-    elif not said:
-        said = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
-    text = _most(said or Counter(own), members)
+        wordings[readings[number].name] += len(groups[number])
+    entailed_texts = [node.tier.text for node in members if node.level > 0]
+    if not qids and entailed_texts and saying != held:
+        wordings = Counter(entailed_texts)  # "about 180 cm", though one says "180 cm"
+    elif not wordings:
+        wordings = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
+    text = _most(wordings or Counter(entailed_texts), members)
     by = frozenset().union(*[groups[number] for number in saying])
     return Claim(
         text=text,
@@ -364,12 +368,12 @@ def _claim(
 def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[ReadResponse, int]]) -> Counter[str]:
     """The names of the tier in place chains that hold it, "France" in "Lyon, France", and how often each is given."""
     names = frozenset().union(*[node.names for node in members])
-    parts = ((part, times) for reading, times in holders for part in parts_of(reading.said.text)[1:])
-    found: Counter[str] = Counter()
+    parts = ((part, times) for reading, times in holders for part in parts_of(reading.cleaned.text)[1:])
+    times_of_part: Counter[str] = Counter()
     for part, times in parts:
         if folded(part) in names:
-            found[part] += times
-    return found
+            times_of_part[part] += times
+    return times_of_part
 
 
 def _most(texts: Counter[str], members: Sequence[_Node]) -> str:

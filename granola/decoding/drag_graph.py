@@ -107,8 +107,8 @@ def stands(claim: Claim, claims: Sequence[Claim]) -> bool:
     Of two that exclude each other with the same support neither stands: the answer is what both entail, if anything.
     Where more than half of the responses must agree nothing is lost: two claims that each have that many share one.
     """
-    most, own = claim.support, claim.supporters
-    return not any(own.isdisjoint(other.supporters) and other.support >= most for other in claims)
+    most, supporters = claim.support, claim.supporters
+    return not any(supporters.isdisjoint(other.supporters) and other.support >= most for other in claims)
 
 
 def agreeing(claims: Sequence[Claim]) -> list[Claim]:
@@ -118,9 +118,9 @@ def agreeing(claims: Sequence[Claim]) -> list[Claim]:
 
 def _ties(claims: Sequence[Claim]) -> Iterator[str]:
     """The best supported answers that exclude each other, where there are several."""
-    said = [claim for claim in claims if claim.said_by]
-    most = max((claim.support for claim in said), default=0)
-    first = [claim for claim in said if claim.support == most]
+    answers = [claim for claim in claims if claim.said_by]
+    most = max((claim.support for claim in answers), default=0)
+    first = [claim for claim in answers if claim.support == most]
     tied = [c for c in first if any(c.supporters.isdisjoint(other.supporters) for other in first)]
     if tied:
         yield f"a tie of {' and '.join(claim.text for claim in tied[:2])}"

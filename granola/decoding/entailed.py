@@ -20,16 +20,17 @@ def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level
     """The levels with all that the ladders of the places among the coarser tiers say besides.
 
     A ladder that puts two tiers the other way round adds nothing. A place has the bits of its own ladder, whatever
-    lies in it: which answer it is told of changes nothing.
+    lies in it: they do not depend on the answer that it follows from.
     """
-    own: dict[str, float | None] = {}
+    bits_of: dict[str, float | None] = {}
     for tier in [tier for level in levels[1:] for tier in level.tiers]:
         if tier.qid is not None and is_container(tier):
             head, *coarser = ladder_of(tier.qid)
-            own[tier.qid] = head.tiers[0].bits
+            bits_of[tier.qid] = head.tiers[0].bits
             levels = united(levels, (Level(tiers=(tier,)), *coarser))
     return tuple(
-        Level(tiers=tuple(replace(t, bits=own[t.qid]) if t.qid in own else t for t in level.tiers)) for level in levels
+        Level(tiers=tuple(replace(t, bits=bits_of[t.qid]) if t.qid in bits_of else t for t in level.tiers))
+        for level in levels
     )
 
 
@@ -47,7 +48,7 @@ def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
     for ladder in (levels, more):
         order.add_nodes_from(tier.key for level in ladder for tier in level.tiers)
         for fine, coarse in pairwise(ladder):
-            order.add_edges_from((one.key, other.key) for one in fine.tiers for other in coarse.tiers)
+            order.add_edges_from((tier.key, other.key) for tier in fine.tiers for other in coarse.tiers)
     if not nx.is_directed_acyclic_graph(order):
         return tuple(levels)
     return tuple(Level(tiers=tuple(tiers[key] for key in keys)) for keys in nx.topological_generations(order))

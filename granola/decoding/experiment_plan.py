@@ -99,48 +99,48 @@ class Plan:
 def read_plan(path: Path) -> Plan:
     """The plan in a TOML file. Raises UsageError naming the key and what is allowed."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
-    told = _resolved(given, KEYS, str(path))
-    scoring = _resolved(told["scoring"], SCORING, f"{path}, [scoring]")
-    _check(told, scoring, str(path))
-    if "limit" in given and told["limit"] < 1:
-        raise UsageError(f"{path}: limit is {told['limit']}; allowed: 1 and more, or no limit at all")
+    settings = _resolved(table, KEYS, str(path))
+    scoring = _resolved(settings["scoring"], SCORING, f"{path}, [scoring]")
+    _check(settings, scoring, str(path))
+    if "limit" in table and settings["limit"] < 1:
+        raise UsageError(f"{path}: limit is {settings['limit']}; allowed: 1 and more, or no limit at all")
     folder = path.parent
-    tiered = folder / told["tiered"]
+    tiered = folder / settings["tiered"]
     plan = Plan(
         tiered=tiered,
-        questions=tuple(folder / one for one in told["questions"]) or (tiered,),
-        snapshot=_address(told["snapshot"], folder),
-        prompts=_prompts(told["prompts"], folder),
-        aggregator=_placed(told["models"].get(told["aggregator"], told["aggregator"]), folder) or None,
-        models={name: _placed(word, folder) for name, word in told["models"].items()},
-        language=told["language"],
-        linker=told["linker"],
-        limit=told["limit"] or None,
+        questions=tuple(folder / file for file in settings["questions"]) or (tiered,),
+        snapshot=_address(settings["snapshot"], folder),
+        prompts=_prompts(settings["prompts"], folder),
+        aggregator=_placed(settings["models"].get(settings["aggregator"], settings["aggregator"]), folder) or None,
+        models={name: _placed(word, folder) for name, word in settings["models"].items()},
+        language=settings["language"],
+        linker=settings["linker"],
+        limit=settings["limit"] or None,
         matcher=scoring["matcher"],
         tau=None if scoring["tau"] == "" else scoring["tau"],
         standard=scoring["standard"] or None,
         lambda_=scoring["lambda"],
         resamples=scoring["resamples"],
-        seed=told["seed"],
-        cells=tuple(_cells(told, str(path))),
-        settings={**told, "scoring": scoring},
+        seed=settings["seed"],
+        cells=tuple(_cells(settings, str(path))),
+        settings={**settings, "scoring": scoring},
     )
     if plan.snapshot is None and (cell := next((c for c in plan.cells if needs_snapshot(c.rule)), None)):
         raise UsageError(f"{path}: {cell.asking.method} links responses; give snapshot")
     return plan
 
 
-def _check(told: Mapping[str, Any], scoring: Mapping[str, Any], where: str) -> None:
+def _check(settings: Mapping[str, Any], scoring: Mapping[str, Any], where: str) -> None:
     """Raises UsageError for values that are not among those allowed."""
-    models = told["models"]
+    models = settings["models"]
     if not models or not all(isinstance(word, str) and _NAME.fullmatch(name) for name, word in models.items()):
         raise UsageError(f'{where}, [models]: give each model a name of letters, digits, - and _, as in small = "..."')
     for key, allowed in (("linker", get_args(LinkerMethod)), ("abstaining", ("", *Abstaining))):
-        if told[key] not in allowed:
-            raise UsageError(f"{where}: {key} is {told[key]!r}; allowed: {', '.join(allowed)}")
+        if settings[key] not in allowed:
+            raise UsageError(f"{where}: {key} is {settings[key]!r}; allowed: {', '.join(allowed)}")
     if scoring["standard"] not in ("", *STANDARDS):
         raise UsageError(f"{where}: standard is {scoring['standard']!r}; allowed: {', '.join(STANDARDS)}")
 
@@ -163,29 +163,29 @@ def _placed(word: str, folder: Path) -> str:
     return f"{kind}:{folder / place}"
 
 
-def _resolved(given: Mapping[str, Any], keys: Mapping[str, tuple[type, Any]], where: str) -> dict[str, Any]:
-    for key in given:
+def _resolved(table: Mapping[str, Any], keys: Mapping[str, tuple[type, Any]], where: str) -> dict[str, Any]:
+    for key in table:
         if key not in keys:
             near = difflib.get_close_matches(key, keys, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise UsageError(f"{where}: no key {key}; there are {', '.join(keys)}{hint}")
     out: dict[str, Any] = {}
     for key, (kind, usual) in keys.items():
-        if key not in given:
+        if key not in table:
             if usual is None:
                 raise UsageError(f"{where}: {key} is missing")
             out[key] = usual
             continue
-        value = given[key]
+        value = table[key]
         listed = value if isinstance(value, list) else [value]
         if isinstance(value, list) and (key not in LISTED or not value):
             raise UsageError(f"{where}: {key} takes {'at least one value' if key in LISTED else 'no list'}")
-        for one in listed:
-            if isinstance(one, bool) or not isinstance(one, (int, float) if kind is float else kind):
-                raise UsageError(f"{where}: {key} is {one!r}; expected {_WORDS[kind]}")
+        for entry in listed:
+            if isinstance(entry, bool) or not isinstance(entry, (int, float) if kind is float else kind):
+                raise UsageError(f"{where}: {key} is {entry!r}; expected {_WORDS[kind]}")
         if len(set(map(repr, listed))) < len(listed):
             raise UsageError(f"{where}: {key} repeats a value")
-        typed = [float(one) for one in listed] if kind is float else listed
+        typed = [float(entry) for entry in listed] if kind is float else listed
         out[key] = typed if key in LISTED else typed[0]
     return out
 
@@ -193,53 +193,53 @@ def _resolved(given: Mapping[str, Any], keys: Mapping[str, tuple[type, Any]], wh
 _WORDS = {str: "a text", float: "a number", int: "a whole number", dict: "a table"}
 
 
-def _cells(told: Mapping[str, Any], where: str) -> Iterator[ExperimentCell]:
+def _cells(settings: Mapping[str, Any], where: str) -> Iterator[ExperimentCell]:
     names = list(Answering)
     methods = []
-    for name in told["methods"]:
+    for name in settings["methods"]:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise UsageError(f"{where}: no method {name!r}; there are {', '.join(names)}{hint}")
         methods.append(Answering(name))
-    for name in told["counting"]:
+    for name in settings["counting"]:
         if name not in list(Counting):
             raise UsageError(f"{where}: counting is {name!r}; allowed: {', '.join(Counting)}")
-    for model in told["models"]:
+    for model in settings["models"]:
         for method in methods:
             drawn = METHODS[method].drawn
-            for temperature in told["temperatures"] if drawn != "no" else [TEMPERATURE]:
-                for samples in told["samples"] if drawn == "often" else [SAMPLES]:
-                    yield from _of_one(model, method, temperature, samples, told)
+            for temperature in settings["temperatures"] if drawn != "no" else [TEMPERATURE]:
+                for samples in settings["samples"] if drawn == "often" else [SAMPLES]:
+                    yield from _of_one(model, method, temperature, samples, settings)
 
 
 def _of_one(
-    model: str, method: Answering, temperature: float, samples: int, told: Mapping[str, Any]
+    model: str, method: Answering, temperature: float, samples: int, settings: Mapping[str, Any]
 ) -> Iterator[ExperimentCell]:
-    abstaining = Abstaining(told["abstaining"]) if told["abstaining"] else usual_abstaining(method)
+    abstaining = Abstaining(settings["abstaining"]) if settings["abstaining"] else usual_abstaining(method)
     asking = AnswerSettings(
         method=method,
         samples=samples,
         temperature=temperature,
-        top_p=told["top_p"],
-        max_tokens=told["max_tokens"],
-        seed=told["seed"],
+        top_p=settings["top_p"],
+        max_tokens=settings["max_tokens"],
+        seed=settings["seed"],
         abstaining=abstaining,
     )
     drawn = METHODS[method].drawn
-    parts = [] if len(told["models"]) == 1 else [model]
+    parts = [] if len(settings["models"]) == 1 else [model]
     parts.append(method)
     if drawn != "no":
         parts.append(f"t{_plain(temperature)}")
     if drawn == "often":
         parts.append(f"n{samples}")
     if method is Answering.DRAG_GRAPH:
-        for support, weigh in product(told["supports"], told["weighs"]):
+        for support, weigh in product(settings["supports"], settings["weighs"]):
             rule = rule_of(method, support=support, weigh=weigh, abstaining=abstaining)
             name = "-".join([*parts, f"s{_plain(support)}", *([f"w{_plain(weigh)}"] if weigh else [])])
             yield ExperimentCell(name=name, model=model, asking=asking, rule=rule, support=support, weigh=weigh)
     elif method is Answering.SELF_CONSISTENCY:
-        for counting in told["counting"]:
+        for counting in settings["counting"]:
             rule = rule_of(method, counting=Counting(counting), abstaining=abstaining)
             name = "-".join([*parts, counting])
             yield ExperimentCell(name=name, model=model, asking=asking, rule=rule, counting=counting)

@@ -110,17 +110,17 @@ def _guess_all(
     for place, (row, signs) in enumerate(read):
         known[row.relation].add(row, signs)
         parts[row.relation, _fold(row.id, folds)].append(place)
-    made: dict[int, Decision | Fault] = {}
+    decisions: dict[int, Decision | Fault] = {}
     for (relation, _), places in sorted(parts.items(), key=lambda part: part[1]):
         here = known[relation]
         for place in places:
             here.add(*read[place], by=-1)
         for place in places:
             work = here, read[place][1], least
-            made[place] = attempt("guessing", _guess, *work) if attempted else _guess(*work)
+            decisions[place] = attempt("guessing", _guess, *work) if attempted else _guess(*work)
         for place in places:
             here.add(*read[place])
-    return made
+    return decisions
 
 
 def _read(row: TieredRow) -> frozenset[str]:
@@ -162,10 +162,10 @@ def _guess(known: _Known, signs: frozenset[str], least: float | None) -> Decisio
 
     best = min(chances, key=order)
     held, of = known.tiers[best], known.questions
-    told = f"{held} of {of} other questions of the relation; with this name {chances[best]:.2f} likely"
+    reason = f"{held} of {of} other questions of the relation; with this name {chances[best]:.2f} likely"
     return Decision(
         text=text(best),
-        explanation=f"{text(best)}: {told}",
+        explanation=f"{text(best)}: {reason}",
         support=held / of,
         confidence=chances[best],
         qid=best if re.fullmatch(r"Q\d+", best) else None,

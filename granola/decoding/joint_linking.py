@@ -46,8 +46,8 @@ def chosen(
     if len(states) == 1:
         scores[states[0]] += STATE
     for qid in ids if others else ():
-        own = bits_of(ladder_of(qid))
-        scores[qid] += sum(times * shared(own, bits_of(levels)) for levels, times in others) / responses
+        bits = bits_of(ladder_of(qid))
+        scores[qid] += sum(times * shared(bits, bits_of(levels)) for levels, times in others) / responses
     chances = {qid: 2.0**score for qid, score in scores.items()}
     best = max(ids, key=lambda qid: chances[qid])  # the first of equals: the likeliest
     return best if chances[best] > 0.5 * sum(chances.values()) else None
@@ -58,6 +58,6 @@ def bits_of(levels: Sequence[Level]) -> dict[str, float]:
     return {tier.qid: 0.1 if tier.bits is None else tier.bits for level in levels for tier in level.tiers if tier.qid}
 
 
-def shared(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+def shared(left: Mapping[str, float], right: Mapping[str, float]) -> float:
     """The most bits that an entity of both ladders has; 0 where they share none."""
-    return max((max(bits, other[qid]) for qid, bits in one.items() if qid in other), default=0.0)
+    return max((max(bits, right[qid]) for qid, bits in left.items() if qid in right), default=0.0)

@@ -26,8 +26,8 @@ def rule_of(
     if calibration is not None and abstaining not in (None, calibration.abstaining):
         raise UsageError(f"the calibration is for --abstaining {calibration.abstaining}; leave it out")
     abstaining = abstaining or (calibration.abstaining if calibration else usual_abstaining(method))
-    own = [support, weigh, calibration]
-    if method != "drag-graph" and any(one is not None for one in own):
+    settings = [support, weigh, calibration]
+    if method != "drag-graph" and any(setting is not None for setting in settings):
         raise UsageError("--support, --weigh and --calibration are drag-graph's; give --method drag-graph with them")
     if calibration is not None and (support is not None or weigh is not None):
         raise UsageError("a calibration demands its own support: give --calibration, or --support and --weigh")

@@ -17,7 +17,7 @@ from granola.decoding.answer_prompts import DRAG
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
 from granola.decoding.response_aggregation import Aggregator, Method
-from granola.decoding.response_cleaning import IDK, Said, said
+from granola.decoding.response_cleaning import IDK, CleanedResponse, clean_response
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
 from granola.matching.squad import normalise
@@ -159,21 +159,21 @@ class Answerer:
         prompt = self._prompts[METHODS[self._asking.method].asks.name]
         sampling = self._asking.sampling()
 
-        def request(row: SampleRow) -> Request:
+        def request_of(row: SampleRow) -> Request:
             return Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling)
 
-        requests = [attempt("asking a model", request, row) for row in rows]
-        results = self._model.generate([one for one in requests if isinstance(one, Request)])
+        requests = [attempt("asking a model", request_of, row) for row in rows]
+        replies = self._model.generate([request for request in requests if isinstance(request, Request)])
         for row, asked in zip(rows, requests, strict=True):
             if isinstance(asked, Fault):
                 yield Unanswered.of_fault(row, asked)
                 continue
-            result = next(results)
+            result = next(replies)
             if isinstance(result, Failure):
                 yield Unanswered(row=row, reason=str(result.reason), message=result.message)
             else:
-                yield replace(row, samples=tuple(one.text for one in result.completions))
-        next(results, None)  # used up, so that nothing is under way
+                yield replace(row, samples=tuple(completion.text for completion in result.completions))
+        next(replies, None)  # used up, so that nothing is under way
 
     def _decided(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
         if self._rule is not None and self._aggregator is not None:
@@ -186,19 +186,19 @@ class Answerer:
                 yield _outcome(row, attempt(_STAGE, self._only, row))
 
     def _only(self, row: SampleRow) -> Decision:
-        (one,) = self._said(row)
-        return plain(one)
+        (response,) = self._cleaned(row)
+        return plain(response)
 
-    def _said(self, row: SampleRow) -> list[Said]:
-        return [said(one, subject=row.subject_text, language=self._language) for one in row.samples]
+    def _cleaned(self, row: SampleRow) -> list[CleanedResponse]:
+        return [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
 
     def _aggregated(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
         """DRAG: the model makes one answer of the responses, where they are not all the same."""
         settled = [attempt(_STAGE, self._settled, row) for row in rows]
-        replies = self._drag_model.generate([one for one in settled if isinstance(one, Request)])
-        for row, one in zip(rows, settled, strict=True):
-            if not isinstance(one, Request):
-                yield _outcome(row, one)
+        replies = self._drag_model.generate([outcome for outcome in settled if isinstance(outcome, Request)])
+        for row, outcome in zip(rows, settled, strict=True):
+            if not isinstance(outcome, Request):
+                yield _outcome(row, outcome)
                 continue
             result = next(replies)
             if isinstance(result, Reply):
@@ -208,25 +208,25 @@ class Answerer:
 
     def _settled(self, row: SampleRow) -> Decision | Request:
         """What is decided without the model, else what it is asked."""
-        responses = self._said(row)
-        answering = [one for one in responses if one.abstains is None]
+        responses = self._cleaned(row)
+        answering = [response for response in responses if response.abstains is None]
         declining = len(responses) - len(answering)
         passed = self._asking.abstaining is Abstaining.PASS
         against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
         if against or self._asking.abstaining.declines(responses=len(responses), abstaining=declining):
             return abstained(f"{of_responses(declining, len(responses))} abstain")
-        if len({normalise(one.text) for one in answering}) == 1 and not (declining and passed):
-            told = f"{of_responses(len(answering), len(responses))} say the same"
-            return replace(plain(answering[0]), explanation=told)
+        if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
+            explanation = f"{of_responses(len(answering), len(responses))} say the same"
+            return replace(plain(answering[0]), explanation=explanation)
         slots: dict[str, str | Sequence[str]] = {"question": row.question}
         shown = responses if passed else answering
-        slots["responses"] = [IDK if one.abstains is not None else one.whole for one in shown]
+        slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
         sampling = Sampling(max_tokens=self._asking.max_tokens)
         return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=sampling)
 
     def _replied(self, row: SampleRow, text: str) -> Decision:
-        one = said(text, subject=row.subject_text, language=self._language)
-        return replace(plain(one), explanation=f"the model's answer to {len(row.samples)} responses")
+        response = clean_response(text, subject=row.subject_text, language=self._language)
+        return replace(plain(response), explanation=f"the model's answer to {len(row.samples)} responses")
 
 
 def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswered:
@@ -235,8 +235,8 @@ def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswere
     return Answered(row=row, decision=decision)
 
 
-def plain(one: Said) -> Decision:
+def plain(response: CleanedResponse) -> Decision:
     """The decision to say what a single response says."""
-    if one.abstains is not None:
-        return abstained(f"the response abstains ({one.abstains})")
-    return Decision(text=one.prediction, explanation="the response itself")
+    if response.abstains is not None:
+        return abstained(f"the response abstains ({response.abstains})")
+    return Decision(text=response.prediction, explanation="the response itself")

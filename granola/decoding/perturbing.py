@@ -51,8 +51,8 @@ def perturbed(row: TieredRow, unit: AskedUnit) -> TieredRow | Kept:
     Of an answer in several levels the one is taken whose tiers are dates of the unit's precision.
     """
     asks, precision = _ASKS[unit]
-    found = _WHEN.match(row.question)
-    if found is None:
+    match = _WHEN.match(row.question)
+    if match is None:
         return Kept(row=row, reason="no question with when")
     depth = next((n for n, level in enumerate(row.levels) if _has(level, precision)), None)
     if depth is None:
@@ -64,7 +64,7 @@ def perturbed(row: TieredRow, unit: AskedUnit) -> TieredRow | Kept:
     return replace(
         row,
         id=f"{row.id}-{unit}",
-        question=f"{found['lead']}{asks} {found['verb'].lower()} {found['rest']}",
+        question=f"{match['lead']}{asks} {match['verb'].lower()} {match['rest']}",
         answers=(answer.text,),
         levels=levels,
         abstained=None if len(levels) > 1 else row.abstained or "only-trivial-left",
@@ -75,13 +75,13 @@ def perturbed(row: TieredRow, unit: AskedUnit) -> TieredRow | Kept:
 def _answer(row: TieredRow, depth: int, precision: int) -> Tier:
     """The first date of the precision in the level, under its names and all that entail it."""
     # Of two years, say of two calendars, each is as good an answer as the other.
-    own, *rest = [tier for tier in row.levels[depth].tiers if _precision(tier.text) == precision]
+    chosen, *alternatives = [tier for tier in row.levels[depth].tiers if _precision(tier.text) == precision]
     coarser = {normalise(name) for level in row.levels[depth + 1 :] for name in level.names()}
     finer = [name for level in row.levels[:depth] for name in level.names() if normalise(name) not in coarser]
-    known = {normalise(name) for name in own.names()}
-    others = [name for tier in rest for name in tier.names()]
+    known = {normalise(name) for name in chosen.names()}
+    others = [name for tier in alternatives for name in tier.names()]
     more = [name for name in dict.fromkeys((*others, *finer)) if normalise(name) not in known]
-    return replace(own, aliases=(*own.aliases, *more))
+    return replace(chosen, aliases=(*chosen.aliases, *more))
 
 
 def _has(level: Level, precision: int) -> bool:

@@ -45,8 +45,8 @@ def parts_of(text: str) -> tuple[str, ...]:
     """The names in a chain, finest first; empty for a text that is no chain."""
     if _NEGATED.match(text):
         return ()
-    found = tuple(part for part in _PARTED.split(text) if part)
-    return found if 2 <= len(found) <= LONGEST and all(any(c.isalpha() for c in part) for part in found) else ()
+    parts = tuple(part for part in _PARTED.split(text) if part)
+    return parts if 2 <= len(parts) <= LONGEST and all(any(c.isalpha() for c in part) for part in parts) else ()
 
 
 class Chains:
@@ -86,15 +86,15 @@ class Chains:
         return list(dict.fromkeys(named or [m.id for m in self._linker.typed.find(name, placed=True)]))
 
     def _agreeing(
-        self, found: Sequence[str], around: Sequence[tuple[frozenset[str], list[str]]], context: AnswerContext
+        self, candidates: Sequence[str], around: Sequence[tuple[frozenset[str], list[str]]], context: AnswerContext
     ) -> dict[str, int]:
         """In how many of the places around each candidate lies, of those that lie in one and in no other of its class.
 
         A place around: its names, and the ids that it may mean.
         """
-        self._graph.fetch(found)
+        self._graph.fetch(candidates)
         agreeing: dict[str, int] = {}
-        for qid in found:
+        for qid in candidates:
             above = self._above(qid, context)
             agree = sum(not names.isdisjoint(above) for names, _ in around)
             if not agree or self._linker.given(qid, context.asked).abstained is not None:
@@ -122,12 +122,12 @@ class Chains:
         around = self.rest(parts, context)
         if around is None:
             return None
-        own, theirs = (self._states(qid, context) for qid in (link.qid, around[1]))
-        return link.qid if theirs and (not own or own & theirs) else None
+        states, theirs = (self._states(qid, context) for qid in (link.qid, around[1]))
+        return link.qid if theirs and (not states or states & theirs) else None
 
     def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
         tiers = (tier.qid for level in self._ladder_of(qid, context.asked.id) for tier in level.tiers)
-        return frozenset(one for one in tiers if one is not None and self._gazetteer.is_state(one))
+        return frozenset(qid for qid in tiers if qid is not None and self._gazetteer.is_state(qid))
 
     def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""
@@ -155,5 +155,5 @@ class Chains:
         return frozenset(map(normalise, spelled))
 
     def _typed(self, name: str) -> list[NameMatch]:
-        found = self._linker.typed.find(name, placed=True)
-        return [m for m in found if not PLACES.isdisjoint(self._gazetteer.classes(m.id))]
+        matches = self._linker.typed.find(name, placed=True)
+        return [m for m in matches if not PLACES.isdisjoint(self._gazetteer.classes(m.id))]

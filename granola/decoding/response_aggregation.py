@@ -17,7 +17,7 @@ from abstraction.tiers import Condition, Tier
 from granola.decoding.claims import ClaimTally, tally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
-from granola.decoding.response_cleaning import said
+from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
@@ -72,7 +72,9 @@ class Aggregator:
         return _good(self._tallies(rows), on_reject)
 
     def _of_texts(self, row: SampleRow, method: SelfConsistency) -> Decision:
-        return method.of_texts([said(one, subject=row.subject_text, language=self._language) for one in row.samples])
+        return method.of_texts(
+            [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
+        )
 
     def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
         if self._reader is None or self._maker is None:
@@ -81,11 +83,13 @@ class Aggregator:
         while chunk := list(islice(source, CHUNK)):
             if self._maker.make_room():
                 self._begin_anew()
-            found = attempt(_STAGE, self._reader.read, chunk)
-            if isinstance(found, Fault):  # as a rule another row's
+            chunk_readings = attempt(_STAGE, self._reader.read, chunk)
+            if isinstance(chunk_readings, Fault):  # as a rule another row's
                 self._begin_anew()
             for at, row in enumerate(chunk):
-                readings = attempt(_STAGE, self._read_alone, row) if isinstance(found, Fault) else found[at]
+                readings = (
+                    attempt(_STAGE, self._read_alone, row) if isinstance(chunk_readings, Fault) else chunk_readings[at]
+                )
                 counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, readings)
                 if isinstance(counted, Fault):
                     self._begin_anew()
@@ -123,8 +127,8 @@ class Aggregator:
         assert self._maker is not None
         shorter = shortenings(_BEHIND.split(without_article(text))[0], self._maker.vocabulary)[1:]
         graph = self._maker.graph
-        texts = {Condition(property="text", value=f"kind:{normalise(one)}") for one in shorter}
-        return texts | {Condition(property="P31", value=match.id) for one in shorter for match in graph.find(one)}
+        texts = {Condition(property="text", value=f"kind:{normalise(text)}") for text in shorter}
+        return texts | {Condition(property="P31", value=match.id) for text in shorter for match in graph.find(text)}
 
     def _above(self, class_id: str) -> frozenset[str]:
         """The classes that a class entails, and one right above it where either is called as the other is."""
@@ -142,15 +146,15 @@ class Aggregator:
         return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
 
 
-def _good(found: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None) -> Iterator[tuple[SampleRow, T]]:
-    """What was made. What was not goes to `on_reject`; without it the error is raised."""
-    for row, made in found:
-        if not isinstance(made, Fault):
-            yield row, made
+def _good(outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None) -> Iterator[tuple[SampleRow, T]]:
+    """The outcomes that are no faults. Faults go to `on_reject`; without it the error is raised."""
+    for row, outcome in outcomes:
+        if not isinstance(outcome, Fault):
+            yield row, outcome
         elif on_reject is not None:
-            on_reject(made.rejected(source=row.source, id=row.id, text=row.question))
-        elif made.cause is not None:
-            raise made.cause
+            on_reject(outcome.rejected(source=row.source, id=row.id, text=row.question))
+        elif outcome.cause is not None:
+            raise outcome.cause
 
 
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
@@ -165,6 +169,8 @@ def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, 
 
 def prediction_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
     """The row with its prediction: all fields that it had, those of the decision in their place."""
-    own = {"id": row.id, "question": row.question}
-    kept = {key: value for key, value in row.data.items() if key not in ("id", "question", "schema_version", "samples")}
-    return own | kept | {"method": method, **decision.to_json(), "samples": list(row.samples)}
+    head = {"id": row.id, "question": row.question}
+    other_fields = {
+        key: value for key, value in row.data.items() if key not in ("id", "question", "schema_version", "samples")
+    }
+    return head | other_fields | {"method": method, **decision.to_json(), "samples": list(row.samples)}

@@ -159,7 +159,7 @@ _LAYERS = 20  # of labels, courtesies and quotes around an answer; models write 
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class CleanedResponse:
     """What a response states: its `text`, or `abstains`, the name of the pattern by which it declines.
 
     `text` is what is compared. `whole` keeps what may be part of a name: a preposition before it ("In Rainbows"), or
@@ -177,7 +177,7 @@ class Said:
 
 
 @DECODING.remembered(1 << 16)
-def said(response: str, *, subject: str | None = None, language: str = "en") -> Said:
+def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
     DECODING.count(len(response))
     text = _answer_part(_conclusion(response)[:EXAMINED])
@@ -192,7 +192,7 @@ def said(response: str, *, subject: str | None = None, language: str = "en") -> 
     declined = None if whole == text else _refusal(whole, language)  # "The answer is unknown."
     if declined is not None and not declined.guess:
         return _abstention(declined.rule)
-    return Said(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
+    return CleanedResponse(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
 
 
 def _refusal(text: str, asked: str) -> Refusal | None:
@@ -200,20 +200,20 @@ def _refusal(text: str, asked: str) -> Refusal | None:
 
     Models fall back on the language that they speak best; a word alone may be a name there.
     """
-    found = refusal(text, asked)
+    refused = refusal(text, asked)
     if (
-        found is None
+        refused is None
         and (" " in text or (text.islower() and len(text) > 3))
         and _may_decline().match(plain(text).lstrip(_BEFORE))
     ):
-        found = next((other for code in languages() if (other := refusal(text, code))), None)
-    return replace(found, offer=_without_guess(found.offer)) if found else None
+        refused = next((other for code in languages() if (other := refusal(text, code))), None)
+    return replace(refused, offer=_without_guess(refused.offer)) if refused else None
 
 
 def _without_guess(offer: str) -> str:
     """What a guess offers, without "ich denke" before it."""
     lower = plain(offer)
-    ends = (found.end() for code in languages() if (found := language_data(code).matching["guess"].match(lower)))
+    ends = (match.end() for code in languages() if (match := language_data(code).matching["guess"].match(lower)))
     return offer[next(ends, 0) :] if len(lower) == len(offer) else offer
 
 
@@ -229,23 +229,23 @@ def _may_decline() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
-def _abstention(rule: str) -> Said:
-    return Said(text="", whole="", abstains=rule)
+def _abstention(rule: str) -> CleanedResponse:
+    return CleanedResponse(text="", whole="", abstains=rule)
 
 
 @DECODING.remembered(1 << 15)
 def readings(text: str) -> tuple[str, ...]:
     """The text, then ever shorter beginnings of it that may be the answer alone; at most five."""
     DECODING.count(len(text))
-    cuts = sorted({found.start() for found in _REMARK.finditer(text) if found.start() > 1}, reverse=True)
-    found = [text]
+    cuts = sorted({match.start() for match in _REMARK.finditer(text) if match.start() > 1}, reverse=True)
+    beginnings = [text]
     for cut in cuts:
         shorter = text[:cut].rstrip(" ,;:-–—(")
-        if not shorter or len(found) == _MOST_READINGS:
+        if not shorter or len(beginnings) == _MOST_READINGS:
             break
-        if shorter != found[-1]:
-            found.append(shorter)
-    return tuple(found)
+        if shorter != beginnings[-1]:
+            beginnings.append(shorter)
+    return tuple(beginnings)
 
 
 def _conclusion(response: str) -> str:
@@ -256,8 +256,8 @@ def _conclusion(response: str) -> str:
     boxes = _BOXED.findall(text)
     if boxes:
         return str(boxes[-1])
-    if (steps := _STEPS.match(text)) and (found := list(_CONCLUDES.finditer(text, len(steps[0].rstrip())))):
-        return text[found[-1].end() :]
+    if (steps := _STEPS.match(text)) and (conclusions := list(_CONCLUDES.finditer(text, len(steps[0].rstrip())))):
+        return text[conclusions[-1].end() :]
     return text
 
 
@@ -292,8 +292,8 @@ def _field(text: str) -> str | None:
             return _value_of(read(text))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-    found = _FIELD.match(text)  # with something behind it
-    return found[1].strip('"').replace('\\"', '"') if found else None
+    match = _FIELD.match(text)  # with something behind it
+    return match[1].strip('"').replace('\\"', '"') if match else None
 
 
 def _value_of(data: object) -> str | None:
@@ -305,8 +305,8 @@ def _value_of(data: object) -> str | None:
         values = list(data)
     else:
         return None if data is None else str(data)
-    told = [text for value in values if (text := _value_of(value))]
-    return " and ".join(told) if told else ""
+    texts = [text for value in values if (text := _value_of(value))]
+    return " and ".join(texts) if texts else ""
 
 
 def _stated(text: str, subject: str | None) -> str:
@@ -329,28 +329,28 @@ def _without_frame(text: str, subject: str | None) -> str:
     """The text without the sentence that an answer stands in: "She was born in Hamburg" -> "Hamburg"."""
     sentence = text
     if subject and text[: len(subject)].casefold() == subject.casefold():
-        rest = text[len(subject) :]
-        if rest[:1].isspace():
-            sentence = f"it{rest}"
-        elif rest.startswith(("'s ", "’s ")):
-            sentence = f"its{rest[2:]}"
-        elif rest[:1] == ":" and rest[1:].strip():
-            return rest[1:].strip()
+        remainder = text[len(subject) :]
+        if remainder[:1].isspace():
+            sentence = f"it{remainder}"
+        elif remainder.startswith(("'s ", "’s ")):
+            sentence = f"its{remainder[2:]}"
+        elif remainder[:1] == ":" and remainder[1:].strip():
+            return remainder[1:].strip()
     if deed := _DEED.search(text, 2):
-        if found := _DOER.match(text):
-            return found["who"]
+        if match := _DOER.match(text):
+            return match["who"]
         if subject and text[deed.end() :].casefold().startswith(subject.casefold()):
             return text[: deed.start()]
     for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE):
-        if (found := pattern.match(sentence)) and (rest := sentence[found.end() :].strip(" ,")):
-            return rest
+        if (match := pattern.match(sentence)) and (remainder := sentence[match.end() :].strip(" ,")):
+            return remainder
     return text
 
 
 def _first_sentence(text: str) -> str:
-    for found in _SENTENCE_END.finditer(text):
-        if found[0] != "." or not _is_abbreviated(text, found.end()):
-            text = text[: found.end()]
+    for match in _SENTENCE_END.finditer(text):
+        if match[0] != "." or not _is_abbreviated(text, match.end()):
+            text = text[: match.end()]
             break
     return text if _is_abbreviated(text, len(text)) else text.rstrip(" .!?,;")
 

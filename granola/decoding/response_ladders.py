@@ -54,8 +54,8 @@ class Ladders:
             # What is asked for may have to be guessed.
             return self._maker.make(_question(row, text, qid, context.asked)).levels, None
         alone = Level(tiers=(Tier(text=text),))
-        if qid is None and context.asked.asks in PEOPLE and (told := self._told(text, row)):
-            return (alone, *told), None
+        if qid is None and context.asked.asks in PEOPLE and (described := self._levels_of_description(text, row)):
+            return (alone, *described), None
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
@@ -91,17 +91,17 @@ class Ladders:
             return self._made(qid, row.relation, subject)
         return self._made(qid, row.relation, None)
 
-    def _told(self, text: str, row: SampleRow) -> tuple[Level, ...]:
+    def _levels_of_description(self, text: str, row: SampleRow) -> tuple[Level, ...]:
         """What follows from a description for an answer, "an American novelist", as of anyone described so."""
-        found = _SOMEONE.fullmatch(text)
-        if found is None:
+        match = _SOMEONE.fullmatch(text)
+        if match is None:
             return ()
         key = (row.relation, text, "")
         if key not in self._known:
             self._make_room()
             described = QARow(
                 id=row.id, question="", answers=(NOBODY,), answer_qids=(NOBODY,), relation=row.relation,
-                extra={"answer_description": found["description"]},
+                extra={"answer_description": match["description"]},
             )  # fmt: skip
             self._known[key] = self._maker.make(described).levels[1:]
         return self._known[key]
@@ -117,7 +117,7 @@ class Ladders:
         if known is None:
             self._make_room()
             label = self._maker.graph.shown_label(qid)
-            made = self._maker.make(
+            row = self._maker.make(
                 QARow(
                     id=qid,
                     question="",
@@ -127,9 +127,9 @@ class Ladders:
                     subject_qid=subject,
                 )
             )
-            self._known[key] = made.levels  # for a ladder that leads back here
+            self._known[key] = row.levels  # for a ladder that leads back here
             known = self._known[key] = self._with_bits(
-                with_containers(made.levels, lambda place: self._made(place, asked, None)), asked
+                with_containers(row.levels, lambda place: self._made(place, asked, None)), asked
             )
         return known
 

@@ -24,7 +24,7 @@ from granola.decoding.entailed import united
 from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cache import DECODING
-from granola.decoding.response_cleaning import Said, readings, said
+from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked
 from granola.decoding.samples import SampleRow
 from granola.decoding.unit_conversion import aligned
@@ -44,7 +44,7 @@ class ReadResponse:
     chain where that name is not known. `doubtful`: the entities that may be meant, where it is open which.
     """
 
-    said: Said
+    cleaned: CleanedResponse
     name: str = ""
     levels: tuple[Level, ...] = ()
     linked: bool = False
@@ -54,7 +54,7 @@ class ReadResponse:
     @property
     def abstains(self) -> bool:
         """Whether the response declines to answer."""
-        return self.said.abstains is not None
+        return self.cleaned.abstains is not None
 
 
 # What linking and ladders look at next of the entities that are named.
@@ -111,26 +111,35 @@ class ResponseReader:
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
         """The readings of each row's responses, in their order; rows that are read together are read faster."""
         cleaned = [
-            [said(one, subject=row.subject_text, language=self._language) for one in row.samples] for row in rows
+            [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
+            for row in rows
         ]
         self._prefetch(rows, cleaned)
         out = []
-        for row, texts in zip(rows, cleaned, strict=True):
+        for row, responses in zip(rows, cleaned, strict=True):
             context = self._context(row)
-            answering = (one for one in dict.fromkeys(texts) if one.abstains is None)
-            known = self._settled({one: self._reading(one, row, context) for one in answering}, texts, row, context)
+            answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
+            known = self._settled(
+                {response: self._reading(response, row, context) for response in answering}, responses, row, context
+            )
             if context.asked.asks in PEOPLE - {"any"}:
                 known = _with_surnames(known)
             if context.asked.asks in ("quantity", "any"):
                 known = self._in_one_unit(known, context)
-            out.append(tuple(known[one] if one in known else ReadResponse(said=one) for one in texts))
+            out.append(
+                tuple(
+                    known[response] if response in known else ReadResponse(cleaned=response) for response in responses
+                )
+            )
         return out
 
-    def _reading(self, one: Said, row: SampleRow, context: AnswerContext) -> ReadResponse:
-        plan = self._plan(one, context)
+    def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
+        plan = self._plan(response, context)
         if plan.beside is not None:
             alone = Level(tiers=(Tier(text=plan.text),))
-            return ReadResponse(said=one, name=one.whole, levels=(alone, *self._around(plan.beside, row, context)))
+            return ReadResponse(
+                cleaned=response, name=response.whole, levels=(alone, *self._around(plan.beside, row, context))
+            )
         levels, doubtful = self._ladders.meant(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
@@ -141,40 +150,48 @@ class ResponseReader:
             levels = united(levels, (levels[0], *coarser))
         first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
         return ReadResponse(
-            said=one, name=self._name(one, plan) if linked or doubtful else one.whole, levels=levels, linked=linked,
-            head=first[0] if first else None, doubtful=None if plan.behind else doubtful,
-        )  # fmt: skip
+            cleaned=response,
+            name=self._name(response, plan) if linked or doubtful else response.whole,
+            levels=levels,
+            linked=linked,
+            head=first[0] if first else None,
+            doubtful=None if plan.behind else doubtful,
+        )
 
-    def _name(self, one: Said, plan: _ReadingPlan) -> str:
+    def _name(self, response: CleanedResponse, plan: _ReadingPlan) -> str:
         """What an entity is called in the response: "Lyon" for "the city of Lyon", where that is no name of its own."""
-        alone = plan.text == one.whole and not _is_known(self._maker.graph, one.whole)
-        return one.text if alone else plan.text
+        alone = plan.text == response.whole and not _is_known(self._maker.graph, response.whole)
+        return response.text if alone else plan.text
 
     def _settled(
-        self, known: dict[Said, ReadResponse], texts: Sequence[Said], row: SampleRow, context: AnswerContext
-    ) -> dict[Said, ReadResponse]:
+        self,
+        known: dict[CleanedResponse, ReadResponse],
+        responses: Sequence[CleanedResponse],
+        row: SampleRow,
+        context: AnswerContext,
+    ) -> dict[CleanedResponse, ReadResponse]:
         """The readings with names that several entities carry read as the one that the other responses speak for."""
-        unclear = {one: reading.doubtful for one, reading in known.items() if reading.doubtful}
+        unclear = {response: reading.doubtful for response, reading in known.items() if reading.doubtful}
         if not unclear:
             return known
-        times = Counter(texts)
+        times = Counter(responses)
         others = [
-            (reading.levels, times[one])
-            for one, reading in known.items()
-            if one not in unclear and len(reading.levels) > 1
+            (reading.levels, times[response])
+            for response, reading in known.items()
+            if response not in unclear and len(reading.levels) > 1
         ]
         out = dict(known)
-        for one, doubtful in unclear.items():
+        for response, doubtful in unclear.items():
             meant = chosen(
                 doubtful,
                 lambda qid: self._ladders.of_entity(qid, row.relation),
                 others,
-                responses=sum(times[one] for one in known),
+                responses=sum(times[response] for response in known),
                 is_state=self._maker.gazetteer.is_state,
             )
             if meant is not None:
-                levels = self._ladders.levels(row, context, out[one].name, meant)
-                out[one] = replace(out[one], levels=levels, linked=True, doubtful=None)
+                levels = self._ladders.levels(row, context, out[response].name, meant)
+                out[response] = replace(out[response], levels=levels, linked=True, doubtful=None)
         return out
 
     def _around(self, plan: _ReadingPlan, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
@@ -186,16 +203,20 @@ class ResponseReader:
         is_state = self._maker.gazetteer.is_state
         first = next((n for n, held in enumerate(ids, 1) if any(q and is_state(q) for q in held)), len(levels))
         parts = parts_of(plan.text)
-        told = self._chains.rest(parts, context) if parts else None
-        if told is None:
+        rest_of_chain = self._chains.rest(parts, context) if parts else None
+        if rest_of_chain is None:
             return levels[first:]
-        said = self._ladders.levels(row, context, *told)
-        return said if said[0].tiers[0].qid else levels[first:]
+        chain_levels = self._ladders.levels(row, context, *rest_of_chain)
+        return chain_levels if chain_levels[0].tiers[0].qid else levels[first:]
 
-    def _in_one_unit(self, known: dict[Said, ReadResponse], context: AnswerContext) -> dict[Said, ReadResponse]:
+    def _in_one_unit(
+        self, known: dict[CleanedResponse, ReadResponse], context: AnswerContext
+    ) -> dict[CleanedResponse, ReadResponse]:
         """The readings with amounts of a dimension in one unit."""
         read = list(known.values())
-        texts = {place: one.levels[0].tiers[0].text for place, one in enumerate(read) if len(one.levels) > 1}
+        texts = {
+            place: reading.levels[0].tiers[0].text for place, reading in enumerate(read) if len(reading.levels) > 1
+        }
         amounts = {
             place: parsed
             for place, text in texts.items()
@@ -203,17 +224,17 @@ class ResponseReader:
         }
         if len({parsed.unit for parsed in amounts.values()}) < 2:
             return known
-        for place, levels in aligned(amounts, [one.levels for one in read], context.asked.id).items():
+        for place, levels in aligned(amounts, [reading.levels for reading in read], context.asked.id).items():
             read[place] = replace(read[place], levels=levels)
         return dict(zip(known, read, strict=True))
 
-    def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[Said]]) -> None:
+    def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[CleanedResponse]]) -> None:
         """Read in few batches what linking will ask of the store; readings do not depend on it."""
         graph, linker = self._maker.graph, self._maker.linker
         by_relation: dict[str | None, list[str]] = {}
-        for row, texts in zip(rows, cleaned, strict=True):
+        for row, responses in zip(rows, cleaned, strict=True):
             names = by_relation.setdefault(row.relation, [])
-            names += (name for one in texts if one.abstains is None for name in _names(one))
+            names += (name for response in responses if response.abstains is None for name in _names(response))
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
@@ -227,12 +248,12 @@ class ResponseReader:
     def _follow(self, ids: Sequence[str]) -> list[str]:
         """Read what the statements of those entities lead to that were not looked along before; its ids."""
         graph = self._maker.graph
-        new = [one for one in dict.fromkeys(ids) if one not in self._followed]
+        new = [entity_id for entity_id in dict.fromkeys(ids) if entity_id not in self._followed]
         self._followed.update(new)
         targets = [
             s.target
-            for one in new
-            if (entity := graph.entity(one))
+            for entity_id in new
+            if (entity := graph.entity(entity_id))
             for s in entity.statements
             if s.target and s.property in _AHEAD
         ]
@@ -247,25 +268,25 @@ class ResponseReader:
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
         return AnswerContext(asked, subjects, row.question)
 
-    def _plan(self, one: Said, context: AnswerContext) -> _ReadingPlan:
+    def _plan(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
-            value = _value(one.text, one.whole, asks, self._language)
-            found = _NUMERIC.fullmatch(one.text) if value is None and asks == "date" else None
-            return _ReadingPlan(value or one.text, behind=(found[2], None) if found else None)
-        if asks == "any" and measured_levels(one.text, graph=self._maker.graph, subject=None, relation=""):
-            return _ReadingPlan(one.text)  # "351 K" is no year
-        if asks == "country" and (nation := self._nation(one.text)):
-            return _ReadingPlan(one.text, nation)
-        known = _is_known(self._maker.graph, one.whole)
-        if not known and asks in ("place", "any") and (found := _BESIDE.match(one.text)):
-            rest = one.text[found.end() :]
-            return _ReadingPlan(one.text, beside=self._named((rest,), context) or _ReadingPlan(rest))
-        if plan := self._named((one.whole, one.text), context):
+            value = _value(response.text, response.whole, asks, self._language)
+            match = _NUMERIC.fullmatch(response.text) if value is None and asks == "date" else None
+            return _ReadingPlan(value or response.text, behind=(match[2], None) if match else None)
+        if asks == "any" and measured_levels(response.text, graph=self._maker.graph, subject=None, relation=""):
+            return _ReadingPlan(response.text)  # "351 K" is no year
+        if asks == "country" and (nation := self._nation(response.text)):
+            return _ReadingPlan(response.text, nation)
+        known = _is_known(self._maker.graph, response.whole)
+        if not known and asks in ("place", "any") and (match := _BESIDE.match(response.text)):
+            remainder = response.text[match.end() :]
+            return _ReadingPlan(response.text, beside=self._named((remainder,), context) or _ReadingPlan(remainder))
+        if plan := self._named((response.whole, response.text), context):
             return plan
-        if asks == "any" and (value := _value(one.text, one.whole, "date", self._language)):
+        if asks == "any" and (value := _value(response.text, response.whole, "date", self._language)):
             return _ReadingPlan(value)
-        return _ReadingPlan(one.text)
+        return _ReadingPlan(response.text)
 
     def _is_called(self, qid: str, names: Collection[str]) -> bool:
         return (self._maker.graph.label(qid) or "") in names
@@ -291,10 +312,10 @@ class ResponseReader:
                 if _is_known(self._maker.graph, turned):
                     return _ReadingPlan(turned)
             if self._chains.is_chain(parts):
-                # What is said of the first name may stand between: "Hamburg - a port in Germany".
+                # A description of the first name may stand between: "Hamburg - a port in Germany".
                 heads = dict.fromkeys((parts[0], *readings(parts[0])))
-                found = (self._chains.resolve((head, *parts[1:]), context) for head in heads)
-                qid = next(filter(None, found), None)
+                ids = (self._chains.resolve((head, *parts[1:]), context) for head in heads)
+                qid = next(filter(None, ids), None)
                 rest = None if qid is not None and self._is_called(qid, heads) else self._chains.rest(parts, context)
                 fitting = self._chains.fits(parts, context) if rest is not None else None
                 if qid is not None and fitting is None:
@@ -305,17 +326,17 @@ class ResponseReader:
 
 def _with_initials_spelled(text: str, graph: Graph) -> str | None:
     """ "J.R.R. Tolkien" and "JRR Tolkien" as the snapshot spells that name; None where it knows neither."""
-    found = _INITIALS.match(text)
-    if found is None:
+    match = _INITIALS.match(text)
+    if match is None:
         return None
-    letters, rest = [c for c in found[0] if c.isalpha()], text[found.end() :]
+    letters, surname = [c for c in match[0] if c.isalpha()], text[match.end() :]
     spellings = (
-        f"{joint.join(f'{c}{dot}' for c in letters)} {rest}" for dot, joint in ((".", " "), (".", ""), ("", ""))
+        f"{joint.join(f'{c}{dot}' for c in letters)} {surname}" for dot, joint in ((".", " "), (".", ""), ("", ""))
     )
-    return next((one for one in spellings if _is_known(graph, one)), None)
+    return next((spelling for spelling in spellings if _is_known(graph, spelling)), None)
 
 
-def _with_surnames(known: dict[Said, ReadResponse]) -> dict[Said, ReadResponse]:
+def _with_surnames(known: dict[CleanedResponse, ReadResponse]) -> dict[CleanedResponse, ReadResponse]:
     """The readings with "Hitchcock" and "A. Hitchcock" as the one person so called whom another response names."""
     people = {
         tier.qid: {tuple(map(normalise, _NAME.findall(name))) for name in tier.names()}
@@ -323,20 +344,20 @@ def _with_surnames(known: dict[Said, ReadResponse]) -> dict[Said, ReadResponse]:
         if (tier := reading.levels[0].tiers[0]).qid is not None
     }
     out = {}
-    for one, reading in known.items():
+    for response, reading in known.items():
         if not reading.linked and people and len(reading.levels) == 1:
-            said = tuple(map(normalise, _NAME.findall(one.text)))
-            meant = [qid for qid, names in people.items() if any(_is_short_for(said, name) for name in names)]
+            name_words = tuple(map(normalise, _NAME.findall(response.text)))
+            meant = [qid for qid, names in people.items() if any(_is_short_for(name_words, name) for name in names)]
             if len(meant) == 1:
                 whole = next(r for r in known.values() if r.levels[0].tiers[0].qid == meant[0])
                 reading = replace(reading, levels=whole.levels, linked=True)
-        out[one] = reading
+        out[response] = reading
     return out
 
 
-def _is_short_for(said: Sequence[str], name: Sequence[str]) -> bool:
+def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
     """Whether words are a surname, with nothing or with initials before it, of a name of several words."""
-    *first, last = said or ("",)
+    *first, last = words or ("",)
     *given, surname = name or ("",)
     if not given or last != surname or len(last) < 3:
         return False
@@ -351,8 +372,8 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     return gives_away(row.question, row.subject_text, tier.names())
 
 
-def _names(one: Said) -> list[str]:
-    texts = dict.fromkeys((one.whole, *readings(one.text)))
+def _names(response: CleanedResponse) -> list[str]:
+    texts = dict.fromkeys((response.whole, *readings(response.text)))
     return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
 
 

@@ -130,12 +130,12 @@ def sample_row(record: Record) -> SampleRow:
     if record.flat and isinstance(samples, str):
         samples = fields.split_cell(samples) if samples.strip() else []
     if not isinstance(samples, list) or not samples:
-        found = "an empty list" if samples == [] else "nothing" if samples is None else _kind(samples)
-        raise fields.FieldError(f"no samples: expected a list of texts under 'samples', found {found}")
-    for place, one in enumerate(samples):
-        if isinstance(one, bool) or not isinstance(one, str | int | float):
-            raise fields.FieldError(f"samples: the {_ordinal(place)} is {_kind(one)}, no text")
-    return _row(record, tuple(str(one) for one in samples), None)
+        shown = "an empty list" if samples == [] else "nothing" if samples is None else _kind(samples)
+        raise fields.FieldError(f"no samples: expected a list of texts under 'samples', found {shown}")
+    for place, sample in enumerate(samples):
+        if isinstance(sample, bool) or not isinstance(sample, str | int | float):
+            raise fields.FieldError(f"samples: the {_ordinal(place)} is {_kind(sample)}, no text")
+    return _row(record, tuple(str(sample) for sample in samples), None)
 
 
 def _row(record: Record, samples: tuple[str, ...], default: str | None) -> SampleRow:

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from granola.decoding.claims import Claim, ClaimTally, fineness
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
-from granola.decoding.response_cleaning import Said
+from granola.decoding.response_cleaning import CleanedResponse
 from granola.matching.squad import normalise
 
 SHOWN = 4
@@ -38,7 +38,7 @@ def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
     """
     every = sorted(set(answers))
     whole = "\n".join(every)
-    return {one: hashlib.sha256(f"{whole}\n\n{one}".encode("utf-8", "replace")).digest() for one in every}
+    return {answer: hashlib.sha256(f"{whole}\n\n{answer}".encode("utf-8", "replace")).digest() for answer in every}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,16 +48,16 @@ class SelfConsistency:
     counting: Counting = Counting.TEXT
     abstaining: Abstaining = Abstaining.MAJORITY
 
-    def of_texts(self, responses: Sequence[Said]) -> Decision:
+    def of_texts(self, responses: Sequence[CleanedResponse]) -> Decision:
         """The answer by counting texts. Equal numbers: see `tie_break`."""
-        votes: dict[str, list[Said]] = {}
-        for one in responses:
-            if one.abstains is None:
-                votes.setdefault(normalise(one.text) or one.text, []).append(one)
+        votes: dict[str, list[CleanedResponse]] = {}
+        for response in responses:
+            if response.abstains is None:
+                votes.setdefault(normalise(response.text) or response.text, []).append(response)
         answers = []
-        for own in votes.values():
-            texts = Counter(one.whole for one in own)
-            answers.append((min(texts, key=lambda text: (-texts[text], len(text), text)), len(own)))
+        for group in votes.values():
+            texts = Counter(response.whole for response in group)
+            answers.append((min(texts, key=lambda text: (-texts[text], len(text), text)), len(group)))
         answering = sum(number for _, number in answers)
         chance = tie_break(text for text, _ in answers)
         return self._decided(
@@ -72,13 +72,13 @@ class SelfConsistency:
         def votes(claim: Claim) -> int:
             return claim.support if self.counting is Counting.LADDER else len(claim.said_by)
 
-        said = [claim for claim in tally.claims if claim.said_by]
-        chance = tie_break(claim.text for claim in said)
-        given = sorted(said, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.text]))
-        decided = self._decided([(claim.text, votes(claim)) for claim in given], tally.responses, tally.abstaining)
+        answers = [claim for claim in tally.claims if claim.said_by]
+        chance = tie_break(claim.text for claim in answers)
+        ranked = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.text]))
+        decided = self._decided([(claim.text, votes(claim)) for claim in ranked], tally.responses, tally.abstaining)
         if decided.abstains:
             return decided
-        best = given[0]
+        best = ranked[0]
         return Decision(
             text=decided.text,
             explanation=decided.explanation,

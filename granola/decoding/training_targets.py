@@ -55,16 +55,16 @@ def targets(counted: ClaimTally, rule: DragGraph, *, unknown: str, most: int) ->
     if decision.abstains:
         chosen = None
     finer = counted.claims if chosen is None else counted.claims[: counted.claims.index(chosen)]
-    own = normalise(completion)
-    claimed = sorted((c for c in finer if c.said_by and normalise(c.text) != own), key=lambda c: -len(c.said_by))
+    normalised = normalise(completion)
+    claimed = sorted((c for c in finer if c.said_by and normalise(c.text) != normalised), key=lambda c: -len(c.said_by))
     pairs = [Pair(chosen=completion, rejected=c.text, fault="overclaims") for c in claimed[:most]]
     if chosen is not None:
         least = needed(
             rule.support, rule.abstaining.counted(responses=counted.responses, abstaining=counted.abstaining)
         )
         coarser = _coarser(chosen, counted.claims, least)
-        said = [one for one in (*(c.text for c in coarser), unknown) if normalise(one) != own][:most]
-        pairs += [Pair(chosen=completion, rejected=text, fault="underclaims") for text in said]
+        texts = [text for text in (*(c.text for c in coarser), unknown) if normalise(text) != normalised][:most]
+        pairs += [Pair(chosen=completion, rejected=text, fault="underclaims") for text in texts]
     return Targets(decision=decision, completion=completion, pairs=tuple(pairs))
 
 
@@ -74,31 +74,31 @@ def _coarser(chosen: Claim, claims: Sequence[Claim], least: int) -> Iterator[Cla
     return (c for c in behind if c.depth < chosen.depth and c.supporters >= chosen.supporters and c.support >= least)
 
 
-def supervised_row(row: SampleRow, found: Targets, prompt: Sequence[Message]) -> dict[str, Any]:
+def supervised_row(row: SampleRow, targets: Targets, prompt: Sequence[Message]) -> dict[str, Any]:
     """A row for supervised fine-tuning."""
-    return {"id": row.id, "prompt": _turns(prompt), "completion": _reply(found.completion), **_told(found)}
+    return {"id": row.id, "prompt": _turns(prompt), "completion": _reply(targets.completion), **_support_of(targets)}
 
 
-def preference_rows(row: SampleRow, found: Targets, prompt: Sequence[Message]) -> Iterator[dict[str, Any]]:
+def preference_rows(row: SampleRow, targets: Targets, prompt: Sequence[Message]) -> Iterator[dict[str, Any]]:
     """The rows for training on preferences, one for each pair."""
-    for pair in found.pairs:
+    for pair in targets.pairs:
         yield {
             "id": row.id,
             "prompt": _turns(prompt),
             "chosen": _reply(pair.chosen),
             "rejected": _reply(pair.rejected),
             "fault": pair.fault,
-            **_told(found),
+            **_support_of(targets),
         }
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": one.role, "content": one.content} for one in messages]
+    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 def _reply(text: str) -> list[dict[str, str]]:
     return [{"role": "assistant", "content": text}]
 
 
-def _told(found: Targets) -> dict[str, Any]:
-    return {} if found.decision.support is None else {"support": round(found.decision.support, 4)}
+def _support_of(targets: Targets) -> dict[str, Any]:
+    return {} if targets.decision.support is None else {"support": round(targets.decision.support, 4)}

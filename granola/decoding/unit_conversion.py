@@ -59,6 +59,6 @@ def _in_unit(
     )  # fmt: skip
     made = with_quantity_bits(there, quantity_ladder(there), relation)
     tier = levels[0].tiers[0]
-    said = {normalise(name) for name in tier.names()}
-    more = (name for name in made[0].tiers[0].names() if name and normalise(name) not in said)
+    known = {normalise(name) for name in tier.names()}
+    more = (name for name in made[0].tiers[0].names() if name and normalise(name) not in known)
     return Level(tiers=(replace(tier, aliases=(*tier.aliases, *more)),)), *made[1:]

@@ -51,11 +51,13 @@ class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
         chosen = named(matcher, tau=tau, language=language)
         asked: Sequence[str | None] = questions or [None] * len(predictions)
         cases = (
-            MatchCase(prediction=said, levels=levels, question=question)
-            for said, levels, question in zip(predictions, references, asked, strict=True)
+            MatchCase(prediction=prediction, levels=levels, question=question)
+            for prediction, levels, question in zip(predictions, references, asked, strict=True)
         )
         verdicts = match_many(chosen, cases)
         counts = Counter(Outcome(level=verdict.level, abstained=verdict.abstained) for verdict in verdicts)
-        chosen_metrics = [one for one in metrics(lambda_) if one.adds_own is None and not one.name.endswith("_gold")]
+        chosen_metrics = [
+            metric for metric in metrics(lambda_) if metric.adds_own is None and not metric.name.endswith("_gold")
+        ]
         scores = {metric.name: metric.of(counts)[0] for metric in chosen_metrics}
         return {**scores, "signature": chosen.signature()}

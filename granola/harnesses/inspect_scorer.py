@@ -50,10 +50,10 @@ def granola_scorer(matcher: str = "rules", tau: float | None = None, lambda_: fl
     chosen = named(matcher, tau=tau)
 
     async def score(state: TaskState, target: Target) -> Score:
-        told = state.metadata
-        levels: Sequence[Sequence[str]] = told.get("levels") or [list(target)]
-        question = told.get("question") or state.input_text
-        verdict = in_language(chosen, str(told.get("language") or "en")).match(
+        metadata = state.metadata
+        levels: Sequence[Sequence[str]] = metadata.get("levels") or [list(target)]
+        question = metadata.get("question") or state.input_text
+        verdict = in_language(chosen, str(metadata.get("language") or "en")).match(
             state.output.completion, levels, question
         )
         return Score(

@@ -51,12 +51,12 @@ class LocalEmbeddings:
     def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
         """As `EmbeddingModel.embeddings`."""
         tokenizer, model = self._weights.tokenizer, self._weights.model
-        told = [
+        encoded = [
             tokenizer(self._prefixes[query] + text, truncation=True, max_length=self._weights.room) for text in texts
         ]
 
         def run(some: Sequence[Any]) -> list[list[float]]:
-            padded = tokenizer.pad([dict(one) for one in some], padding=True, return_tensors="pt")
+            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt")
             padded = padded.to(self._weights.device)
             states = model(**padded).last_hidden_state.float()
             mask = padded["attention_mask"][:, :, None].to(states.dtype)
@@ -64,7 +64,7 @@ class LocalEmbeddings:
             vectors: list[list[float]] = pooled.cpu().tolist()
             return [of_length_one(vector) for vector in vectors]
 
-        return self._weights.of_each(told, lambda one: len(one["input_ids"]), run)
+        return self._weights.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
 
     def close(self) -> None:
         """Release the weights."""
@@ -73,5 +73,5 @@ class LocalEmbeddings:
 
 def of_length_one(vector: Sequence[float]) -> list[float]:
     """The vector scaled to length 1; zeros stay."""
-    length = math.sqrt(math.fsum(one * one for one in vector))
-    return [one / length for one in vector] if length else list(vector)
+    length = math.sqrt(math.fsum(number * number for number in vector))
+    return [number / length for number in vector] if length else list(vector)

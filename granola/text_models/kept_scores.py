@@ -50,21 +50,21 @@ class ScoreStore:
 
         `keyed` is what an item's score depends on, `packed` a score as JSON has it, both besides the model's identity.
         """
-        own = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)
-        keys = [hashlib.sha256(own + b"\0" + orjson.dumps(keyed(item))).hexdigest() for item in items]
-        found: dict[str, R] = {}
+        model_bytes = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)
+        keys = [hashlib.sha256(model_bytes + b"\0" + orjson.dumps(keyed(item))).hexdigest() for item in items]
+        score_by_key: dict[str, R] = {}
         for key, body in self._get(list(dict.fromkeys(keys))).items():
-            found[key] = unpacked(orjson.loads(body))
-        self.reused += len(found)
-        lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
+            score_by_key[key] = unpacked(orjson.loads(body))
+        self.reused += len(score_by_key)
+        lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in score_by_key}
         waiting = list(lacking)
         for at in range(0, len(waiting), BLOCK):
-            some = waiting[at : at + BLOCK]
-            made = ask([lacking[key] for key in some])
-            self._put({key: orjson.dumps(packed(one)) for key, one in zip(some, made, strict=True)})
-            found.update(zip(some, made, strict=True))
-            self.computed += len(some)
-        return [found[key] for key in keys]
+            block = waiting[at : at + BLOCK]
+            computed = ask([lacking[key] for key in block])
+            self._put({key: orjson.dumps(packed(score)) for key, score in zip(block, computed, strict=True)})
+            score_by_key.update(zip(block, computed, strict=True))
+            self.computed += len(block)
+        return [score_by_key[key] for key in keys]
 
     def _get(self, keys: Sequence[str]) -> dict[str, bytes]:
         if self._cache is None:
@@ -89,9 +89,9 @@ class ScoreStore:
             self._cache.close()
 
 
-def _number(told: float | None) -> float:
+def _number(number: float | None) -> float:
     """JSON has no NaN: null stands for it."""
-    return math.nan if told is None else told
+    return math.nan if number is None else number
 
 
 class KeptEntailment:
@@ -108,8 +108,9 @@ class KeptEntailment:
     def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
         """As the model's."""
         return self._store.scores(
-            {"entailment": self.identity}, pairs, lambda one: [one.premise, one.hypothesis], self._model.entailments,
-            lambda one: [one.entailed, one.neutral, one.refuted], lambda told: Entailment(*map(_number, told)),
+            {"entailment": self.identity}, pairs, lambda pair: [pair.premise, pair.hypothesis], self._model.entailments,
+            lambda entailment: [entailment.entailed, entailment.neutral, entailment.refuted],
+            lambda numbers: Entailment(*map(_number, numbers)),
         )  # fmt: skip
 
 
@@ -127,7 +128,7 @@ class KeptRelevance:
     def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
         """As the model's."""
         return self._store.scores(
-            {"relevance": self.identity}, pairs, lambda one: [one.query, one.passage], self._model.relevances,
+            {"relevance": self.identity}, pairs, lambda pair: [pair.query, pair.passage], self._model.relevances,
             float, _number,
         )  # fmt: skip
 
@@ -146,8 +147,9 @@ class KeptContinuations:
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """As the model's."""
         return self._store.scores(
-            {"logprobs": self.identity}, given, lambda one: [one.prompt, one.text], self._model.token_scores,
-            lambda one: list(one.logprobs), lambda told: TokenScores(tuple(map(_number, told))),
+            {"logprobs": self.identity}, given,
+            lambda continuation: [continuation.prompt, continuation.text], self._model.token_scores,
+            lambda scores: list(scores.logprobs), lambda numbers: TokenScores(tuple(map(_number, numbers))),
         )  # fmt: skip
 
 

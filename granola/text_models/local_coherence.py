@@ -77,12 +77,12 @@ class LocalNextSentences:
     def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
         """As `CoherenceModel.coherences`."""
         pairs = [pair for sentences in paragraphs for pair in pairwise(sentences)]
-        shares = iter([softmax(own)[0] for own in self._weights.pair_logits(pairs)])  # the first output means "follows"
-        found = []
+        shares = iter([softmax(row)[0] for row in self._weights.pair_logits(pairs)])  # the first output means "follows"
+        coherences = []
         for sentences in paragraphs:
-            own = [next(shares) for _ in sentences[1:]]
-            found.append(math.fsum(own) / len(own) if own else 1.0)
-        return found
+            pair_shares = [next(shares) for _ in sentences[1:]]
+            coherences.append(math.fsum(pair_shares) / len(pair_shares) if pair_shares else 1.0)
+        return coherences
 
     def close(self) -> None:
         """Release the weights."""

@@ -41,41 +41,47 @@ class LocalContinuations:
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """As `ContinuationModel.token_scores`."""
         windows = [window for at, one in enumerate(given) for window in self._windows(at, one)]
-        found = self._weights.of_each(windows, lambda window: len(window.ids), self._run)
+        scores = self._weights.of_each(windows, lambda window: len(window.ids), self._run)
         parts: dict[int, list[float]] = {}
-        for window, logprobs in zip(windows, found, strict=True):
+        for window, logprobs in zip(windows, scores, strict=True):
             parts.setdefault(window.of, []).extend(logprobs)
         return [TokenScores(tuple(parts.get(at, ()))) for at in range(len(given))]
 
-    def _windows(self, of: int, one: Continuation) -> list[_Window]:
-        ids, begin = self._ids(one)
+    def _windows(self, of: int, continuation: Continuation) -> list[_Window]:
+        ids, begin = self._ids(continuation)
         room = self._weights.room
         half = max(1, room // 2)
-        found: list[_Window] = []
+        windows: list[_Window] = []
         end = begin
         while end < len(ids):
             # The first window holds all that fits; the others half a window of what has not been scored.
             new = min(len(ids), max(begin + half, room)) if end == begin else min(len(ids), end + half)
             start = max(0, new - room)
-            found.append(_Window(of=of, ids=tuple(ids[start:new]), first=end - start))
+            windows.append(_Window(of=of, ids=tuple(ids[start:new]), first=end - start))
             end = new
-        return found
+        return windows
 
-    def _ids(self, one: Continuation) -> tuple[list[int], int]:
+    def _ids(self, continuation: Continuation) -> tuple[list[int], int]:
         """Token ids of prompt and text, and which is the first that is scored."""
         tokenizer = self._weights.tokenizer
-        if not one.text:
+        if not continuation.text:
             return [], 0
         start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         if not tokenizer.is_fast:  # without offsets the two are tokenized apart
-            before = list(tokenizer(one.prompt, add_special_tokens=False)["input_ids"]) if one.prompt else []
-            ids = before + list(tokenizer(one.text, add_special_tokens=False)["input_ids"])
+            before = (
+                list(tokenizer(continuation.prompt, add_special_tokens=False)["input_ids"])
+                if continuation.prompt
+                else []
+            )
+            ids = before + list(tokenizer(continuation.text, add_special_tokens=False)["input_ids"])
             begin = len(before)
         else:
-            told = tokenizer(one.prompt + one.text, add_special_tokens=False, return_offsets_mapping=True)
-            ids = list(told["input_ids"])
-            ends = [end for _, end in told["offset_mapping"]]
-            begin = next((at for at, end in enumerate(ends) if end > len(one.prompt)), len(ids))
+            encoding = tokenizer(
+                continuation.prompt + continuation.text, add_special_tokens=False, return_offsets_mapping=True
+            )
+            ids = list(encoding["input_ids"])
+            ends = [end for _, end in encoding["offset_mapping"]]
+            begin = next((at for at, end in enumerate(ends) if end > len(continuation.prompt)), len(ids))
         if start is not None:
             return [start, *ids], begin + 1
         return ids, max(1, begin)
@@ -99,13 +105,13 @@ class LocalContinuations:
             input_ids=ids.to(weights.device), attention_mask=mask.to(weights.device), use_cache=False, **more
         ).logits
         shift = least if more else 0
-        found: list[list[float]] = []
+        scores: list[list[float]] = []
         for row, window in enumerate(windows):
-            own = logits[row, window.first - 1 - shift : len(window.ids) - 1 - shift].float()
-            wanted = torch.tensor(window.ids[window.first :], device=own.device)
-            taken = own.gather(1, wanted[:, None])[:, 0] - own.logsumexp(dim=1)
-            found.append([max(LEAST, one) if one < 0 else one for one in taken.cpu().tolist()])
-        return found
+            row_logits = logits[row, window.first - 1 - shift : len(window.ids) - 1 - shift].float()
+            targets = torch.tensor(window.ids[window.first :], device=row_logits.device)
+            logprobs = row_logits.gather(1, targets[:, None])[:, 0] - row_logits.logsumexp(dim=1)
+            scores.append([max(LEAST, logprob) if logprob < 0 else logprob for logprob in logprobs.cpu().tolist()])
+        return scores
 
     def close(self) -> None:
         """Release the weights."""

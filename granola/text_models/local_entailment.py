@@ -41,11 +41,14 @@ class LocalEntailment:
         Raises ModelError for a place without a model, and for labels that cannot be read.
         """
         self._weights = LocalWeights(place, head="AutoModelForSequenceClassification", settings=settings)
-        told = self._weights.config.id2label
-        own = [str(told[at]) for at in sorted(told)]
-        self.classes = classes_of(labels or own, where=f"local:{place}")
-        if len(self.classes) != len(own):
-            raise ModelError(f"local:{place}: {len(self.classes)} labels are given, the model has {len(own)}: {own}")
+        label_of = self._weights.config.id2label
+        model_labels = [str(label_of[at]) for at in sorted(label_of)]
+        self.classes = classes_of(labels or model_labels, where=f"local:{place}")
+        if len(self.classes) != len(model_labels):
+            raise ModelError(
+                f"local:{place}: {len(self.classes)} labels are given, "
+                f"the model has {len(model_labels)}: {model_labels}"
+            )
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -55,7 +58,7 @@ class LocalEntailment:
     def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
         """As `EntailmentModel.entailments`, by the softmax of the logits."""
         logits = self._weights.pair_logits([(pair.premise, pair.hypothesis) for pair in pairs])
-        return [entailment_of(softmax(own), self.classes) for own in logits]
+        return [entailment_of(softmax(row), self.classes) for row in logits]
 
     def close(self) -> None:
         """Release the weights."""
@@ -70,16 +73,16 @@ def classes_of(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
             f"{where}: its labels are {', '.join(labels)}, which do not say what is entailed, neutral or refuted; "
             "give their classes in order, as in labels=refuted,neutral,entailed"
         )
-    found = tuple(WORDS[word] for word in words)
-    if "entailed" not in found or len(found) < 2:
+    classes = tuple(WORDS[word] for word in words)
+    if "entailed" not in classes or len(classes) < 2:
         raise ModelError(f"{where}: none of its labels ({', '.join(labels)}) means entailed, or there is no other")
-    return found
+    return classes
 
 
 def softmax(logits: Sequence[float]) -> list[float]:
     """Probabilities of logits."""
     most = max(logits)
-    powers = [math.exp(one - most) for one in logits]
+    powers = [math.exp(logit - most) for logit in logits]
     whole = math.fsum(powers)
     return [power / whole for power in powers]
 
@@ -87,4 +90,4 @@ def softmax(logits: Sequence[float]) -> list[float]:
 def entailment_of(shares: Sequence[float], classes: Sequence[Class]) -> Entailment:
     """The judgement of probabilities in the order of `classes`; a class that is not there has 0."""
     by_class = dict(zip(classes, shares, strict=True))
-    return Entailment(*(by_class.get(one, 0.0) for one in CLASSES))
+    return Entailment(*(by_class.get(name, 0.0) for name in CLASSES))

@@ -34,7 +34,7 @@ class LocalRelevance:
     def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
         """As `RelevanceModel.relevances`."""
         logits = self._weights.pair_logits([(pair.query, pair.passage) for pair in pairs], cut="second")
-        return [share_of(own) for own in logits]
+        return [share_of(row) for row in logits]
 
     def close(self) -> None:
         """Release the weights."""

@@ -67,8 +67,8 @@ class LocalWeights:
         try:
             return getattr(transformers, loader).from_pretrained(self.place, local_files_only=self._folder, **more)
         except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
-            told = " ".join(str(error).split())[:300]
-            raise ModelError(f"local:{self.place} cannot be loaded by {loader}: {told}") from error
+            cause = " ".join(str(error).split())[:300]
+            raise ModelError(f"local:{self.place} cannot be loaded by {loader}: {cause}") from error
         finally:
             if bars:
                 logging.enable_progress_bar()
@@ -126,11 +126,11 @@ class LocalWeights:
         A batch that memory cannot hold is halved. Raises ModelError for a single item that it cannot hold.
         """
         order = sorted(range(len(items)), key=lambda at: -length(items[at]))
-        found: dict[int, R] = {}
+        output_of: dict[int, R] = {}
         for begin in range(0, len(order), self.settings.batch):
-            own = order[begin : begin + self.settings.batch]
-            found.update(zip(own, self._batch([items[at] for at in own], run), strict=True))
-        return [found[at] for at in range(len(items))]
+            places = order[begin : begin + self.settings.batch]
+            output_of.update(zip(places, self._batch([items[at] for at in places], run), strict=True))
+        return [output_of[at] for at in range(len(items))]
 
     def _batch(self, items: Sequence[T], run: Callable[[Sequence[T]], list[R]]) -> list[R]:
         import torch
@@ -159,11 +159,13 @@ class LocalWeights:
         encoded = [self._pair(first, second, cut) for first, second in pairs]
 
         def run(some: Sequence[Any]) -> list[list[float]]:
-            padded = tokenizer.pad([dict(one) for one in some], padding=True, return_tensors="pt").to(self.device)
+            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt").to(
+                self.device
+            )
             logits: list[list[float]] = model(**padded).logits.float().cpu().tolist()
             return logits
 
-        return self.of_each(encoded, lambda one: len(one["input_ids"]), run)
+        return self.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
 
     def _pair(self, first: str, second: str, cut: Literal["first", "second"]) -> Any:
         tokenizer, room = self.tokenizer, self.room
@@ -178,11 +180,13 @@ class LocalWeights:
         encoded = [tokenizer(text, truncation=True, max_length=self.room) for text in texts]
 
         def run(some: Sequence[Any]) -> list[list[float]]:
-            padded = tokenizer.pad([dict(one) for one in some], padding=True, return_tensors="pt").to(self.device)
+            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt").to(
+                self.device
+            )
             logits: list[list[float]] = model(**padded).logits.float().cpu().tolist()
             return logits
 
-        return self.of_each(encoded, lambda one: len(one["input_ids"]), run)
+        return self.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
 
     def close(self) -> None:
         """Release the weights; the next use reads them again."""

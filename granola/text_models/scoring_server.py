@@ -85,15 +85,17 @@ class ScoringServer:
             else:
                 if answer.status == 200:
                     return self._json(answer.body, path)
-                told = excerpt(self._key.scrubbed_bytes(answer.body) if self._key else answer.body, _TOLD)
+                answer_text = excerpt(self._key.scrubbed_bytes(answer.body) if self._key else answer.body, _TOLD)
                 if answer.status in (401, 402, 403):
-                    raise ModelAccessError(f"{self.shown}: status {answer.status}: {told}; key=VARIABLE names a key")
+                    raise ModelAccessError(
+                        f"{self.shown}: status {answer.status}: {answer_text}; key=VARIABLE names a key"
+                    )
                 if answer.status in (404, 405):
                     raise ModelAccessError(
                         f"{self.shown}: status {answer.status} for {path}: is the address right, the model's name, "
-                        f"and does this server give such scores? {told}"
+                        f"and does this server give such scores? {answer_text}"
                     )
-                trouble = ModelError(f"{self.shown}: status {answer.status}: {told}")
+                trouble = ModelError(f"{self.shown}: status {answer.status}: {answer_text}")
                 if answer.status < 500 and answer.status not in (408, 409, 425, 429):
                     raise trouble
                 after = retry_after(answer.headers)
@@ -109,9 +111,9 @@ class ScoringServer:
         except orjson.JSONDecodeError as error:
             raise self.misread(path, excerpt(body, _TOLD)) from error
 
-    def misread(self, path: str, told: object) -> ModelError:
+    def misread(self, path: str, answer: object) -> ModelError:
         """An answer that is not in the form of its kind."""
-        return ModelError(f"{self.shown}: {path} answered in another form than is known: {str(told)[:_TOLD]}")
+        return ModelError(f"{self.shown}: {path} answered in another form than is known: {str(answer)[:_TOLD]}")
 
     def close(self) -> None:
         """Release connections."""

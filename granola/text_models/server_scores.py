@@ -43,31 +43,34 @@ class ServerContinuations:
         """As `ContinuationModel.token_scores`."""
         return self._server.each(given, self._of)
 
-    def _of(self, one: Continuation) -> TokenScores:
-        if not one.text:
+    def _of(self, continuation: Continuation) -> TokenScores:
+        if not continuation.text:
             return TokenScores(())
         path = "/completions"
-        whole = one.prompt + one.text
+        whole = continuation.prompt + continuation.text
         # Some servers refuse to make no token at all: one is made and left out.
         body = {
             "model": self._server.model, "prompt": whole, "max_tokens": 1, "temperature": 0,
             "logprobs": 1, "echo": True,
         }  # fmt: skip
-        told = self._server.post(path, body)
+        answer = self._server.post(path, body)
         try:
-            found = told["choices"][0]["logprobs"]
-            tokens = [str(token) for token in found["tokens"]]
-            logprobs = found["token_logprobs"]
-            begins = _begins(tokens, whole, found.get("text_offset"))
+            echoed = answer["choices"][0]["logprobs"]
+            tokens = [str(token) for token in echoed["tokens"]]
+            logprobs = echoed["token_logprobs"]
+            begins = _begins(tokens, whole, echoed.get("text_offset"))
             taken = [
                 number
                 for token, begin, number in zip(tokens, begins, logprobs, strict=True)
-                if len(one.prompt) < begin + len(token) and begin < len(whole) and begin >= 0 and number is not None
+                if len(continuation.prompt) < begin + len(token)
+                and begin < len(whole)
+                and begin >= 0
+                and number is not None
             ]
             scores = TokenScores(tuple(max(LEAST, min(0.0, float(number))) for number in taken))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise self._server.misread(path, told) from error
-        if not scores.logprobs and one.prompt:
+            raise self._server.misread(path, answer) from error
+        if not scores.logprobs and continuation.prompt:
             raise self._server.misread(path, "no log-probability of the text that was sent: does it know `echo`?")
         return scores
 
@@ -87,7 +90,7 @@ def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
             here += len(token)
         return begins
     if isinstance(offsets, list) and len(offsets) == len(tokens):
-        return [int(one) for one in offsets]
+        return [int(offset) for offset in offsets]
     raise ValueError("tokens that do not make up the text, without offsets")
 
 
@@ -115,12 +118,12 @@ class ServerRelevance:
         body = {
             "model": self._server.model, "query": pair.query, "documents": [pair.passage], "texts": [pair.passage],
         }  # fmt: skip
-        told = self._server.post(path, body)
+        answer = self._server.post(path, body)
         try:
-            (found,) = told["results"] if isinstance(told, dict) else told
-            score = float(found["relevance_score"] if "relevance_score" in found else found["score"])
+            (ranked,) = answer["results"] if isinstance(answer, dict) else answer
+            score = float(ranked["relevance_score"] if "relevance_score" in ranked else ranked["score"])
         except (KeyError, TypeError, ValueError) as error:
-            raise self._server.misread(path, told) from error
+            raise self._server.misread(path, answer) from error
         if not 0 <= score <= 1:
             raise self._server.misread(path, f"a score of {score}, which is not from 0 to 1")
         return score
@@ -148,13 +151,13 @@ class ServerEntailment:
     def _of(self, pair: TextPair) -> Entailment:
         path = "/predict"
         body = {"inputs": [[pair.premise, pair.hypothesis]], "raw_scores": False, "truncate": True}
-        told = self._server.post(path, body)
+        answer = self._server.post(path, body)
         try:
-            found = told[0] if isinstance(told[0], list) else told
-            labels = [str(one["label"]) for one in found]
-            shares = [float(one["score"]) for one in found]
+            predictions = answer[0] if isinstance(answer[0], list) else answer
+            labels = [str(prediction["label"]) for prediction in predictions]
+            shares = [float(prediction["score"]) for prediction in predictions]
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise self._server.misread(path, told) from error
+            raise self._server.misread(path, answer) from error
         whole = math.fsum(shares)
         if not all(0 <= share <= 1 for share in shares) or abs(whole - 1) > 0.02:  # rounded as they are sent
             raise self._server.misread(path, f"probabilities that do not add up to 1: {shares}")
@@ -185,12 +188,14 @@ class ServerEmbeddings:
 
     def _of(self, texts: Sequence[str]) -> list[list[float]]:
         path = "/embeddings"
-        told = self._server.post(path, {"model": self._server.model, "input": list(texts)})
+        answer = self._server.post(path, {"model": self._server.model, "input": list(texts)})
         try:
-            found = {int(one["index"]): [float(number) for number in one["embedding"]] for one in told["data"]}
-            return [of_length_one(found[at]) for at in range(len(texts))]
+            vector_of = {
+                int(entry["index"]): [float(number) for number in entry["embedding"]] for entry in answer["data"]
+            }
+            return [of_length_one(vector_of[at]) for at in range(len(texts))]
         except (KeyError, TypeError, ValueError) as error:
-            raise self._server.misread(path, told) from error
+            raise self._server.misread(path, answer) from error
 
     def close(self) -> None:
         """Release connections."""

@@ -38,17 +38,17 @@ class TextModelWord:
     settings: Mapping[str, str]
 
 
-def parse_word(given: str, *own: str) -> TextModelWord:
-    """The word read; `own` are settings of a kind of scores beside those of all. Raises ModelSpecError."""
-    kind, colon, rest = given.partition(":")
+def parse_word(word: str, *extra_settings: str) -> TextModelWord:
+    """The word read; `extra_settings` are those of a kind of scores beside those of all. Raises ModelSpecError."""
+    kind, colon, address = word.partition(":")
     if not colon or kind not in ("local", "openai"):
         shown = repr(kind) if kind.isidentifier() and len(kind) < 40 else "what is given"
         raise ModelSpecError(f"{shown} names no kind of model that scores texts; allowed: {GRAMMAR}")
-    rest, _, name = rest.partition("#") if kind == "openai" else (rest, "", "")
-    place, _, text = rest.partition("?")
+    address, _, name = address.partition("#") if kind == "openai" else (address, "", "")
+    place, _, text = address.partition("?")
     if not place or (kind == "openai" and not name):
         raise ModelSpecError(f"{kind}: names no {'model behind #' if place else 'place'}; allowed: {GRAMMAR}")
-    known = (*_WEIGHTS, *own) if kind == "local" else _SERVER
+    known = (*_WEIGHTS, *extra_settings) if kind == "local" else _SERVER
     settings: dict[str, str] = {}
     for part in text.split("&") if text else []:
         setting, equals, value = part.partition("=")

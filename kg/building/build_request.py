@@ -1,4 +1,4 @@
-"""What a build is asked for: what can be told of it before hours are spent on reading."""
+"""What a build is asked for: what can be checked before hours are spent on reading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kg.reading.dump import STDIN
 
 
 def check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
-    """What can be told before hours are spent on reading; raises as `build` does."""
+    """Check what can be checked before hours are spent on reading; raises as `build` does."""
     if not sources:
         raise SourceError("no source given; name at least one dump file, or - for standard input")
     if sum(str(source) == STDIN for source in sources) > 1:
@@ -39,5 +39,5 @@ def fingerprint(source: Path | str) -> dict[str, Any]:
     path = Path(source)
     if str(source) == STDIN or not path.is_file():
         return {"name": "stdin" if str(source) == STDIN else path.name}
-    found = path.stat()
-    return {"name": path.name, "size": found.st_size, "modified": found.st_mtime_ns}
+    status = path.stat()
+    return {"name": path.name, "size": status.st_size, "modified": status.st_mtime_ns}

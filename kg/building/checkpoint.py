@@ -45,7 +45,7 @@ NAMES = (
 class BuildFolder:
     """The folder of one build, locked while it is open. `state` is what the last checkpoint said, {} at first.
 
-    `request` is what must be equal for a build to go on; `told` names it to the user. Raises SnapshotError where
+    `request` is what must be equal for a build to go on. Raises SnapshotError where
     another build is at work here or left its work, OSError and sqlite3.Error.
     """
 
@@ -133,10 +133,10 @@ class BuildFolder:
         """Keep everything up to now."""
         run = self.connection.execute
         self._note(state)
-        for name, one in ids.items():
+        for name, id_set in ids.items():
             self.connection.executemany(
                 "INSERT OR REPLACE INTO notes.ids VALUES (?, ?, ?)",
-                ((name, page, bits) for page, bits in one.pages()),
+                ((name, page, bits) for page, bits in id_set.pages()),
             )
         run("COMMIT")
         run("BEGIN")

@@ -214,7 +214,7 @@ class _Store:
         filling.seal(self._connection, {}, (), ())
         self._connection.execute("COMMIT")
         (pages,), (size,) = (
-            self._connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "page_size")
+            self._connection.execute(f"PRAGMA {pragma}").fetchone() for pragma in ("page_count", "page_size")
         )
         return int(pages * size)
 

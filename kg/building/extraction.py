@@ -130,10 +130,10 @@ class Extractor:
                 digests += self._typed(text, batch, heard)
                 batch.entities += 1
             except (msgspec.DecodeError, Unusual, UnicodeDecodeError, RecursionError):
-                for at, found in parse(Block(line=line, data=text, single=True)):
+                for at, parsed in parse(Block(line=line, data=text, single=True)):
                     if batch.entities == limit:
                         break
-                    digests += self._tolerant(at, found, batch, heard)
+                    digests += self._tolerant(at, parsed, batch, heard)
         batch.heard = sorted(heard)
         batch.digest = summed(digests)
         return batch
@@ -141,10 +141,10 @@ class Extractor:
     def take(self, block: Block, ordinal: int) -> tuple[Any, list[Any]]:
         """The record and the names of the item or property at `ordinal` among the block's, selected or not."""
         for line, text in lines_of(block):
-            for _, found in parse(Block(line=line, data=text, single=True)):
-                if isinstance(found, DamagedLine):
+            for _, parsed in parse(Block(line=line, data=text, single=True)):
+                if isinstance(parsed, DamagedLine):
                     continue
-                entity = decode(found, languages=self._recipe.languages).entity
+                entity = decode(parsed, languages=self._recipe.languages).entity
                 if entity is None:
                     continue
                 if ordinal == 0:
@@ -156,29 +156,29 @@ class Extractor:
 
     def survey(self, block: Block, limit: int | None = None) -> Survey:
         """The edges along the recipe's properties, and who bears one of its names."""
-        found = Survey(edges=[], named=[])
+        survey = Survey(edges=[], named=[])
         for line, text in lines_of(block):
-            if found.entities == limit:
+            if survey.entities == limit:
                 break
             try:
-                self._typed_survey(text, found)
-                found.entities += 1
+                self._typed_survey(text, survey)
+                survey.entities += 1
             except (msgspec.DecodeError, Unusual, UnicodeDecodeError, RecursionError):
                 for _, data in parse(Block(line=line, data=text, single=True)):
-                    if found.entities == limit:
+                    if survey.entities == limit:
                         break
                     if isinstance(data, DamagedLine):
                         continue
-                    found.entities += 1
+                    survey.entities += 1
                     try:
                         number = number_of(entity_id(data))
                     except Unreadable:
                         continue  # the second reading reports it
                     if number is not None:
-                        self._edges(number, _keyed(data), found)
+                        self._edges(number, _keyed(data), survey)
                         if self._named and self._is_named(term_texts(data, self._recipe.languages)):
-                            found.named.append(number)
-        return found
+                            survey.named.append(number)
+        return survey
 
     # The typed way
 
@@ -208,12 +208,12 @@ class Extractor:
         batch.names.append(names)
         return digest_of(encoded)
 
-    def _typed_survey(self, text: bytes, found: Survey) -> None:
+    def _typed_survey(self, text: bytes, survey: Survey) -> None:
         sketch = self._sketch(text)
         number = self._number(sketch)
-        self._edges(number, self._rows.edges(sketch.claims), found)
+        self._edges(number, self._rows.edges(sketch.claims), survey)
         if self._named and self._is_named(_texts(sketch)):
-            found.named.append(number)
+            survey.named.append(number)
 
     def _number(self, entity: Any) -> int:
         number = number_of(entity.id) if entity.type in ("item", "property") else None
@@ -223,24 +223,24 @@ class Extractor:
 
     # The tolerant way
 
-    def _tolerant(self, line: int, found: Any, batch: BlockRows, heard: set[str]) -> int:
-        if isinstance(found, DamagedLine):
-            batch.rejects.append(_row(line, found.reject, found.excerpt))
+    def _tolerant(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
+        if isinstance(parsed, DamagedLine):
+            batch.rejects.append(_row(line, parsed.reject, parsed.excerpt))
             return 0
         batch.entities += 1
         try:
-            number = number_of(entity_id(found))
+            number = number_of(entity_id(parsed))
         except Unreadable:
             number = None
         languages = self._recipe.languages
         if number is not None and not (
-            self._picks(number) or (self._named and self._is_named(term_texts(found, languages)))
+            self._picks(number) or (self._named and self._is_named(term_texts(parsed, languages)))
         ):
             batch.numbers.append(number)
             batch.kept.append(False)
-            batch.tallies.append(self._tally(_keyed(found)))
+            batch.tallies.append(self._tally(_keyed(parsed)))
             return 0
-        decoded = decode(found, languages=languages)
+        decoded = decode(parsed, languages=languages)
         batch.rejects.extend(_row(line, reject, None) for reject in decoded.rejects)
         entity = decoded.entity
         if entity is None or number is None:
@@ -266,19 +266,19 @@ class Extractor:
         keys = self._recipe.keys
         return any(normalise(text) in keys for text in texts)
 
-    def _tally(self, found: Iterator[tuple[int, int | None]]) -> list[int | str]:
+    def _tally(self, pairs: Iterator[tuple[int, int | None]]) -> list[int | str]:
         keys = set()
         counted = self._recipe.counted
-        for prop, value in found:
+        for prop, value in pairs:
             keys.add(key_of(prop))
             # Counts are kept of values that are in the snapshot; by name it may turn out late who is.
             if value is not None and (self._named or prop in counted or self._picks(value)):
                 keys.add(key_of(prop, value))
         return list(keys)
 
-    def _edges(self, number: int, found: Iterator[tuple[int, int | None]], into: Survey) -> None:
+    def _edges(self, number: int, pairs: Iterator[tuple[int, int | None]], into: Survey) -> None:
         along = self._recipe.along
-        into.edges += [(prop, number, value) for prop, value in found if value is not None and prop in along]
+        into.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
 
 
 def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:

@@ -68,13 +68,13 @@ def build_from_rdf(
         origin = Origin(
             sources=[
                 {
-                    "name": one.name,
-                    "size": one.size,
-                    "modified": one.modified,
-                    "sha256": one.sha256,
-                    "triples": one.triples,
+                    "name": source.name,
+                    "size": source.size,
+                    "modified": source.modified,
+                    "sha256": source.sha256,
+                    "triples": source.triples,
                 }
-                for one in reading.sources
+                for source in reading.sources
             ],
             scope=scope or Scope(),
             rejects=reading.rejects,
@@ -129,8 +129,8 @@ def build_from_api(
     _check_scope(
         scope, "the API", {"ids", "also", "names", *_STEPS}, "name ids or names, or take a dump or --from sparql"
     )
-    with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as kept:
-        api = WikiDataAPI(kept, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
+    with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
+        api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
 
         asked = [] if languages is None else sorted(set(languages) - {"mul"})
         seeds = (scope.ids | scope.also).union(api.named(scope.names, asked or ["en"]) if scope.names else ())
@@ -139,7 +139,7 @@ def build_from_api(
             return {
                 "source_kind": "api",
                 "time_aware": True,
-                "fetched": [None if at is None else _moment(at) for at in (kept.first, kept.last)],
+                "fetched": [None if at is None else _moment(at) for at in (answer_cache.first, answer_cache.last)],
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 

@@ -65,13 +65,13 @@ class SourcePass:
             )
             for path, name in sources
         ]
-        kept = resume or {}
-        self._at: int = kept.get("source", 0)
-        self._mark = Mark(**kept["mark"]) if kept.get("mark") else None
-        self._finished: list[dict[str, Any]] = kept.get("finished", [])
-        self.entities: int = kept.get("entities", 0)
-        self.damage: list[tuple[str, str]] = [(name, what) for name, what in kept.get("damage", ())]
-        self.unclosed: list[str] = list(kept.get("unclosed", ()))
+        state = resume or {}
+        self._at: int = state.get("source", 0)
+        self._mark = Mark(**state["mark"]) if state.get("mark") else None
+        self._finished: list[dict[str, Any]] = state.get("finished", [])
+        self.entities: int = state.get("entities", 0)
+        self.damage: list[tuple[str, str]] = [(name, what) for name, what in state.get("damage", ())]
+        self.unclosed: list[str] = list(state.get("unclosed", ()))
         self._last: tuple[DumpReader, Block] | None = None
         self._given: tuple[DumpReader, Block] | None = None
         self.settled = True  # whether all that was given has been taken whole: `state` may be kept

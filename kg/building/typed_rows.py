@@ -97,8 +97,8 @@ class TypedRowMaker:
                     raise Unusual
                 if snak.snaktype == "value":
                     data = snak.datavalue
-                    found = targets.get(data.value.id) if type(data) is EntityData else None
-                    kind, value = found or value_of(data)
+                    target = targets.get(data.value.id) if type(data) is EntityData else None
+                    kind, value = target or value_of(data)
                     if type(value) is list:
                         value = orjson.dumps(value).decode()
                 else:
@@ -138,26 +138,30 @@ class TypedRowMaker:
             number = self._properties[prop] = int(prop[1:])
         return number
 
-    def _qualifiers(self, given: Any, order: list[str]) -> str | None:
-        if type(given) is not dict:
+    def _qualifiers(self, snaks_by_property: Any, order: list[str]) -> str | None:
+        if type(snaks_by_property) is not dict:
             raise Unusual
-        if len(given) > 1 and order:
-            first = [prop for prop in dict.fromkeys(order) if prop in given]
-            rest = () if len(first) == len(given) else (prop for prop in given if prop not in first)
-            props = [*first, *rest]
+        if len(snaks_by_property) > 1 and order:
+            first = [prop for prop in dict.fromkeys(order) if prop in snaks_by_property]
+            others = (
+                ()
+                if len(first) == len(snaks_by_property)
+                else (prop for prop in snaks_by_property if prop not in first)
+            )
+            props = [*first, *others]
         else:
-            props = list(given)
-        found = []
+            props = list(snaks_by_property)
+        qualifiers = []
         for prop in props:
             number = self._property(prop)
-            for snak in given[prop]:
+            for snak in snaks_by_property[prop]:
                 if snak.property != prop:
                     raise Unusual
                 if snak.snaktype == "value":
-                    found.append([number, *self._value(snak.datavalue)])
+                    qualifiers.append([number, *self._value(snak.datavalue)])
                 else:
-                    found.append([number, _unknown(snak.snaktype), None])
-        return orjson.dumps(found).decode() if found else None
+                    qualifiers.append([number, _unknown(snak.snaktype), None])
+        return orjson.dumps(qualifiers).decode() if qualifiers else None
 
     def _value(self, data: Any) -> tuple[int, Any]:
         kind = type(data)
@@ -187,19 +191,19 @@ class TypedRowMaker:
             return encode_value(place)
         raise Unusual
 
-    def _target(self, given: str) -> tuple[int, int | str]:
-        number = number_afresh(given)
+    def _target(self, entity_id: str) -> tuple[int, int | str]:
+        number = number_afresh(entity_id)
         if number is not None:
-            found: tuple[int, int | str] = (schema.ENTITY, number)
+            target: tuple[int, int | str] = (schema.ENTITY, number)
         else:
             try:
-                found = encode_value(read_entity_value(given))
+                target = encode_value(read_entity_value(entity_id))
             except Unreadable:
                 raise Unusual from None
         if len(self._targets) > _REMEMBERED:
             self._targets.clear()
-        self._targets[given] = found
-        return found
+        self._targets[entity_id] = target
+        return target
 
     def edges(self, claims: Any) -> Iterator[tuple[int, int | None]]:
         """(property, target) of every statement that counts, as `kg.reading.snaks.entity_edge` has them."""
@@ -225,22 +229,22 @@ class TypedRowMaker:
                     if data is UNSET:
                         raise Unusual
                     if data.type == "wikibase-entityid":
-                        given = data.value if type(data.value) is str else data.value.id
-                        if given is None:
+                        entity_id = data.value if type(data.value) is str else data.value.id
+                        if entity_id is None:
                             raise Unusual
-                        target = self._targets.get(given)
+                        target = self._targets.get(entity_id)
                         if target is None:
-                            target = self._target(given)
+                            target = self._target(entity_id)
                         yield prop, target[1] if target[0] == schema.ENTITY else None  # type: ignore[misc]
                     else:
                         yield prop, None
 
 
 def _unknown(snaktype: str) -> int:
-    found = _UNKNOWN.get(snaktype)
-    if found is None:
+    kind = _UNKNOWN.get(snaktype)
+    if kind is None:
         raise Unusual
-    return found
+    return kind
 
 
 def _time(time: str, precision: int, calendar: str) -> list[int]:
@@ -252,8 +256,8 @@ def _read_time(time: str, precision: int, calendar: str) -> list[int]:
         value = read_time({"time": time, "precision": precision, "calendarmodel": calendar})
     except Unreadable:
         raise Unusual from None
-    found: list[int] = encode_value(value)[1]
-    return found
+    fields: list[int] = encode_value(value)[1]
+    return fields
 
 
 _kept_time = bounded_cache(entries=1 << 15, longest=40)(_read_time)
@@ -269,8 +273,8 @@ def _read_quantity(amount: str, unit: str, lower: str | None, upper: str | None)
         value = read_quantity({"amount": amount, "unit": unit, "lowerBound": lower, "upperBound": upper})
     except Unreadable:
         raise Unusual from None
-    found: list[str | None] = encode_value(value)[1]
-    return found
+    fields: list[str | None] = encode_value(value)[1]
+    return fields
 
 
 _kept_quantity = bounded_cache(entries=1 << 13, longest=40)(_read_quantity)

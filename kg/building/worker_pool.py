@@ -44,11 +44,11 @@ def cores() -> int:
 class Task:
     """Bytes given to the crew, and in time what became of them."""
 
-    __slots__ = ("_crew", "_found", "error", "kind", "parts", "size")
+    __slots__ = ("_answer", "_crew", "error", "kind", "parts", "size")
 
     def __init__(self, crew: WorkerPool, kind: int, parts: tuple[bytes, ...]) -> None:
         self._crew = crew
-        self._found: bytes | None = None
+        self._answer: bytes | None = None
         self.kind = kind
         self.parts = parts
         self.size = sum(map(len, parts))
@@ -57,19 +57,19 @@ class Task:
     @property
     def done(self) -> bool:
         """Whether the result is there."""
-        return self._found is not None or self.error is not None
+        return self._answer is not None or self.error is not None
 
-    def settle(self, found: bytes | None, error: BaseException | None = None) -> None:
+    def settle(self, answer: bytes | None, error: BaseException | None = None) -> None:
         """The result or the error of it."""
-        self._found, self.error = found, error
+        self._answer, self.error = answer, error
 
     def result(self) -> bytes:
         """Wait for the result. Raises what the handler raised, or `WorkerError`."""
         self._crew.wait(self)
         if self.error is not None:
             raise self.error
-        assert self._found is not None  # settled without an error
-        return self._found
+        assert self._answer is not None  # settled without an error
+        return self._answer
 
 
 class _PoolWorker:
@@ -120,16 +120,16 @@ class _PoolWorker:
         """One answer, which is there or on its way."""
         status, slot, size = _CALL.unpack(_read(self.answers, _CALL.size))
         if slot & _ELSEWHERE:
-            found = _read(self.answers, size)
+            answer = _read(self.answers, size)
         else:
             at = (2 * slot + 1) * AREA
-            found = self.memory[at : at + size]
+            answer = self.memory[at : at + size]
         task = self.tasks.pop(slot & ~_ELSEWHERE)
         self.large = False
         if status == _DONE:
-            task.settle(found)
+            task.settle(answer)
         else:
-            task.settle(None, pickle.loads(found))  # from our own worker
+            task.settle(None, pickle.loads(answer))  # from our own worker
 
     def stop(self) -> None:
         for stream in (self.calls, self.answers):
@@ -233,7 +233,7 @@ class WorkerPool:
             if not free:
                 return
             self._waiting.popleft()
-            worker = min(free, key=lambda one: len(one.tasks))
+            worker = min(free, key=lambda worker: len(worker.tasks))
             with self._hearing(worker):
                 worker.give(task)
 
@@ -274,20 +274,20 @@ class WorkerPool:
 def _shared_memory() -> int:
     """A file that has no name and, where the system can do it, no place on a disk."""
     if sys.platform == "linux":
-        found = os.memfd_create("granola-blocks")
+        descriptor = os.memfd_create("granola-blocks")
     else:
-        found, name = tempfile.mkstemp()
+        descriptor, name = tempfile.mkstemp()
         os.unlink(name)
-    os.truncate(found, 2 * _SLOTS * AREA)
-    return found
+    os.truncate(descriptor, 2 * _SLOTS * AREA)
+    return descriptor
 
 
 def _environment() -> dict[str, str]:
     """Ours, and for glibc: keep and enlarge the pages of blocks, which are freed and taken again all the time."""
-    found = dict(os.environ)
+    variables = dict(os.environ)
     settings = "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=67108864:glibc.malloc.hugetlb=1"
-    found["GLIBC_TUNABLES"] = ":".join(filter(None, (settings, found.get("GLIBC_TUNABLES"))))
-    return found
+    variables["GLIBC_TUNABLES"] = ":".join(filter(None, (settings, variables.get("GLIBC_TUNABLES"))))
+    return variables
 
 
 def _write(stream: IO[bytes], data: bytes) -> None:
@@ -328,13 +328,13 @@ def serve(shared: int) -> None:
             data = memoryview(_read(calls, size)) if slot & _ELSEWHERE else shared_view[at : at + size]
             slot &= ~_ELSEWHERE
             try:
-                status, found = _DONE, handlers[kind](data)
+                status, answer = _DONE, handlers[kind](data)
             except Exception as error:
-                status, found = _FAILED, pickle.dumps(error)
-            if len(found) > AREA:
-                _write(answers, _CALL.pack(status, slot | _ELSEWHERE, len(found)))
-                _write(answers, found)
+                status, answer = _FAILED, pickle.dumps(error)
+            if len(answer) > AREA:
+                _write(answers, _CALL.pack(status, slot | _ELSEWHERE, len(answer)))
+                _write(answers, answer)
             else:
                 at += AREA
-                memory[at : at + len(found)] = found
-                _write(answers, _CALL.pack(status, slot, len(found)))
+                memory[at : at + len(answer)] = answer
+                _write(answers, _CALL.pack(status, slot, len(answer)))

@@ -58,8 +58,8 @@ class Change:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object without the fields that are not set."""
-        found = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in found.items() if value is not None and value != ()}
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in fields.items() if value is not None and value != ()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,14 +141,14 @@ def _changes(old: _File, new: _File, progress: Callable[[int], None] | None) -> 
     entities = "SELECT id, datatype FROM entity ORDER BY id"
     for count, (number, before, after) in enumerate(_side_by_side(old.rows(entities), new.rows(entities))):
         subject = id_of(number)
-        found = list(_of_entity(old, new, number, subject))
+        changes = list(_of_entity(old, new, number, subject))
         if before is None or after is None:
             target = None if after else new.redirect(number)
             kind: Kind = "added" if before is None else "removed"
             yield Change(what="entity", kind=kind, entity=subject, merged_into=target)
-        elif found or before != after:
+        elif changes or before != after:
             yield Change(what="entity", kind="changed", entity=subject)
-        yield from found
+        yield from changes
         if progress is not None and count % 1000 == 0:
             progress(count)
     redirects = "SELECT source, target FROM redirect ORDER BY source"
@@ -170,15 +170,15 @@ def _of_entity(old: _File, new: _File, number: int, subject: str) -> Iterator[Ch
 
 def _statements(before: list[Any], after: list[Any], subject: str) -> Iterator[Change]:
     # Ids repeat only in damaged sources; then the place among the repeats tells them apart.
-    held, found = _by_id(before), _by_id(after)
-    for key in [*held, *(key for key in found if key not in held)]:
-        one, other = held.get(key), found.get(key)
-        aspects = _aspects(one, other) if one and other else ()
-        if one and other and not aspects:
+    old_rows, new_rows = _by_id(before), _by_id(after)
+    for key in [*old_rows, *(key for key in new_rows if key not in old_rows)]:
+        old, new = old_rows.get(key), new_rows.get(key)
+        aspects = _aspects(old, new) if old and new else ()
+        if old and new and not aspects:
             continue
-        row = one or other
+        row = old or new
         assert row is not None  # a key is of one of the two
-        kind: Kind = "added" if one is None else "removed" if other is None else "changed"
+        kind: Kind = "added" if old is None else "removed" if new is None else "changed"
         yield Change(
             what="statement",
             kind=kind,
@@ -186,28 +186,28 @@ def _statements(before: list[Any], after: list[Any], subject: str) -> Iterator[C
             property=f"P{row[1]}",
             statement=_statement_id(subject, key[1]),
             aspects=aspects,
-            old=None if one is None else _stated(one),
-            new=None if other is None else _stated(other),
+            old=None if old is None else _stated(old),
+            new=None if new is None else _stated(new),
         )
 
 
 def _by_id(rows: list[Any]) -> dict[tuple[int, Any, int], Any]:
-    found: dict[tuple[int, Any, int], Any] = {}
+    row_by_key: dict[tuple[int, Any, int], Any] = {}
     for row in rows:
         repeat = 0
-        while (key := (row[1], row[6], repeat)) in found:
+        while (key := (row[1], row[6], repeat)) in row_by_key:
             repeat += 1
-        found[key] = row
-    return found
+        row_by_key[key] = row
+    return row_by_key
 
 
-def _aspects(one: Any, other: Any) -> tuple[str, ...]:
-    if one == other:
+def _aspects(old: Any, new: Any) -> tuple[str, ...]:
+    if old == new:
         return ()
     differs = {
-        "rank": one[2] != other[2],
-        "value": one[3:5] != other[3:5],
-        "qualifiers": one[5] != other[5] and _unordered(one[5]) != _unordered(other[5]),
+        "rank": old[2] != new[2],
+        "value": old[3:5] != new[3:5],
+        "qualifiers": old[5] != new[5] and _unordered(old[5]) != _unordered(new[5]),
     }
     return tuple(name for name, is_so in differs.items() if is_so)
 
@@ -217,10 +217,10 @@ def _unordered(qualifiers: str | None) -> list[bytes]:
 
 
 def _stated(row: Any) -> dict[str, Any]:
-    said: dict[str, Any] = {"rank": _RANKS[row[2]], "value": _plain(row[3], row[4])}
+    statement: dict[str, Any] = {"rank": _RANKS[row[2]], "value": _plain(row[3], row[4])}
     if row[5] is not None:
-        said["qualifiers"] = [[f"P{prop}", _plain(kind, value)] for prop, kind, value in orjson.loads(row[5])]
-    return said
+        statement["qualifiers"] = [[f"P{prop}", _plain(kind, value)] for prop, kind, value in orjson.loads(row[5])]
+    return statement
 
 
 def _plain(kind: int, value: Any) -> Any:
@@ -242,11 +242,11 @@ def _statement_id(subject: str, stored: bytes | str) -> str:
 
 
 def _terms(before: list[Any], after: list[Any], subject: str) -> Iterator[Change]:
-    held, found = _by_language(before), _by_language(after)
-    for key in sorted(held.keys() | found.keys()):
+    old_terms, new_terms = _by_language(before), _by_language(after)
+    for key in sorted(old_terms.keys() | new_terms.keys()):
         language, kind = key
         what = _TERMS[kind]
-        old, new = held.get(key, []), found.get(key, [])
+        old, new = old_terms.get(key, []), new_terms.get(key, [])
         if old == new:
             continue
         if kind == schema.ALIAS:
@@ -263,24 +263,24 @@ def _terms(before: list[Any], after: list[Any], subject: str) -> Iterator[Change
 
 
 def _by_language(rows: list[Any]) -> dict[tuple[str, int], list[str]]:
-    found: dict[tuple[str, int], list[str]] = {}
+    texts_by_term: dict[tuple[str, int], list[str]] = {}
     for _, language, kind, text in rows:
-        found.setdefault((language, kind), []).append(text)
-    return found
+        texts_by_term.setdefault((language, kind), []).append(text)
+    return texts_by_term
 
 
 def _side_by_side(first: Iterator[Any], second: Iterator[Any]) -> Iterator[tuple[int, Any, Any]]:
     """(key, row or None, row or None) of two streams in the order of their first column."""
-    one, other = next(first, None), next(second, None)
-    while one is not None or other is not None:
-        key = min(row[0] for row in (one, other) if row is not None)
-        here = one if one is not None and one[0] == key else None
-        there = other if other is not None and other[0] == key else None
+    left, right = next(first, None), next(second, None)
+    while left is not None or right is not None:
+        key = min(row[0] for row in (left, right) if row is not None)
+        here = left if left is not None and left[0] == key else None
+        there = right if right is not None and right[0] == key else None
         yield key, here, there
         if here is not None:
-            one = next(first, None)
+            left = next(first, None)
         if there is not None:
-            other = next(second, None)
+            right = next(second, None)
 
 
 class _File:
@@ -310,8 +310,8 @@ class _File:
             raise DamagedSnapshotError(f"cannot read snapshot {self._path}: {error}") from error
 
     def redirect(self, number: int) -> str | None:
-        found = self._connection.execute("SELECT target FROM redirect WHERE source = ?", (number,)).fetchone()
-        return id_of(found[0]) if found else None
+        row = self._connection.execute("SELECT target FROM redirect WHERE source = ?", (number,)).fetchone()
+        return id_of(row[0]) if row else None
 
     def close(self) -> None:
         self._connection.close()
@@ -327,9 +327,9 @@ class _EntityGroups:
     def of(self, number: int) -> list[Any]:
         if self._next == ():
             self._next = next(self._rows, None)
-        found: list[Any] = []
+        rows: list[Any] = []
         while self._next is not None and self._next[0] <= number:
             if self._next[0] == number:
-                found.append(self._next)
+                rows.append(self._next)
             self._next = next(self._rows, None)
-        return found
+        return rows

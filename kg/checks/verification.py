@@ -101,33 +101,33 @@ def _tables(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
     with closing(sqlite3.connect(":memory:")) as model:
         model.executescript(f"{schema.TABLES}; {schema.INDEX}")
         expected = dict(model.execute(query))
-    found = dict(connection.execute(query))
-    for name in sorted(expected.keys() | found.keys()):
-        if name not in found:
+    actual = dict(connection.execute(query))
+    for name in sorted(expected.keys() | actual.keys()):
+        if name not in actual:
             yield f"table or index {name} is missing"
-        elif found[name] != expected.get(name):
+        elif actual[name] != expected.get(name):
             yield f"table or index {name} is not this version's"
 
 
 def _counts(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str]:
     stated: dict[str, Any] = store.manifest()["counts"]
-    for name, found in filling.counts(connection).items():
-        if stated.get(name) != found:
-            yield f"{name}: the manifest says {stated.get(name)}, the file holds {found}"
+    for name, count in filling.counts(connection).items():
+        if stated.get(name) != count:
+            yield f"{name}: the manifest says {stated.get(name)}, the file holds {count}"
 
 
 def _content(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str]:
-    found, stated = content_hash(connection), store.manifest()["snapshot_id"]
-    if found != stated:
-        yield f"content: the snapshot id is {stated}, the content's is {found}"
+    actual, stated = content_hash(connection), store.manifest()["snapshot_id"]
+    if actual != stated:
+        yield f"content: the snapshot id is {stated}, the content's is {actual}"
 
 
 def _references(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
     connection.create_function("normalise", 1, normalise_anew, deterministic=True)
     for what, where in _FAULTS:
-        (found,) = connection.execute(f"SELECT count(*) FROM {where}").fetchone()
-        if found:
-            yield f"{found} {what}"
+        (count,) = connection.execute(f"SELECT count(*) FROM {where}").fetchone()
+        if count:
+            yield f"{count} {what}"
 
 
 def _values(_: sqlite3.Connection, store: SQLiteStore) -> Iterator[str]:

@@ -104,13 +104,13 @@ def rows_of(entities: Iterable[Entity]) -> Rows:
             if language in entity.descriptions:
                 rows["terms"].append((subject, "description", language, 0, entity.descriptions[language]))
         ordinals: dict[str, int] = {}
-        for one in sorted(entity.statements, key=lambda statement: int(statement.property[1:])):
-            prop = one.property
+        for statement in sorted(entity.statements, key=lambda statement: int(statement.property[1:])):
+            prop = statement.property
             ordinal = ordinals.get(prop, 0)
             ordinals[prop] = ordinal + 1
-            head = (one.id, subject, prop, ordinal, one.rank.value, one.datatype)
-            rows["statements"].append(head + _cells(one.kind, one.value))
-            for position, snak in enumerate(one.qualifiers):
+            head = (statement.id, subject, prop, ordinal, statement.rank.value, statement.datatype)
+            rows["statements"].append(head + _cells(statement.kind, statement.value))
+            for position, snak in enumerate(statement.qualifiers):
                 place = (subject, prop, ordinal, position, snak.property)
                 rows["qualifiers"].append(place + _cells(snak.kind, snak.value))
     return rows
@@ -163,10 +163,10 @@ def entities_of(
         for _, prop, ordinal, _, of, *cells in qualifier_groups.take(subject):
             kind, value = _value(cells)
             snaks.setdefault((prop, ordinal), []).append(Snak(property=of, kind=kind, value=value))
-        found: list[Statement] = []
+        stated: list[Statement] = []
         for name, _, prop, ordinal, rank, of, *cells in statement_groups.take(subject):
             kind, value = _value(cells)
-            found.append(
+            stated.append(
                 Statement(
                     id=name,
                     subject=subject,
@@ -183,7 +183,7 @@ def entities_of(
             labels=labels,
             descriptions=descriptions,
             aliases={language: tuple(texts) for language, texts in aliases.items()},
-            statements=tuple(found),
+            statements=tuple(stated),
             sitelinks=sitelinks,
             datatype=datatype,
         )

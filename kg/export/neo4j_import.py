@@ -128,7 +128,7 @@ class _ExportJob:
 def _write(job: _ExportJob) -> _Written:
     uri = f"{job.snapshot.absolute().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
-        (table,) = (one for one in _tables(connection, job.manifest) if one.name == job.table)
+        (table,) = (table for table in _tables(connection, job.manifest) if table.name == job.table)
         if job.format == "parquet":
             table = table.identified()
         writer = (_Parquet if job.format == "parquet" else _CSV)(job.folder, table)

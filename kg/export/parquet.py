@@ -1,4 +1,4 @@
-"""A snapshot as a folder of Parquet files, and back. The tables are told in `kg.export.flat_columns`.
+"""A snapshot as a folder of Parquet files, and back. The tables are described in `kg.export.flat_columns`.
 
 A folder holds one file a table (statements.parquet) or, as a cluster writes it, one folder of them
 (statements/part-00000.parquet ..., in the order of their names), and manifest.json.
@@ -111,19 +111,19 @@ class TablesWriter:
         """Write entities, which come in their order, and return how many there were."""
         self.write_rows({table: [] for table in OF_ENTITIES})
         source = iter(entities)
-        given = 0
+        count = 0
         while batch := list(islice(source, _BATCH)):
             self.write_rows(rows_of(batch))
-            given += len(batch)
+            count += len(batch)
             if progress is not None:
-                progress(given)
-        return given
+                progress(count)
+        return count
 
     def write_rows(self, rows: Rows) -> None:
         """Write rows of entities, which come in their order; a table without rows has a file all the same."""
-        for table, found in rows.items():
+        for table, table_rows in rows.items():
             self._open(table)
-            self._add(table, found)
+            self._add(table, table_rows)
 
     def write(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
         """Write the rows of a table."""
@@ -188,13 +188,13 @@ class ParquetTables:
             self.manifest: Mapping[str, Any] = orjson.loads((self.folder / MANIFEST).read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise SourceError(f"{folder} is no folder of Parquet tables: {MANIFEST} cannot be read: {error}") from error
-        found = self.manifest.get("format")
-        if found is None:
+        file_format = self.manifest.get("format")
+        if file_format is None:
             raise SourceError(
                 f"{folder} is no folder of Parquet tables; 'granola snapshot export --format parquet' makes one"
             )
-        if found != FORMAT:
-            raise SourceError(f"{folder} is of format {found}; this version reads {FORMAT}: export it again")
+        if file_format != FORMAT:
+            raise SourceError(f"{folder} is of format {file_format}; this version reads {FORMAT}: export it again")
 
     def entities(self) -> Iterator[Entity]:
         """All entities: items by number, then properties by number."""

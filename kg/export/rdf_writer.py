@@ -220,7 +220,7 @@ class _Writer:
                 head += self._term("skos:altLabel", language, text)
         for language, text in entity.descriptions.items():
             head += self._term("schema:description", language, text)
-        preferred = {one.property for one in entity.statements if one.rank is Rank.PREFERRED}
+        preferred = {statement.property for statement in entity.statements if statement.rank is Rank.PREFERRED}
         blocks: list[str] = []
         for statement in entity.statements:
             rank = statement.rank
@@ -395,16 +395,16 @@ class _Coordinates:
 
 def _point(value: OtherValue) -> _Coordinates | None:
     """A coordinate's parts, None where it is no coordinate or not a whole one."""
-    given = orjson.loads(value.json) if value.type == "globecoordinate" else None
-    if not isinstance(given, dict):
+    coordinate = orjson.loads(value.json) if value.type == "globecoordinate" else None
+    if not isinstance(coordinate, dict):
         return None
-    latitude, longitude, globe = given.get("latitude"), given.get("longitude"), given.get("globe")
-    numbers = not any(isinstance(one, bool) for one in (latitude, longitude))
+    latitude, longitude, globe = coordinate.get("latitude"), coordinate.get("longitude"), coordinate.get("globe")
+    numbers = not any(isinstance(degrees, bool) for degrees in (latitude, longitude))
     if not (numbers and isinstance(latitude, int | float) and isinstance(longitude, int | float)):
         return None
     if not isinstance(globe, str):
         return None
-    precision = given.get("precision")
+    precision = coordinate.get("precision")
     return (
         _Coordinates(
             latitude=latitude,

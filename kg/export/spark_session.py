@@ -59,7 +59,7 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
+def explaining_spark_errors(what: str) -> Iterator[None]:
     """Turn what Spark raises into one error with the line that says why."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException

@@ -27,7 +27,7 @@ from kg.errors import SourceError
 from kg.export.flat_columns import OF_ENTITIES, Rows, Table, rows_of
 from kg.export.output_streams import folder_out
 from kg.export.parquet import TablesWriter, write_manifest
-from kg.export.spark_session import session, told
+from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
 from kg.reading.entity_json import Reject, decode
 from kg.reading.lines import Block, DamagedLine, brackets, parse, unclosed
@@ -82,20 +82,20 @@ def decode_dump(
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
-    kept = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    term_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
     rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
     with (
         session(master) as spark,
         folder_out(Path(out), source=paths[0], force=force) as folder,
-        told("decoding the dump"),
+        explaining_spark_errors("decoding the dump"),
     ):
-        decoded = _decoded(spark, paths, kept)
+        decoded = _decoded(spark, paths, term_languages)
         try:
             total = decoded.filter(f"side < {_REJECT}").count()
             if not total:
                 raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
             files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
-            found = _Found(folder)
+            driver_side = _DriverSide(folder)
             incomplete = _unclosed(decoded, paths)
             ordered = (
                 decoded.filter(f"side <> {_BRACKET}")
@@ -103,10 +103,10 @@ def decode_dump(
                 .sortWithinPartitions("side", "number", "source", "block", "place")
             )
             for row in ordered.mapInArrow(_TableWriting(str(folder)), _WRITTEN).toLocalIterator():
-                found.take(row["what"], bytes(row["payload"]))
+                driver_side.take(row["what"], bytes(row["payload"]))
         finally:
             decoded.unpersist()
-        rows = found.finish()
+        rows = driver_side.finish()
         rows |= _count(spark, folder)
         write_manifest(
             folder,
@@ -116,26 +116,26 @@ def decode_dump(
                 "command": command,
                 "sources": [_described(path) for path in paths],
                 "selection": {"everything": True},
-                "languages": None if kept is None else sorted(kept),
+                "languages": None if term_languages is None else sorted(term_languages),
                 "limit": None,
                 "source_entities": rows["entities"],
-                "duplicates": found.duplicates,
+                "duplicates": driver_side.duplicates,
                 **({"incomplete": incomplete} if incomplete else {}),
                 "warnings": [unclosed(name) for name in incomplete],
-                "rejects": dict(sorted(found.rejects.items())),
+                "rejects": dict(sorted(driver_side.rejects.items())),
             },
         )
-        if found.rejects:
+        if driver_side.rejects:
             with atomic_path(rejects_path) as temporary:
-                shutil.move(folder / found.REJECTED, temporary)
+                shutil.move(folder / driver_side.REJECTED, temporary)
         else:
             rejects_path.unlink(missing_ok=True)  # of an earlier run
-        (folder / found.REJECTED).unlink(missing_ok=True)
+        (folder / driver_side.REJECTED).unlink(missing_ok=True)
     return SparkReport(
         rows=rows,
-        duplicates=found.duplicates,
-        rejects=dict(sorted(found.rejects.items())),
-        rejects_path=rejects_path if found.rejects else None,
+        duplicates=driver_side.duplicates,
+        rejects=dict(sorted(driver_side.rejects.items())),
+        rejects_path=rejects_path if driver_side.rejects else None,
         incomplete=incomplete,
     )
 
@@ -143,13 +143,13 @@ def decode_dump(
 def _unclosed(decoded: Any, paths: Sequence[Path]) -> list[str]:
     """The names of sources whose array is closed neither in them nor in a later one."""
     rows = decoded.filter(f"side = {_BRACKET}").groupBy("source").sum("number").collect()
-    found: list[str] = []
+    names: list[str] = []
     for source, opened in sorted(map(tuple, rows)):
         if opened > 0:
-            found.append(paths[source].name)
+            names.append(paths[source].name)
         elif opened < 0:
-            found = found[:-1]
-    return found
+            names = names[:-1]
+    return names
 
 
 def _described(path: Path) -> dict[str, Any]:
@@ -209,11 +209,11 @@ class _Decoding:
             line = line.removeprefix(BOM_UTF8)
         if opened := brackets(line):
             yield _BRACKET, opened, b""
-        for _, found in parse(Block(line=0, data=line, single=True)):
-            if isinstance(found, DamagedLine):
-                yield _REJECT, 0, self._reject(source, block, found.reject, found.excerpt)
+        for _, parsed in parse(Block(line=0, data=line, single=True)):
+            if isinstance(parsed, DamagedLine):
+                yield _REJECT, 0, self._reject(source, block, parsed.reject, parsed.excerpt)
                 continue
-            decoded = decode(found, languages=self._languages)
+            decoded = decode(parsed, languages=self._languages)
             for reject in decoded.rejects:
                 yield _REJECT, 0, self._reject(source, block, reject, None)
             if (entity := decoded.entity) is not None:
@@ -241,7 +241,7 @@ class _TableWriting:
         self._folder = folder
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        found: list[tuple[str, bytes]] = []
+        messages: list[tuple[str, bytes]] = []
         repeats = 0
 
         def rows() -> Iterator[Rows]:
@@ -251,19 +251,19 @@ class _TableWriting:
                 last = None
                 for _, _, payload in group:
                     if side == _REJECT:
-                        found.append(("reject", payload))
+                        messages.append(("reject", payload))
                     else:
                         repeats += last is not None
                         last = payload
                 if last is not None:
                     of_entity, merged = pickle.loads(last)
                     subject = of_entity["entities"][0][0]
-                    found.extend(("redirect", orjson.dumps([old, subject])) for old in merged)
+                    messages.extend(("redirect", orjson.dumps([old, subject])) for old in merged)
                     yield of_entity
 
         counts = _written(Path(self._folder), rows())
-        found.append(("counts", orjson.dumps({"rows": counts, "duplicates": repeats})))
-        yield _record_batch(found)
+        messages.append(("counts", orjson.dumps({"rows": counts, "duplicates": repeats})))
+        yield _record_batch(messages)
 
 
 class _CountWriting:
@@ -294,7 +294,7 @@ def _record_batch(rows: Sequence[tuple[str, bytes]]) -> Any:
     return pyarrow.RecordBatch.from_arrays(arrays, names=["what", "payload"])
 
 
-def _written(folder: Path, given: Iterable[Rows]) -> dict[str, int]:
+def _written(folder: Path, batches: Iterable[Rows]) -> dict[str, int]:
     """Write this partition's files under names of this attempt, then rename them: whoever is last, they are whole."""
     from pyspark import TaskContext
 
@@ -304,7 +304,7 @@ def _written(folder: Path, given: Iterable[Rows]) -> dict[str, int]:
     attempt.mkdir()
     try:
         with TablesWriter(attempt, part=context.partitionId()) as writer:
-            for rows in given:
+            for rows in batches:
                 writer.write_rows(rows)
         for path in attempt.glob("*/*.parquet"):
             final = folder / path.parent.name / path.name
@@ -315,7 +315,7 @@ def _written(folder: Path, given: Iterable[Rows]) -> dict[str, int]:
     return writer.rows
 
 
-class _Found:
+class _DriverSide:
     """What the executors hand back, on the driver."""
 
     REJECTED = ".rejects"
@@ -329,15 +329,15 @@ class _Found:
         self.duplicates = 0
 
     def take(self, what: str, payload: bytes) -> None:
-        found = orjson.loads(payload)
+        message = orjson.loads(payload)
         if what == "redirect":
-            self._redirects[found[0]] = found[1]
+            self._redirects[message[0]] = message[1]
         elif what == "reject":
-            self.rejects[found["reason"]] += 1
+            self.rejects[message["reason"]] += 1
             self._stream.write(payload + b"\n")
         else:
-            self._rows.update(found["rows"])
-            self.duplicates += found["duplicates"]
+            self._rows.update(message["rows"])
+            self.duplicates += message["duplicates"]
 
     def finish(self) -> dict[str, int]:
         self._stream.close()

@@ -67,16 +67,16 @@ class SnapshotTables:
     def value_counts(self) -> Iterator[tuple[str, str, int, int]]:
         """(property, target, entities of the whole source that carry it, entities here), by the two numbers."""
         # Two ordered scans side by side: a join finds no index, as the column `value` has no type of its own.
-        held = self._rows(
+        held_rows = self._rows(
             "SELECT property, value, count(DISTINCT subject) FROM statement INDEXED BY statement_target"
             " WHERE type = 2 AND rank > 0 GROUP BY property, value ORDER BY property, value"
         )
-        one = next(held, None)
+        row = next(held_rows, None)
         query = "SELECT property, target, entities FROM value_count ORDER BY property, target"
         for prop, target, entities in self._rows(query):
-            while one is not None and one[:2] < (prop, target):
-                one = next(held, None)
-            here = one[2] if one is not None and one[:2] == (prop, target) else 0
+            while row is not None and row[:2] < (prop, target):
+                row = next(held_rows, None)
+            here = row[2] if row is not None and row[:2] == (prop, target) else 0
             yield f"P{prop}", id_of(target), entities, here
 
     def property_counts(self) -> Iterator[tuple[str, int, int]]:

@@ -65,8 +65,8 @@ class FactList:
     def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
         """As `FactSource.ahead`."""
         if hop.forward:
-            return {one: self._ahead.get((one, hop.property, hop.qualifier), ()) for one in nodes}
-        return {one: self._back.get((one, hop.property), ()) for one in nodes}
+            return {node: self._ahead.get((node, hop.property, hop.qualifier), ()) for node in nodes}
+        return {node: self._back.get((node, hop.property), ()) for node in nodes}
 
 
 def ground(query: LogicalQuery, source: FactSource, *, most: int = 1_000) -> Grounding:
@@ -87,14 +87,14 @@ def _layers(branch: Branch, source: FactSource, most: int) -> Layers:
 
 
 def next_layer(
-    branch: Branch, place: int, nodes: Collection[str], found: Mapping[str, Sequence[str]], most: int
+    branch: Branch, place: int, nodes: Collection[str], reached_from: Mapping[str, Sequence[str]], most: int
 ) -> dict[str, str]:
     """Nodes after the hop number `place`, each with the one before it. Raises GroundingError for too many."""
-    wanted = branch.via[place] if place < len(branch.via) else None
+    required = branch.via[place] if place < len(branch.via) else None
     layer: dict[str, str] = {}
     for node in nodes:
-        for reached in found.get(node, ()):
-            if wanted is None or reached == wanted:
+        for reached in reached_from.get(node, ()):
+            if required is None or reached == required:
                 layer.setdefault(reached, node)
     if len(layer) > most:
         raise GroundingError(f"{branch.hops[place].property} leads to {len(layer):,} entities; allowed are {most:,}")

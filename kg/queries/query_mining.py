@@ -62,34 +62,34 @@ class MinedQueries:
             Shape.UNION: self._unions,
         }
         for shape, draw in drawing.items():
-            wanted = self._settings.counts.get(shape, 0)
+            lacking = self._settings.counts.get(shape, 0)
             barren = 0
-            while wanted > 0 and barren < _BARREN:
-                new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, wanted * 2)))) if query not in seen]
+            while lacking > 0 and barren < _BARREN:
+                new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, lacking * 2)))) if query not in seen]
                 barren = barren + 1 if len(new) < _FEW else 0
-                seen.update(new[:wanted])
-                yield from new[:wanted]
-                wanted -= len(new)
+                seen.update(new[:lacking])
+                yield from new[:lacking]
+                lacking -= len(new)
 
     def _scan(self) -> None:
         """Count the subjects of every relation, and keep a sample of them (Vitter 1985, algorithm R)."""
         settings = self._settings
         counts: dict[str, int] = {}
         drawn = random.Random(f"subjects {settings.seed}")
-        ids = (one for one in self._facts.store.ids() if one.startswith("Q"))
+        ids = (entity_id for entity_id in self._facts.store.ids() if entity_id.startswith("Q"))
         while batch := list(islice(ids, _READ)):
             for entity in self._facts.passing(batch):
                 if name_of(entity) is None:
                     continue
                 for relation in self._relations_of(entity):
                     number = counts[relation] = counts.get(relation, 0) + 1
-                    kept = self._subjects.setdefault(relation, [])
+                    sample = self._subjects.setdefault(relation, [])
                     if number <= settings.kept:
-                        kept.append(entity.id)
+                        sample.append(entity.id)
                     elif (at := drawn.randrange(number)) < settings.kept:
-                        kept[at] = entity.id
+                        sample[at] = entity.id
         self._relations = sorted(counts)
-        self._weights = list(accumulate(counts[one] ** settings.flattening for one in self._relations))
+        self._weights = list(accumulate(counts[relation] ** settings.flattening for relation in self._relations))
 
     def _relations_of(self, entity: Entity) -> list[str]:
         """Relations with one to `most_values` entities as values."""
@@ -114,10 +114,10 @@ class MinedQueries:
         self._facts.fetch(value for _, _, values in sound for value in values)
         return [start for start in sound if all(name_of(self._facts.entity(value)) for value in start[2])]
 
-    def _without_hubs(self, found: list[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, str, tuple[str, ...]]]:
-        counts = self._facts.store.value_counts({(prop, value) for _, prop, values in found for value in values})
+    def _without_hubs(self, starts: list[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, str, tuple[str, ...]]]:
+        counts = self._facts.store.value_counts({(prop, value) for _, prop, values in starts for value in values})
         hub = self._settings.hub
-        return [one for one in found if all(counts.get((one[1], value), 0) <= hub for value in one[2])]
+        return [start for start in starts if all(counts.get((start[1], value), 0) <= hub for value in start[2])]
 
     def _singles(self, number: int) -> list[LogicalQuery]:
         return [_query(subject, prop) for subject, prop, _ in self._starts(number)]
@@ -147,13 +147,17 @@ class MinedQueries:
             answer = self._random.choice(values)
             tried.append((subject, prop, answer, [prop, *(self._relation() for _ in range(_OTHERS))]))
         pairs = {(other, answer) for _, _, answer, others in tried for other in others}
-        found = self._facts.store.referrers(pairs, limit=self._settings.hub)
+        referrers_of = self._facts.store.referrers(pairs, limit=self._settings.hub)
         queries = []
         for subject, prop, answer, others in tried:
             for other in dict.fromkeys(others if self._random.random() < 0.5 else others[1:] + others[:1]):
-                rest = [one for one in found.get((other, answer), ()) if one != subject and one.startswith("Q")]
-                if rest:
-                    second = self._random.choice(rest)
+                candidates = [
+                    entity_id
+                    for entity_id in referrers_of.get((other, answer), ())
+                    if entity_id != subject and entity_id.startswith("Q")
+                ]
+                if candidates:
+                    second = self._random.choice(candidates)
                     branches = (_branch(subject, prop), _branch(second, other))
                     queries.append(LogicalQuery(branches=branches))
                     break
@@ -163,12 +167,16 @@ class MinedQueries:
         """Entities of one name that have the same relation."""
         starts = self._starts(number * 4)
         groups = namesakes(self._facts, [subject for subject, _, _ in starts])
-        self._facts.fetch(one for group in groups.values() for one in group)
+        self._facts.fetch(entity_id for group in groups.values() for entity_id in group)
         queries = []
         for subject, prop, _ in starts:
-            others = [one for one in groups.get(subject, ()) if len(self._facts.targets(one, Hop(property=prop))) > 0]
+            others = [
+                entity_id
+                for entity_id in groups.get(subject, ())
+                if len(self._facts.targets(entity_id, Hop(property=prop))) > 0
+            ]
             if others:
-                branches = (_branch(subject, prop), *(_branch(one, prop) for one in others[:1]))
+                branches = (_branch(subject, prop), *(_branch(entity_id, prop) for entity_id in others[:1]))
                 queries.append(LogicalQuery(branches=branches, union=True))
         return queries
 
@@ -182,12 +190,12 @@ def name_of(entity: Entity | None) -> str | None:
 def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
     """For each entity the others whose label is the same, by id."""
     facts.fetch(ids)
-    names = {one: name for one in ids if (name := name_of(facts.entity(one))) is not None}
-    found = facts.store.find(set(names.values()), languages=("en", "mul"))
+    names = {entity_id: name for entity_id in ids if (name := name_of(facts.entity(entity_id))) is not None}
+    matches_of = facts.store.find(set(names.values()), languages=("en", "mul"))
     out: dict[str, list[str]] = {}
-    for one, name in names.items():
-        same = [match.id for match in found.get(name, ()) if match.kind == "label" and match.text == name]
-        out[one] = [other for other in same if other != one and other.startswith("Q")][:_NAMESAKES]
+    for entity_id, name in names.items():
+        same = [match.id for match in matches_of.get(name, ()) if match.kind == "label" and match.text == name]
+        out[entity_id] = [other for other in same if other != entity_id and other.startswith("Q")][:_NAMESAKES]
     return out
 
 

@@ -37,22 +37,22 @@ class StoreFacts:
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
-        wanted = [one for one in dict.fromkeys(ids) if one not in self._entities]
-        if not wanted:
+        lacking = [entity_id for entity_id in dict.fromkeys(ids) if entity_id not in self._entities]
+        if not lacking:
             return
-        if len(self._entities) + len(wanted) > _KEPT:
+        if len(self._entities) + len(lacking) > _KEPT:
             self._entities.clear()
             self._targets.clear()
         # English terms: what templates and checks speak.
-        found = self.store.entities(wanted, languages=("en", "mul"))
-        for one in wanted:
-            self._entities[one] = found.get(one)
+        entities = self.store.entities(lacking, languages=("en", "mul"))
+        for entity_id in lacking:
+            self._entities[entity_id] = entities.get(entity_id)
 
     def passing(self, ids: Sequence[str]) -> list[Entity]:
         """Entities that are read in passing: kept while there is room, so that they are not read again."""
         if len(self._entities) + len(ids) <= _KEPT:
             self.fetch(ids)
-            return [found for one in ids if (found := self._entities[one]) is not None]
+            return [entity for entity_id in ids if (entity := self._entities[entity_id]) is not None]
         return list(self.store.entities(ids, languages=("en", "mul")).values())
 
     def entity(self, entity_id: str) -> Entity | None:
@@ -65,16 +65,16 @@ class StoreFacts:
         """As `FactSource.ahead`. A node reached against a property has at most one more than the limit."""
         if hop.forward:
             self.fetch(nodes)
-            return {one: self.targets(one, hop) for one in nodes}
-        pairs = [(hop.property, one) for one in nodes]
+            return {node: self.targets(node, hop) for node in nodes}
+        pairs = [(hop.property, node) for node in nodes]
         lacking = [pair for pair in pairs if pair not in self._back]
         if lacking:
             if len(self._back) > _KEPT:
                 self._back.clear()
-            found = self.store.referrers(lacking, limit=self.limits.most + 1)
+            referrers_of = self.store.referrers(lacking, limit=self.limits.most + 1)
             for pair in lacking:
-                self._back[pair] = tuple(found.get(pair, ()))
-        return {one: self._back.get((hop.property, one), ()) for one in nodes}
+                self._back[pair] = tuple(referrers_of.get(pair, ()))
+        return {node: self._back.get((hop.property, node), ()) for node in nodes}
 
     def targets(self, entity_id: str, hop: Hop, *, any_rank: bool = False) -> tuple[str, ...]:
         """The entities that a forward hop leads to, in the order of statements; `any_rank` adds deprecated ones."""
@@ -88,18 +88,18 @@ class StoreFacts:
         entity = self.entity(entity_id)
         if entity is None:
             return ()
-        found: dict[str, None] = {}
+        targets: dict[str, None] = {}
         for statement in entity.values(hop.property):
             if statement.rank is Rank.DEPRECATED and not any_rank:
                 continue
             if hop.qualifier is None:
                 if statement.target is not None:
-                    found[statement.target] = None
+                    targets[statement.target] = None
                 continue
             for snak in statement.qualifier(hop.qualifier):
                 if isinstance(snak.value, EntityValue):
-                    found[snak.value.id] = None
-        return tuple(one for one in found if ENTITY_ID.match(one))
+                    targets[snak.value.id] = None
+        return tuple(target for target in targets if ENTITY_ID.match(target))
 
     def holds(self, subject: str, hop: Hop, target: str) -> bool:
         """Whether a fact stands in the store at any rank and time."""
@@ -117,34 +117,35 @@ def ground_all(
 
 def _ground_batch(queries: Sequence[LogicalQuery], facts: StoreFacts) -> list[Grounding | GroundingError]:
     ends = time.monotonic() + facts.limits.seconds
-    made: list[list[Layers]] = [[[] for _ in query.branches] for query in queries]
+    layers_of: list[list[Layers]] = [[[] for _ in query.branches] for query in queries]
     failed: dict[int, GroundingError] = {}
     for place in range(max(len(branch.hops) for query in queries for branch in query.branches)):
-        _read_ahead(queries, made, failed, place, facts)
+        _read_ahead(queries, layers_of, failed, place, facts)
         for number, query in enumerate(queries):
             if number in failed:
                 continue
             if time.monotonic() > ends:
                 failed[number] = GroundingError(f"not grounded in {facts.limits.seconds:g} s")
                 continue
-            for branch, layers in zip(query.branches, made[number], strict=True):
+            for branch, layers in zip(query.branches, layers_of[number], strict=True):
                 if place >= len(branch.hops):
                     continue
                 nodes = layers[-1] if place else {branch.start: ""}
                 try:
-                    found = facts.ahead(nodes, branch.hops[place])
-                    layers.append(next_layer(branch, place, nodes, found, facts.limits.most))
+                    reached_from = facts.ahead(nodes, branch.hops[place])
+                    layers.append(next_layer(branch, place, nodes, reached_from, facts.limits.most))
                 except GroundingError as error:
                     failed[number] = error
                     break
     return [
-        failed[number] if number in failed else combined(query, made[number]) for number, query in enumerate(queries)
+        failed[number] if number in failed else combined(query, layers_of[number])
+        for number, query in enumerate(queries)
     ]
 
 
 def _read_ahead(
     queries: Sequence[LogicalQuery],
-    made: Sequence[Sequence[Layers]],
+    layers_of: Sequence[Sequence[Layers]],
     failed: Mapping[int, GroundingError],
     place: int,
     facts: StoreFacts,
@@ -155,12 +156,12 @@ def _read_ahead(
     for number, query in enumerate(queries):
         if number in failed:
             continue
-        for branch, layers in zip(query.branches, made[number], strict=True):
+        for branch, layers in zip(query.branches, layers_of[number], strict=True):
             if place < len(branch.hops):
                 hop = branch.hops[place]
                 nodes = list(layers[-1]) if place else [branch.start]
-                kept = forward if hop.forward else backward.setdefault(hop, {})
-                kept.update(dict.fromkeys(nodes))
+                nodes_of_hop = forward if hop.forward else backward.setdefault(hop, {})
+                nodes_of_hop.update(dict.fromkeys(nodes))
     facts.fetch(forward)
-    for hop, wanted in backward.items():
-        facts.ahead(wanted, hop)
+    for hop, starts in backward.items():
+        facts.ahead(starts, hop)

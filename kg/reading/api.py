@@ -1,6 +1,6 @@
 """Entities from WikiData's Action API: by id (wbgetentities), fifty a call, and by name (wbsearchentities).
 
-Answers are kept in a cache by id and parameters. What the API says in ways of its own is told apart: maxlag and
+Answers are kept in a cache by id and parameters. The API's own kinds of answer are told apart: maxlag and
 rate limits with status 200, ids that were merged or are missing, answers cut off for their size.
 """
 
@@ -30,12 +30,21 @@ from kg.model import ENTITY_ID
 from kg.terms import normalise
 from kg.web.addresses import ServiceAddress
 from kg.web.answer_cache import Cache, cache_key
-from kg.web.rate_limits import AT_ONCE, LARGEST, RetryDelays, TryAgain, check_redirect, retry_after, said, user_agent
+from kg.web.rate_limits import (
+    AT_ONCE,
+    LARGEST,
+    RetryDelays,
+    TryAgain,
+    answer_excerpt,
+    check_redirect,
+    retry_after,
+    user_agent,
+)
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, and entities of one search: the API's own limits
 LONGEST_NAME = 250  # characters of a label or alias, which WikiData allows
-PAGES = 4  # of one search: namesakes beyond are told, not fetched
+PAGES = 4  # of one search: namesakes beyond are listed, not fetched
 _NAME = re.compile(r"\w")
 _PROPS = "labels|descriptions|aliases|claims|sitelinks|datatype"
 _LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"})
@@ -84,14 +93,14 @@ class WikiDataAPI:
         One call a name and language, and up to PAGES where namesakes fill them; `unfinished` has those with still more.
         Names without a letter or a digit, or longer than a label may be, are nobody's. Errors as of `entities`.
         """
-        wanted = sorted({name.strip() for name in names if len(name) <= LONGEST_NAME and _NAME.search(name)})
-        asked = [(name, code) for name in wanted for code in sorted(set(languages))]
-        found: set[str] = set()
+        searchable = sorted({name.strip() for name in names if len(name) <= LONGEST_NAME and _NAME.search(name)})
+        asked = [(name, code) for name in searchable for code in sorted(set(languages))]
+        bearers: set[str] = set()
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbsearchentities") as pool:
             for at in range(0, len(asked), BATCH):  # so that a failure leaves few calls under way
-                for ids in pool.map(lambda one: self._search(*one), asked[at : at + BATCH]):
-                    found.update(ids)
-        return sorted(found)
+                for ids in pool.map(lambda search: self._search(*search), asked[at : at + BATCH]):
+                    bearers.update(ids)
+        return sorted(bearers)
 
     def _search(self, name: str, language: str) -> list[str]:
         """Those of one name."""
@@ -102,19 +111,19 @@ class WikiDataAPI:
         }  # fmt: skip
         ids: list[str] = []
         for page in range(PAGES):
-            told = cache_key(self.url, f"search={language}&continue={page * BATCH}", name)
-            cached = self._cache.get([told])
-            if told in cached:
-                answer = orjson.loads(cached[told])
+            page_key = cache_key(self.url, f"search={language}&continue={page * BATCH}", name)
+            cached = self._cache.get([page_key])
+            if page_key in cached:
+                answer = orjson.loads(cached[page_key])
             else:
                 more = {"continue": str(page * BATCH)} if page else {}
                 asked = params | more
                 answer = self._patience.repeat(self.url, lambda asked=asked: self._ask(asked, "search"))  # type: ignore[misc]
-                self._cache.put({told: orjson.dumps(answer)})
-            results = [one for one in answer.get("search") or () if isinstance(one, dict)]
-            own = [one for one in results if _bears(one, key)]
-            ids += [one["id"] for one in own if isinstance(one.get("id"), str) and ENTITY_ID.match(one["id"])]
-            if "search-continue" not in answer or not own:
+                self._cache.put({page_key: orjson.dumps(answer)})
+            hits = [hit for hit in answer.get("search") or () if isinstance(hit, dict)]
+            bearers = [hit for hit in hits if _bears(hit, key)]
+            ids += [hit["id"] for hit in bearers if isinstance(hit.get("id"), str) and ENTITY_ID.match(hit["id"])]
+            if "search-continue" not in answer or not bearers:
                 return ids
         self.unfinished.append(name)
         return ids
@@ -126,13 +135,13 @@ class WikiDataAPI:
         with `missing`. Raises SelectionError for what is no id, ServiceError and its kinds where the service
         fails for good; what was fetched until then is in the cache.
         """
-        wanted = list(dict.fromkeys(ids))
-        for one in wanted:
-            if not ENTITY_ID.match(one):
-                raise SelectionError(f"{one!r} cannot be asked for: an id is Q or P and a number, as in Q42")
+        unique_ids = list(dict.fromkeys(ids))
+        for entity_id in unique_ids:
+            if not ENTITY_ID.match(entity_id):
+                raise SelectionError(f"{entity_id!r} cannot be asked for: an id is Q or P and a number, as in Q42")
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbgetentities") as pool:
             running: deque[tuple[list[str], Future[dict[str, bytes]]]] = deque()
-            batches = (wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH))
+            batches = (unique_ids[at : at + BATCH] for at in range(0, len(unique_ids), BATCH))
             try:
                 while True:
                     for batch in islice(batches, AT_ONCE + 1 - len(running)):
@@ -140,26 +149,30 @@ class WikiDataAPI:
                     if not running:
                         return
                     batch, future = running.popleft()
-                    found = future.result()
-                    for one in batch:
-                        yield one, orjson.loads(found[one])
+                    bodies = future.result()
+                    for entity_id in batch:
+                        yield entity_id, orjson.loads(bodies[entity_id])
             finally:
                 for _, future in running:
                     future.cancel()
 
     def _batch(self, ids: Sequence[str]) -> dict[str, bytes]:
-        keys = {one: self._key(one) for one in ids}
+        keys = {entity_id: self._key(entity_id) for entity_id in ids}
         cached = self._cache.get(keys.values())
-        found = {one: cached[key] for one, key in keys.items() if key in cached}
-        lacking = [one for one in ids if one not in found]
+        bodies = {entity_id: cached[key] for entity_id, key in keys.items() if key in cached}
+        lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking:
             fetched = self._fetch(lacking)
             # What is missing or no entity today may be there tomorrow.
             self._cache.put(
-                {keys[one]: body for one, body in fetched.items() if body not in (_missing(one), _unreadable(one))}
+                {
+                    keys[entity_id]: body
+                    for entity_id, body in fetched.items()
+                    if body not in (_missing(entity_id), _unreadable(entity_id))
+                }
             )
-            found |= fetched
-        return found
+            bodies |= fetched
+        return bodies
 
     def _key(self, entity_id: str) -> str:
         asked = "&".join(f"{name}={value}" for name, value in sorted(self._params.items()) if name != "maxlag")
@@ -177,21 +190,20 @@ class WikiDataAPI:
             if isinstance(error, QueryError) and "no-such-entity" in str(error):
                 return {ids[0]: _missing(ids[0])}
             raise
-        given = answer.get("entities")
-        entities = _by_id(given)
-        found = {one: _entity(entities[one], one) for one in ids if one in entities}
-        lacking = [one for one in ids if one not in found]
+        entities = _by_id(answer.get("entities"))
+        bodies = {entity_id: _entity(entities[entity_id], entity_id) for entity_id in ids if entity_id in entities}
+        lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking and len(ids) == 1:
             raise BadAnswerError(f"{self.url}: the answer on {ids[0]} says nothing of it")
         if lacking:  # cut off for its size, which the API tells only by a warning
-            found |= self._fetch(lacking) if len(lacking) < len(ids) else self._halves(lacking)
-        return found
+            bodies |= self._fetch(lacking) if len(lacking) < len(ids) else self._halves(lacking)
+        return bodies
 
     def _halves(self, ids: Sequence[str]) -> dict[str, bytes]:
         half = len(ids) // 2
         return self._fetch(ids[:half]) | self._fetch(ids[half:])
 
-    def _ask(self, params: Mapping[str, str], wanted: str) -> dict[str, Any]:
+    def _ask(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
         import requests
 
         session = getattr(self._local, "session", None)
@@ -224,7 +236,7 @@ class WikiDataAPI:
             raise TryAgain(TimeLimitError(f"{self.url}: {self._address.clean(str(error))}")) from None
         except requests.RequestException as error:  # refused, reset, half-sent
             raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(_cause(error))}")) from None
-        return _checked(self._address, response.status_code, response.headers, body, wanted)
+        return _checked(self._address, response.status_code, response.headers, body, required)
 
 
 def _cause(error: Exception) -> str:
@@ -233,7 +245,7 @@ def _cause(error: Exception) -> str:
 
 
 def _checked(
-    address: ServiceAddress, status: int, headers: Mapping[str, str], body: bytes, wanted: str
+    address: ServiceAddress, status: int, headers: Mapping[str, str], body: bytes, required: str
 ) -> dict[str, Any]:
     """The answer as an object. Raises TryAgain for what may pass and QueryError for what will not."""
     url = address.shown
@@ -241,27 +253,29 @@ def _checked(
     if status == 429:
         raise TryAgain(RateLimitedError(f"{url} asks for fewer requests (429)"), retry_after(headers))
     if status >= 500:
-        raise TryAgain(ServiceError(f"{url} failed with status {status}: {said(address, body)}"), retry_after(headers))
+        raise TryAgain(
+            ServiceError(f"{url} failed with status {status}: {answer_excerpt(address, body)}"), retry_after(headers)
+        )
     if status == 403:
-        raise QueryError(f"{url} refuses (403): {said(address, body)}; is GRANOLA_CONTACT yours and true?")
+        raise QueryError(f"{url} refuses (403): {answer_excerpt(address, body)}; is GRANOLA_CONTACT yours and true?")
     if status != 200:
-        raise QueryError(f"{url} refuses with status {status}: {said(address, body)}")
+        raise QueryError(f"{url} refuses with status {status}: {answer_excerpt(address, body)}")
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         kind = headers.get("Content-Type", "no type")
-        raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {said(address, body)}")) from error
+        raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {answer_excerpt(address, body)}")) from error
     if not isinstance(answer, dict):
-        raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {said(address, body)}"))
-    if (error_told := answer.get("error")) is not None:
-        told = error_told if isinstance(error_told, dict) else {}
-        code = str(told.get("code", "unknown"))
-        why = f"{url}: {address.clean(code)}: {address.clean(str(told.get('info', '')))}"
+        raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {answer_excerpt(address, body)}"))
+    if (reported := answer.get("error")) is not None:
+        error_object = reported if isinstance(reported, dict) else {}
+        code = str(error_object.get("code", "unknown"))
+        why = f"{url}: {address.clean(code)}: {address.clean(str(error_object.get('info', '')))}"
         if code in _LATER or code.startswith("internal_api_error"):
             raise TryAgain(RateLimitedError(why) if code in _LATER else ServiceError(why), retry_after(headers))
         raise QueryError(why)
-    if wanted not in answer:
-        raise TryAgain(BadAnswerError(f"{url} answered without {wanted}: {said(address, body)}"))
+    if required not in answer:
+        raise TryAgain(BadAnswerError(f"{url} answered without {required}: {answer_excerpt(address, body)}"))
     return answer
 
 

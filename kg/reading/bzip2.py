@@ -73,8 +73,8 @@ def unpack(stream: bytes | memoryview) -> bytes:
 
         try:  # a quarter faster than the standard library's
             with indexed_bzip2.IndexedBzip2FileRaw(BytesIO(stream), parallelization=1) as file:
-                found: bytes = file.readall()
-                return found
+                content: bytes = file.readall()
+                return content
         except (RuntimeError, ValueError, OSError):
             pass  # the standard library has the last word
     try:
@@ -93,13 +93,13 @@ def _unpacks(piece: PackedPiece) -> bool:
 
 def _patterns() -> list[tuple[bytes, int]]:
     """For each place of a mark within its first byte: the whole bytes in it, and the bits before them."""
-    found = []
+    patterns = []
     for mark in (_BLOCK, _END):
         bits = f"{mark:048b}"
         for before in range(8):
             inner = bits[before : before + (48 - before) // 8 * 8]
-            found.append((int(inner, 2).to_bytes(len(inner) // 8, "big"), before))
-    return found
+            patterns.append((int(inner, 2).to_bytes(len(inner) // 8, "big"), before))
+    return patterns
 
 
 _PATTERNS = _patterns()
@@ -145,15 +145,15 @@ class Cutter:
             return
         start = max(0, self._searched - 7)
         last = self._marks[-1][0] if self._marks else -1
-        found = set()
+        marks = set()
         for pattern, before in _PATTERNS:
             at = self._buffer.find(pattern, start)
             while at >= 0:
                 bit = at * 8 - before
                 if bit > last and bit + _MARK <= len(self._buffer) * 8 and self._bits(bit, _MARK) in (_BLOCK, _END):
-                    found.add((bit, self._bits(bit, _MARK)))
+                    marks.add((bit, self._bits(bit, _MARK)))
                 at = self._buffer.find(pattern, at + 1)
-        self._marks.extend(sorted(found))
+        self._marks.extend(sorted(marks))
         self._searched = len(self._buffer)
 
     def _fail(self, what: str) -> BrokenError:

@@ -29,13 +29,13 @@ def reached(
     `idle`.
     """
     asked = set(seeds)
-    given: set[str] = set()
+    yielded: set[str] = set()
     used: set[str] = set()
     exclusion = _Exclusion(fetch, scope.excluded, spared, idle)
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
-        for data in _each_once(exclusion.applied(fetch(layer)), asked, given, redirects, missing=hop == 0):
+        for data in _each_once(exclusion.applied(fetch(layer)), asked, yielded, redirects, missing=hop == 0):
             yield data
             if "missing" in data:
                 continue
@@ -45,13 +45,13 @@ def reached(
                 targets = set().union(*(_targets(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
-        layer = sorted(following - asked - given, key=_by_number)
+        layer = sorted(following - asked - yielded, key=_by_number)
         asked |= following
         if not layer:
             break
-    lacking = sorted(used - asked - given, key=_by_number)
+    lacking = sorted(used - asked - yielded, key=_by_number)
     if lacking:
-        yield from _each_once(fetch(lacking), asked, given, redirects, missing=False)
+        yield from _each_once(fetch(lacking), asked, yielded, redirects, missing=False)
 
 
 class _Exclusion:
@@ -64,17 +64,17 @@ class _Exclusion:
         self._idle = idle
         self._above: dict[str, set[str]] = {}
 
-    def applied(self, found: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def applied(self, entities: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """What is not excluded, in order."""
         if not self._excluded:
-            yield from found
+            yield from entities
             return
-        while batch := list(islice(found, _AT_A_TIME)):
+        while batch := list(islice(entities, _AT_A_TIME)):
             classes = [_targets(data, "P31") for _, data in batch]
             self._learn(set().union(*classes))
-            for (wanted, data), kinds in zip(batch, classes, strict=True):
-                if wanted in self._spared or data["id"] in self._spared or not self._reaches(kinds):
-                    yield wanted, data
+            for (asked_id, data), kinds in zip(batch, classes, strict=True):
+                if asked_id in self._spared or data["id"] in self._spared or not self._reaches(kinds):
+                    yield asked_id, data
 
     def _learn(self, classes: set[str]) -> None:
         layer = classes - self._above.keys()
@@ -83,7 +83,7 @@ class _Exclusion:
                 self._above[wanted] = _targets(data, "P279")
                 if data["id"] != wanted:
                     self._above[wanted] = {str(data["id"])}
-            layer = set().union(*(self._above[one] for one in layer)) - self._above.keys()
+            layer = set().union(*(self._above[kind] for kind in layer)) - self._above.keys()
         self._idle.difference_update(self._above)
 
     def _reaches(self, classes: set[str]) -> bool:
@@ -92,33 +92,33 @@ class _Exclusion:
             if not self._excluded.isdisjoint(layer):
                 return True
             seen |= layer
-            classes = set().union(*(self._above.get(one, ()) for one in layer))
+            classes = set().union(*(self._above.get(kind, ()) for kind in layer))
         return False
 
 
 def _targets(data: Mapping[str, Any], prop: str) -> set[str]:
-    return {target for one, target in edges(data) if one == prop and target is not None and ENTITY_ID.match(target)}
+    return {target for edge, target in edges(data) if edge == prop and target is not None and ENTITY_ID.match(target)}
 
 
 def _each_once(
-    found: Iterable[tuple[str, Mapping[str, Any]]],
+    entities: Iterable[tuple[str, Mapping[str, Any]]],
     asked: set[str],
-    given: set[str],
+    yielded: set[str],
     redirects: dict[str, str],
     *,
     missing: bool,
 ) -> Iterator[Mapping[str, Any]]:
-    for wanted, data in found:
+    for asked_id, data in entities:
         if "missing" in data:
             if missing:  # who is merely pointed to may be gone, as in a dump
                 yield data
             continue
         name = str(data["id"])
-        if name != wanted:
-            redirects[wanted] = name
+        if name != asked_id:
+            redirects[asked_id] = name
             asked.add(name)
-        if name not in given:
-            given.add(name)
+        if name not in yielded:
+            yielded.add(name)
             yield data
 
 

@@ -298,13 +298,13 @@ def _lines(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _S
 
 def _line_ends(chunk: bytes) -> int:
     """How many there are. Entities are long lines: finding each end is several times faster than counting."""
-    found, at = 0, chunk.find(b"\n")
+    count, at = 0, chunk.find(b"\n")
     while at >= 0:
-        found += 1
-        if found == _MANY:
-            return found + chunk.count(b"\n", at + 1)
+        count += 1
+        if count == _MANY:
+            return count + chunk.count(b"\n", at + 1)
         at = chunk.find(b"\n", at + 1)
-    return found
+    return count
 
 
 def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, offset: int, name: str) -> Iterator[Block]:

@@ -43,21 +43,21 @@ class Decoded:
 
 def entity_id(data: Mapping[str, Any]) -> str:
     """The id of an item or property. Raises `Unreadable` for other kinds, missing entities and bad ids."""
-    given = data.get("id")
+    raw_id = data.get("id")
     kind = data.get("type")
     if isinstance(kind, str) and kind not in ("item", "property"):
-        raise Unreadable(kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{given} is of kind {kind!r}")
-    if not isinstance(given, str):
+        raise Unreadable(kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{raw_id} is of kind {kind!r}")
+    if not isinstance(raw_id, str):
         raise Unreadable("no-id", "an entity needs an id")
     if "missing" in data:
-        raise Unreadable("missing", f"{given} does not exist at the source")
-    if ENTITY_ID.match(given):
-        return given
-    if ENTITY_ID.match(given.upper()):
-        return given.upper()
-    if given[:1] in ("L", "M"):
-        raise Unreadable("lexeme" if given[0] == "L" else "mediainfo", f"{given} is neither item nor property")
-    raise Unreadable("bad-id", f"{given[:40]!r} is no item or property id")
+        raise Unreadable("missing", f"{raw_id} does not exist at the source")
+    if ENTITY_ID.match(raw_id):
+        return raw_id
+    if ENTITY_ID.match(raw_id.upper()):
+        return raw_id.upper()
+    if raw_id[:1] in ("L", "M"):
+        raise Unreadable("lexeme" if raw_id[0] == "L" else "mediainfo", f"{raw_id} is neither item nor property")
+    raise Unreadable("bad-id", f"{raw_id[:40]!r} is no item or property id")
 
 
 def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded:
@@ -71,8 +71,8 @@ def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded
         subject = entity_id(data)
     except Unreadable as error:
         given = data.get("id")
-        found = given[:40] if isinstance(given, str) else None
-        return Decoded(entity=None, rejects=(Reject(reason=error.reason, detail=str(error), entity=found),))
+        shown_id = given[:40] if isinstance(given, str) else None
+        return Decoded(entity=None, rejects=(Reject(reason=error.reason, detail=str(error), entity=shown_id),))
     rejects: list[Reject] = []
     datatype = data.get("datatype")
     sitelinks = data.get("sitelinks")
@@ -104,19 +104,19 @@ def term_texts(data: Mapping[str, Any], languages: Collection[str] | None = None
     """Every label and alias of an entity object in `languages` (None: all), without building the entity."""
     unread: list[Reject] = []
     yield from _texts(data.get("labels"), languages, "", "label", unread).values()
-    for found in _aliases(data.get("aliases"), languages, "", unread).values():
-        yield from found
+    for texts in _aliases(data.get("aliases"), languages, "", unread).values():
+        yield from texts
 
 
 def _claims(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
     claims = data.get("claims") or data.get("statements")
     if isinstance(claims, dict):
-        for prop, found in claims.items():
-            if isinstance(found, list):
-                for statement in found:
+        for prop, statements in claims.items():
+            if isinstance(statements, list):
+                for statement in statements:
                     yield prop, statement
-            elif found:  # one statement without its list
-                yield prop, found
+            elif statements:  # one statement without its list
+                yield prop, statements
     elif isinstance(claims, list):
         for statement in claims:
             yield None, statement
@@ -125,23 +125,23 @@ def _claims(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
 def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) -> Iterator[Statement]:
     checked: dict[str, str] = {}
     unnamed = 0
-    for key, found in _claims(data):
+    for key, claim in _claims(data):
         try:
             prop = None
             if key is not None and (prop := checked.get(key)) is None:
                 prop = checked[key] = read_property_id(key)
-            if not isinstance(found, dict):
-                raise Unreadable("bad-statement", f"expected an object, found {type(found).__name__}")
-            snak = found.get("mainsnak")
+            if not isinstance(claim, dict):
+                raise Unreadable("bad-statement", f"expected an object, found {type(claim).__name__}")
+            snak = claim.get("mainsnak")
             if snak is None:
                 raise Unreadable("bad-statement", "a statement needs a mainsnak")
             prop, kind, value = read_snak_parts(snak, prop)
-            rank = _RANKS.get(found.get("rank", "normal"))
+            rank = _RANKS.get(claim.get("rank", "normal"))
             if rank is None:
-                raise Unreadable("bad-rank", f"rank {found['rank']!r:.80} is none of {', '.join(Rank)}")
-            qualifiers = found.get("qualifiers")
+                raise Unreadable("bad-rank", f"rank {claim['rank']!r:.80} is none of {', '.join(Rank)}")
+            qualifiers = claim.get("qualifiers")
             datatype = snak.get("datatype")
-            name = found.get("id")
+            name = claim.get("id")
             if isinstance(name, str) and len(name) > LONGEST_NAME:
                 raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
             if not isinstance(name, str) or not name:  # statements of old dumps carry none
@@ -154,11 +154,11 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
                 rank=rank,
                 kind=kind,
                 value=value,
-                qualifiers=_qualifiers(qualifiers, found.get("qualifiers-order")) if qualifiers else (),
+                qualifiers=_qualifiers(qualifiers, claim.get("qualifiers-order")) if qualifiers else (),
                 datatype=datatype if isinstance(datatype, str) else None,
             )
         except (Unreadable, TypeError) as error:  # TypeError: an unhashable where a word is due
-            name = found.get("id") if isinstance(found, dict) else None
+            name = claim.get("id") if isinstance(claim, dict) else None
             rejects.append(
                 Reject(
                     reason=error.reason if isinstance(error, Unreadable) else "bad-statement",
@@ -179,8 +179,8 @@ def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
     else:
         groups = [(None, data)]
     snaks: list[Snak] = []
-    for prop, found in groups:
-        for snak in found if isinstance(found, list) else [found]:
+    for prop, group in groups:
+        for snak in group if isinstance(group, list) else [group]:
             try:
                 snaks.append(read_snak(snak, read_property_id(prop) if prop is not None else None))
             except Unreadable as error:
@@ -188,15 +188,15 @@ def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
     return tuple(snaks)
 
 
-def _term(language: object, given: object) -> tuple[str, str] | None:
+def _term(language: object, entry: object) -> tuple[str, str] | None:
     # With languagefallback the API puts another language's text under the asked key and says so inside.
-    if isinstance(given, dict):
-        inside = given.get("language")
+    if isinstance(entry, dict):
+        inside = entry.get("language")
         if isinstance(inside, str):
             language = inside
-        given = given.get("value")
-    if isinstance(language, str) and is_language(language) and isinstance(given, str):
-        return language, given
+        entry = entry.get("value")
+    if isinstance(language, str) and is_language(language) and isinstance(entry, str):
+        return language, entry
     return None
 
 
@@ -221,12 +221,12 @@ def _texts(
     data: object, languages: Collection[str] | None, subject: str, what: str, rejects: list[Reject]
 ) -> dict[str, str]:
     texts: dict[str, str] = {}
-    for key, given in _entries(data):
+    for key, entry in _entries(data):
         if languages is not None and isinstance(key, str) and key not in languages:
             continue
-        term = _term(key, given)
+        term = _term(key, entry)
         if term is None:
-            rejects.append(_bad_term(what, key, given, subject))
+            rejects.append(_bad_term(what, key, entry, subject))
         elif languages is None or term[0] in languages:
             texts.setdefault(*term)
     return texts
@@ -235,19 +235,19 @@ def _texts(
 def _aliases(
     data: object, languages: Collection[str] | None, subject: str, rejects: list[Reject]
 ) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    texts_by_language: dict[str, list[str]] = {}
     for key, group in _entries(data):
         if languages is not None and isinstance(key, str) and key not in languages:
             continue
         if isinstance(group, dict) and "value" not in group:  # {"0": {...}} for a list, as PHP may write one
             group = list(group.values())
-        for given in group if isinstance(group, list) else [group]:
-            term = _term(key, given)
+        for entry in group if isinstance(group, list) else [group]:
+            term = _term(key, entry)
             if term is None:
-                rejects.append(_bad_term("alias", key, given, subject))
+                rejects.append(_bad_term("alias", key, entry, subject))
             elif languages is None or term[0] in languages:
-                found.setdefault(term[0], []).append(term[1])
-    return {language: tuple(texts) for language, texts in found.items()}
+                texts_by_language.setdefault(term[0], []).append(term[1])
+    return {language: tuple(texts) for language, texts in texts_by_language.items()}
 
 
 def _redirects(data: Mapping[str, Any], subject: str) -> tuple[str, ...]:

@@ -62,8 +62,8 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | DamagedLine]]
 
 def is_cut(line: bytes) -> bool:
     """Whether a line is no JSON, as one that was cut is, whatever it ends with."""
-    found = (one for _, one in parse(Block(line=0, data=line, single=True)))
-    return any(isinstance(one, DamagedLine) and one.reject.reason == NOT_JSON for one in found)
+    parsed = (entry for _, entry in parse(Block(line=0, data=line, single=True)))
+    return any(isinstance(entry, DamagedLine) and entry.reject.reason == NOT_JSON for entry in parsed)
 
 
 def brackets(line: bytes) -> int:
@@ -73,7 +73,7 @@ def brackets(line: bytes) -> int:
 
 
 def unclosed(name: str) -> str:
-    """What is said of a source whose array is never closed."""
+    """The warning about a source whose array is never closed."""
     return (
         f"{name}: the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
     )
@@ -98,11 +98,11 @@ def _loads(text: bytes) -> Any:
 def _with_infinities(text: bytes) -> Any:
     """JSON with numbers that no float holds (1e999): they become infinities, which the reader rejects one by one."""
     try:
-        found = json.loads(text, parse_int=_integer)
-        orjson.dumps(found)  # no surrogates, which Python's reader lets pass
+        parsed = json.loads(text, parse_int=_integer)
+        orjson.dumps(parsed)  # no surrogates, which Python's reader lets pass
     except (ValueError, TypeError, RecursionError) as error:
         raise orjson.JSONDecodeError(str(error), "", 0) from None
-    return found
+    return parsed
 
 
 def _integer(digits: str) -> int | float:

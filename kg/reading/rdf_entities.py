@@ -90,8 +90,8 @@ class Assembled:
 
 
 @dataclass(slots=True)
-class _Told:
-    """What is said of one entity, as it is gathered.
+class _EntityParts:
+    """The facts of one entity by kind, as they are gathered.
 
     `claims`: statement nodes by property; `direct`: truthy values, None for the one that says that there is none.
     """
@@ -117,101 +117,101 @@ class _Told:
 def assemble(
     entity_id: str, facts: Facts, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
 ) -> Assembled:
-    """The object of an entity from all that is said of it.
+    """The object of an entity from all its facts.
 
-    `nodes`: what is said of a statement or value node by its IRI, empty where unknown. `datatypes`: of properties.
+    `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: of properties.
     """
-    told = _gathered(entity_id, facts)
-    if not told.is_anything():
-        return Assembled(data=None, merged_into=told.merged_into, rejects=tuple(told.rejects))
+    parts = _gathered(entity_id, facts)
+    if not parts.is_anything():
+        return Assembled(data=None, merged_into=parts.merged_into, rejects=tuple(parts.rejects))
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
-        "labels": _by_language(told.fallback_labels | told.labels),
-        "descriptions": _by_language(told.descriptions),
+        "labels": _by_language(parts.fallback_labels | parts.labels),
+        "descriptions": _by_language(parts.descriptions),
         "aliases": {
             code: [{"language": code, "value": text} for text in sorted(texts)]
-            for code, texts in sorted(told.aliases.items())
+            for code, texts in sorted(parts.aliases.items())
         },
         "claims": {},
-        "sitelinks": {str(number): {} for number in range(_sitelinks(entity_id, told))},
+        "sitelinks": {str(number): {} for number in range(_sitelinks(entity_id, parts))},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
         out["datatype"] = datatype
     truthy = False
-    for prop in sorted({*told.claims, *told.direct}, key=by_number):
-        if prop in told.claims:
-            unique = dict.fromkeys(told.claims[prop])
+    for prop in sorted({*parts.claims, *parts.direct}, key=by_number):
+        if prop in parts.claims:
+            unique = dict.fromkeys(parts.claims[prop])
             statements = [_statement(entity_id, prop, node, nodes, datatypes) for node in unique]
         else:
             truthy = True
-            statements = list(_truthy(prop, told.direct[prop], datatypes.get(prop)))
+            statements = list(_truthy(prop, parts.direct[prop], datatypes.get(prop)))
         out["claims"][prop] = sorted(statements, key=_order)
-    return Assembled(data=out, merged_into=told.merged_into, truthy=truthy, rejects=tuple(told.rejects))
+    return Assembled(data=out, merged_into=parts.merged_into, truthy=truthy, rejects=tuple(parts.rejects))
 
 
-def _gathered(entity_id: str, facts: Facts) -> _Told:
-    told = _Told()
+def _gathered(entity_id: str, facts: Facts) -> _EntityParts:
+    parts = _EntityParts()
     for predicate, term in facts:
         if predicate in TERMS:
             if term.kind == "literal":
-                _add_text(told, predicate, term)
+                _add_text(parts, predicate, term)
         elif predicate == SITELINKS:
-            told.sitelinks = term.value if told.sitelinks is None else min(told.sitelinks, term.value)
+            parts.sitelinks = term.value if parts.sitelinks is None else min(parts.sitelinks, term.value)
         elif predicate == ABOUT:
-            told.pages.add(term.value)
+            parts.pages.add(term.value)
         elif predicate == SAME_AS:
-            _add_redirect(told, entity_id, term.value)
+            _add_redirect(parts, entity_id, term.value)
         elif predicate == RDF_TYPE:
             if term.value in _KINDS:
-                told.is_typed = True
+                parts.is_typed = True
             elif (absent := _absent(term)) is not None:
-                told.direct.setdefault(absent, []).append(None)
-        elif (found := _CLAIM.match(predicate)) is not None:
-            role, prop = found.groups()
+                parts.direct.setdefault(absent, []).append(None)
+        elif (match := _CLAIM.match(predicate)) is not None:
+            role, prop = match.groups()
             if role == "direct/":
-                told.direct.setdefault(prop, []).append(term)
+                parts.direct.setdefault(prop, []).append(term)
             elif role == "":
-                told.claims.setdefault(prop, []).append(term.value)
-    return told
+                parts.claims.setdefault(prop, []).append(term.value)
+    return parts
 
 
-def _add_text(told: _Told, predicate: str, term: Term) -> None:
+def _add_text(parts: _EntityParts, predicate: str, term: Term) -> None:
     code = language_code(term.language or "mul")
     if predicate == LABEL:
-        _least(told.labels, code, term.value)
+        _least(parts.labels, code, term.value)
     elif predicate == DESCRIPTION:
-        _least(told.descriptions, code, term.value)
+        _least(parts.descriptions, code, term.value)
     elif predicate == ALIAS:
-        told.aliases.setdefault(code, set()).add(term.value)
+        parts.aliases.setdefault(code, set()).add(term.value)
     else:
-        _least(told.fallback_labels, code, term.value)
+        _least(parts.fallback_labels, code, term.value)
 
 
-def _add_redirect(told: _Told, entity_id: str, address: str) -> None:
+def _add_redirect(parts: _EntityParts, entity_id: str, address: str) -> None:
     target = address.removeprefix(ENTITY)
     if ENTITY_ID.match(target):
-        told.merged_into = target
+        parts.merged_into = target
     elif target != address:  # other addresses are of the same thing elsewhere
         detail = shortened(f"{target} is no item or property to be merged into", 80)
-        told.rejects.append(Reject(reason="bad-redirect", detail=detail, entity=entity_id))
+        parts.rejects.append(Reject(reason="bad-redirect", detail=detail, entity=entity_id))
 
 
 def _absent(kind: Term) -> str | None:
     """The property that a type says to have no value, None for other types."""
-    found = _CLAIM.match(kind.value)
-    return found[2] if found is not None and found[1] == "novalue/" else None
+    match = _CLAIM.match(kind.value)
+    return match[2] if match is not None and match[1] == "novalue/" else None
 
 
-def _sitelinks(entity_id: str, told: _Told) -> int:
+def _sitelinks(entity_id: str, parts: _EntityParts) -> int:
     """How many sitelinks there are, as told or else as counted; what is no number of them is rejected."""
-    if told.sitelinks is None:
-        return len(told.pages)
-    count = whole_number(told.sitelinks, _MOST_SITELINKS)
+    if parts.sitelinks is None:
+        return len(parts.pages)
+    count = whole_number(parts.sitelinks, _MOST_SITELINKS)
     if count is None:
-        detail = f"{shortened(told.sitelinks, 40)!r} is no number of sitelinks from 0 to {_MOST_SITELINKS}"
-        told.rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=entity_id))
-        return len(told.pages)
+        detail = f"{shortened(parts.sitelinks, 40)!r} is no number of sitelinks from 0 to {_MOST_SITELINKS}"
+        parts.rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=entity_id))
+        return len(parts.pages)
     return count
 
 
@@ -232,7 +232,7 @@ def _statement(
     subject: str, prop: str, node: str, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """A statement by its node. Without its main value it is left without mainsnak, which the reader rejects."""
-    told: dict[str, dict[str, list[Term]]] = {role: {} for role in _ROLES}  # by role, then by property
+    by_role: dict[str, dict[str, list[Term]]] = {role: {} for role in _ROLES}  # by role, then by property
     absent: list[str] = []
     rank = "normal"
     for predicate, term in nodes(node):
@@ -241,10 +241,10 @@ def _statement(
         elif predicate == RDF_TYPE:
             if (about := _absent(term)) is not None:
                 absent.append(about)
-        elif (found := _CLAIM.match(predicate)) is not None and found[1] in told:
-            told[found[1]].setdefault(found[2], []).append(term)
+        elif (match := _CLAIM.match(predicate)) is not None and match[1] in by_role:
+            by_role[match[1]].setdefault(match[2], []).append(term)
     out: dict[str, Any] = {"type": "statement", "id": statement_id(node, subject), "rank": rank}
-    simple, full = told["statement/"].get(prop, ()), told["statement/value/"].get(prop, ())
+    simple, full = by_role["statement/"].get(prop, ()), by_role["statement/value/"].get(prop, ())
     snaks = snaks_of(prop, simple, full, nodes, datatypes.get(prop))
     if not snaks and prop in absent:
         absent.remove(prop)
@@ -253,7 +253,7 @@ def _statement(
         if (datatype := datatypes.get(prop)) is not None:
             snaks[0]["datatype"] = datatype
         out["mainsnak"] = snaks[0]
-    if qualifiers := _qualifiers(told["qualifier/"], told["qualifier/value/"], absent, nodes, datatypes):
+    if qualifiers := _qualifiers(by_role["qualifier/"], by_role["qualifier/value/"], absent, nodes, datatypes):
         out["qualifiers"] = qualifiers
         out["qualifiers-order"] = list(qualifiers)
     return out
@@ -267,13 +267,13 @@ def _qualifiers(
     datatypes: Mapping[str, str | None],
 ) -> dict[str, list[dict[str, Any]]]:
     """The snaks of qualifiers by property, in order."""
-    found = {
+    by_property = {
         prop: snaks_of(prop, simple.get(prop, ()), full.get(prop, ()), nodes, datatypes.get(prop))
         for prop in {*simple, *full}
     }
     for prop in absent:
-        found.setdefault(prop, []).append({"snaktype": "novalue", "property": prop})
-    return {prop: sorted(found[prop], key=_order) for prop in sorted(found, key=by_number)}
+        by_property.setdefault(prop, []).append({"snaktype": "novalue", "property": prop})
+    return {prop: sorted(by_property[prop], key=_order) for prop in sorted(by_property, key=by_number)}
 
 
 def _truthy(prop: str, values: Iterable[Term | None], datatype: str | None) -> Iterator[dict[str, Any]]:

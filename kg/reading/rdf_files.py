@@ -1,6 +1,6 @@
 """RDF files -> entity objects: N-Triples, N-Quads, Turtle, RDF/XML, TriG, N3 and JSON-LD, parsed by pyoxigraph.
 
-Triples may come in any order: what is said of one entity is gathered in a database beside the output, so memory
+Triples may come in any order: the facts of one entity are gathered in a database beside the output, so memory
 is bounded, however long a file is.
 """
 
@@ -93,9 +93,9 @@ class RDFReading:
                 for subject, predicate, term in self._triples(path):
                     gathering.add(subject, predicate, term)
             gathering.seal()
-            names = ", ".join(one.name for one in self.sources)
+            names = ", ".join(source.name for source in self.sources)
             self.rejects += [(names, None, reject, None) for reject in gathering.rejects]
-            found = 0
+            count = 0
             for assembled_id, facts in gathering.about():
                 assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes())
                 self.rejects += [(names, None, reject, None) for reject in assembled.rejects]
@@ -103,9 +103,9 @@ class RDFReading:
                     self.redirects[assembled_id] = assembled.merged_into
                 if assembled.data is not None:
                     self.truthy |= assembled.truthy
-                    found += 1
+                    count += 1
                     yield assembled.data
-        if not found:
+        if not count:
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
     def _triples(self, path: str) -> Iterator[Triple]:
@@ -186,7 +186,7 @@ def rdf_format(name: str) -> str | None:
     if ending in BY_LINE:
         return None
     if ending not in WHOLE:
-        allowed = ", ".join(f".{one}" for one in (*BY_LINE, *WHOLE))
+        allowed = ", ".join(f".{ending}" for ending in (*BY_LINE, *WHOLE))
         raise SourceError(f"{name}: no RDF format has the ending .{ending}; expected {allowed}, plain, .gz, .bz2, .zst")
     return WHOLE[ending]
 
@@ -222,17 +222,17 @@ def _reason(error: Exception) -> str:
 
 def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The chunks cut where lines end."""
-    rest = b""
+    remainder = b""
     for chunk in chunks:
-        lines, end, tail = (rest + chunk).rpartition(b"\n")
-        rest = tail
+        lines, end, tail = (remainder + chunk).rpartition(b"\n")
+        remainder = tail
         if end:
             yield lines + end
-        elif len(rest) > LONGEST_LINE:  # no line of RDF
-            yield rest
-            rest = b""
-    if rest:
-        yield rest
+        elif len(remainder) > LONGEST_LINE:  # no line of RDF
+            yield remainder
+            remainder = b""
+    if remainder:
+        yield remainder
 
 
 class ChunkStream(io.RawIOBase):
@@ -316,14 +316,14 @@ class Gathering:
         self._facts.append([predicate, term.kind, term.value, term.language, term.datatype])
 
     def _close(self) -> None:
-        """Put away what was said of one subject in a row."""
+        """Store the facts of one subject that came in a row."""
         subject, facts = self._subject, self._facts
         self._subject, self._facts = None, []
         if subject is None or not facts:
             return
         stored = _json(facts)
-        if (found := _SUBJECT.match(subject)) is not None:
-            name = found[1]
+        if (match := _SUBJECT.match(subject)) is not None:
+            name = match[1]
             if stored is None:
                 facts = [fact for fact in facts if _json(fact) is not None]
                 stored = orjson.dumps(facts)
@@ -366,7 +366,7 @@ class Gathering:
         return self._datatypes
 
     def about(self) -> Iterator[tuple[str, Facts]]:
-        """(entity id, all that is said of it), by number, properties first."""
+        """(entity id, all its facts), by number, properties first."""
         self.seal()
         current, facts = 0, list[tuple[str, Term]]()
         for number, stored in self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid"):
@@ -379,7 +379,7 @@ class Gathering:
             yield id_of(current), facts
 
     def node(self, name: str) -> Facts:
-        """What is said of a statement or value node, nothing where it is unknown."""
+        """The facts of a statement or value node, none where it is unknown."""
         rows = self._connection.execute("SELECT facts FROM node WHERE name = ? ORDER BY rowid", (name,))
         return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
 

@@ -28,17 +28,17 @@ _NUMBERS = {XSD + name for name in ("decimal", "integer", "int", "long", "nonNeg
 def snaks_of(
     prop: str, simple: Iterable[Term], full: Iterable[Term], nodes: Callable[[str], Facts], datatype: str | None
 ) -> list[dict[str, Any]]:
-    """The values of a property at a node: those told in full, and the simple ones that no node tells."""
-    found = [
+    """The values of a property at a node: those that a node gives in full, and the simple ones that no node gives."""
+    snaks = [
         {"snaktype": "value", "property": prop, "datavalue": value}
         for node in dict.fromkeys(term.value for term in full)
         if (value := _full_value(nodes(node))) is not None
     ]
     for term in dict.fromkeys(simple):
-        # Beside nodes stand the simple forms of what they tell; other kinds of value have no node.
-        if not found or _is_unknown(term) or term.kind == "iri" or term.language is not None:
-            found.append(snak_of(prop, term, datatype))
-    return found
+        # Beside nodes stand the simple forms of their values; other kinds of value have no node.
+        if not snaks or _is_unknown(term) or term.kind == "iri" or term.language is not None:
+            snaks.append(snak_of(prop, term, datatype))
+    return snaks
 
 
 def _is_unknown(term: Term) -> bool:
@@ -56,9 +56,9 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
     """A value in its simple form."""
     text = term.value
     if term.kind == "iri":
-        found = _TARGET.match(text)
-        if found is not None and datatype != "url":
-            return {"type": "wikibase-entityid", "value": {"id": found[1]}}
+        match = _TARGET.match(text)
+        if match is not None and datatype != "url":
+            return {"type": "wikibase-entityid", "value": {"id": match[1]}}
         if datatype != "url":
             for base in (FILE_PATH, COMMONS_DATA):
                 if text.startswith(base):
@@ -85,19 +85,19 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
 
 def _full_value(facts: Facts) -> dict[str, Any] | None:
     """A value as its node tells it, None where the node is not there or of an unknown kind."""
-    told = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
-    if "timeValue" in told:
-        return _time(told["timeValue"], told.get("timePrecision"), told.get("timeCalendarModel", _GREGORIAN))
-    if "quantityAmount" in told:
-        unit = told.get("quantityUnit", "1")
-        value = {"amount": told["quantityAmount"], "unit": "1" if unit == ENTITY + BARE_NUMBER else unit}
-        if "quantityLowerBound" in told and "quantityUpperBound" in told:
-            value |= {"lowerBound": told["quantityLowerBound"], "upperBound": told["quantityUpperBound"]}
+    parts = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
+    if "timeValue" in parts:
+        return _time(parts["timeValue"], parts.get("timePrecision"), parts.get("timeCalendarModel", _GREGORIAN))
+    if "quantityAmount" in parts:
+        unit = parts.get("quantityUnit", "1")
+        value = {"amount": parts["quantityAmount"], "unit": "1" if unit == ENTITY + BARE_NUMBER else unit}
+        if "quantityLowerBound" in parts and "quantityUpperBound" in parts:
+            value |= {"lowerBound": parts["quantityLowerBound"], "upperBound": parts["quantityUpperBound"]}
         return {"type": "quantity", "value": value}
-    if "geoLatitude" in told and "geoLongitude" in told:
+    if "geoLatitude" in parts and "geoLongitude" in parts:
         automatic = any(p == RDF_TYPE and t.value == ONTOLOGY + "GeoAutoPrecision" for p, t in facts)
-        exactness = None if automatic else told.get("geoPrecision")
-        return _coordinate(told["geoLatitude"], told["geoLongitude"], exactness, told.get("geoGlobe", ENTITY + "Q2"))
+        exactness = None if automatic else parts.get("geoPrecision")
+        return _coordinate(parts["geoLatitude"], parts["geoLongitude"], exactness, parts.get("geoGlobe", ENTITY + "Q2"))
     return None
 
 
@@ -138,8 +138,8 @@ def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
             pass
         elif precision is None:
             day = time_of(text, precision=11)
-            value["precision"] = found = 11 if day.day != 1 else 10 if day.month != 1 else 9
-            value["time"] = _stamp(day, found)
+            value["precision"] = day_precision = 11 if day.day != 1 else 10 if day.month != 1 else 9
+            value["time"] = _stamp(day, day_precision)
         else:
             value["time"] = _stamp(time_of(text, precision=precision, calendar=calendar), precision)
     except ValueError:

@@ -43,20 +43,20 @@ class Unreadable(ValueError):  # noqa: N818 - not an error of the caller's: it b
         self.reason = reason
 
 
-def read_property_id(given: object) -> str:
+def read_property_id(raw_id: object) -> str:
     """A property id in its canonical form (`p31` occurs in old dumps)."""
-    if isinstance(given, str):
-        if _PROPERTY.match(given):
-            return given
-        if _PROPERTY.match(given.upper()):
-            return given.upper()
-    raise Unreadable("bad-property", f"{_short(given)} is no property id")
+    if isinstance(raw_id, str):
+        if _PROPERTY.match(raw_id):
+            return raw_id
+        if _PROPERTY.match(raw_id.upper()):
+            return raw_id.upper()
+    raise Unreadable("bad-property", f"{_short(raw_id)} is no property id")
 
 
 def read_snak(data: object, prop: str | None = None) -> Snak:
     """A snak. `prop`: the checked key it stood under, or None."""
-    found, kind, value = read_snak_parts(data, prop)
-    return Snak(property=found, kind=kind, value=value)
+    property_id, kind, value = read_snak_parts(data, prop)
+    return Snak(property=property_id, kind=kind, value=value)
 
 
 def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKind, Value | None]:
@@ -69,13 +69,13 @@ def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKin
     if not isinstance(data, dict):
         raise Unreadable("bad-snak", f"a snak must be an object, not {type(data).__name__}")
     prop = read_property_id(data.get("property", prop))
-    given = data.get("snaktype", "value")
-    if given == "value":
+    snaktype = data.get("snaktype", "value")
+    if snaktype == "value":
         return prop, SnakKind.VALUE, read_value(data.get("datavalue"))
     try:
-        return prop, _KINDS[given], None
+        return prop, _KINDS[snaktype], None
     except (KeyError, TypeError):
-        raise Unreadable("unknown-snaktype", f"snaktype {_short(given)} is none of {', '.join(_KINDS)}") from None
+        raise Unreadable("unknown-snaktype", f"snaktype {_short(snaktype)} is none of {', '.join(_KINDS)}") from None
 
 
 def read_value(datavalue: object) -> Value:
@@ -132,39 +132,39 @@ def _is_finite(value: object) -> bool:
 
 def read_entity_value(value: object) -> EntityValue:
     """An entity reference: its `id`, else entity type and number, or (old dumps) a plain string."""
-    given: object = value
+    raw_id: object = value
     if isinstance(value, dict):
-        given = value.get("id")
-        if isinstance(given, str):
-            return _entity_value(given)
-        if given is None:
+        raw_id = value.get("id")
+        if isinstance(raw_id, str):
+            return _entity_value(raw_id)
+        if raw_id is None:
             prefix = _PREFIXES.get(str(value.get("entity-type", "item")))
             number = value.get("numeric-id")
             if prefix is None or number is None:
                 raise Unreadable("bad-entity-id", f"neither id nor a known type and number: {_short(value)}")
-            given = f"{prefix}{number}"
-    if isinstance(given, str):
-        return _entity_value(given)
-    raise Unreadable("bad-entity-id", f"{_short(given)} is no entity id")
+            raw_id = f"{prefix}{number}"
+    if isinstance(raw_id, str):
+        return _entity_value(raw_id)
+    raise Unreadable("bad-entity-id", f"{_short(raw_id)} is no entity id")
 
 
 @lru_cache(maxsize=1 << 16)  # classes, countries and the like come again and again
-def _entity_value(given: str) -> EntityValue:
-    if _TARGET.match(given):
-        return EntityValue(id=given)
-    if _TARGET.match(given.upper()):
-        return EntityValue(id=given.upper())
-    raise Unreadable("bad-entity-id", f"{_short(given)} is no entity id")
+def _entity_value(raw_id: str) -> EntityValue:
+    if _TARGET.match(raw_id):
+        return EntityValue(id=raw_id)
+    if _TARGET.match(raw_id.upper()):
+        return EntityValue(id=raw_id.upper())
+    raise Unreadable("bad-entity-id", f"{_short(raw_id)} is no entity id")
 
 
 def read_time(value: object) -> TimeValue:
     """A time. Parts beyond the precision are dropped; a precision finer than the parts given is lowered."""
     if not isinstance(value, dict):
         raise Unreadable("bad-time", f"a time must be an object, not {_short(value)}")
-    found = _TIME.match(value["time"]) if isinstance(value.get("time"), str) else None
-    if found is None:
+    match = _TIME.match(value["time"]) if isinstance(value.get("time"), str) else None
+    if match is None:
         raise Unreadable("bad-time", f"time {_short(value.get('time'))} is not of the form +YYYY-MM-DDT00:00:00Z")
-    sign, year_text, month_text, day_text = found.groups()
+    sign, year_text, month_text, day_text = match.groups()
     year, month, day = int(year_text), int(month_text), int(day_text)
     if year == 0:
         raise Unreadable("bad-time", f"time {value['time']!r}: there is no year 0 (1 BCE is -0001)")
@@ -201,19 +201,19 @@ def read_quantity(value: object) -> QuantityValue:
     unit = value.get("unit", "1")
     if unit is None or unit in ("1", "", 1):
         return QuantityValue(amount=amount, lower=bounds[0], upper=bounds[1])
-    found = _UNIT.match(unit) if isinstance(unit, str) else None
-    if found is None:
+    match = _UNIT.match(unit) if isinstance(unit, str) else None
+    if match is None:
         raise Unreadable("bad-quantity", f'unit {_short(unit)} is neither "1" nor an entity')
-    return QuantityValue(amount=amount, unit=found[1], lower=bounds[0], upper=bounds[1])
+    return QuantityValue(amount=amount, unit=match[1], lower=bounds[0], upper=bounds[1])
 
 
-def _decimal(given: object) -> Decimal:
+def _decimal(raw_number: object) -> Decimal:
     # A JSON number with a fraction has been through a float by now, and amounts never do.
-    if type(given) is int:
-        return Decimal(given)
-    if isinstance(given, str) and (number := decimal_number(given)) is not None:
+    if type(raw_number) is int:
+        return Decimal(raw_number)
+    if isinstance(raw_number, str) and (number := decimal_number(raw_number)) is not None:
         return number
-    raise Unreadable("bad-quantity", f"{_short(given)} is no decimal number")
+    raise Unreadable("bad-quantity", f"{_short(raw_number)} is no decimal number")
 
 
 def _text(value: object) -> TextValue:

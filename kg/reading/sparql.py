@@ -21,7 +21,7 @@ from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
 from kg.web.addresses import ServiceAddress
-from kg.web.rate_limits import LARGEST, RetryDelays, TryAgain, check_redirect, retry_after, said, user_agent
+from kg.web.rate_limits import LARGEST, RetryDelays, TryAgain, answer_excerpt, check_redirect, retry_after, user_agent
 
 Row = Mapping[str, Term]
 
@@ -100,8 +100,8 @@ class Endpoint:
         return self._paged(variables, selected, total, len(first) if first else None)
 
     def _count(self, selected: str) -> int:
-        found = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
-        total = whole_number(found[0]["n"].value, _MOST_ROWS) if found and "n" in found[0] else None
+        rows = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
+        total = whole_number(rows[0]["n"].value, _MOST_ROWS) if rows and "n" in rows[0] else None
         if total is None:
             raise BadAnswerError(f"{self.url}: a count was asked for and none came")
         return total
@@ -115,12 +115,12 @@ class Endpoint:
             # A row may well come twice on a page, where a server writes two values alike; on two pages it
             # means that the order did not hold, or that a boundary fell between two such values.
             seen: set[tuple[Any, ...]] = set()
-            kept = 0
+            distinct_count = 0
             for page in pages:
                 distinct = {tuple(sorted(row.items(), key=_by_name)) for row in page}
                 seen |= distinct
-                kept += len(distinct)
-            if len(rows) == total and len(seen) == kept:
+                distinct_count += len(distinct)
+            if len(rows) == total and len(seen) == distinct_count:
                 self._page = size  # what was learnt holds for the next question
                 return rows
             size = max(size * 2 // 3, 1)
@@ -233,29 +233,31 @@ def _rest(error: Any) -> bytes:
     return body
 
 
-def _checked(address: ServiceAddress, status: int, given: Mapping[str, str], body: bytes) -> list[Row]:
+def _checked(address: ServiceAddress, status: int, raw_headers: Mapping[str, str], body: bytes) -> list[Row]:
     """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
     url = address.shown
-    headers = {name.title(): value for name, value in given.items()}
+    headers = {name.title(): value for name, value in raw_headers.items()}
     check_redirect(address, status, headers)
     after = retry_after(headers)
-    told = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason
-    late = any(sign in told for sign in _LATE)
+    text = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason
+    late = any(sign in text for sign in _LATE)
     if status in (429, 503) and (after is not None or not late):
-        raise TryAgain(RateLimitedError(f"{url} asks for fewer queries ({status}): {said(address, body)}"), after)
+        raise TryAgain(
+            RateLimitedError(f"{url} asks for fewer queries ({status}): {answer_excerpt(address, body)}"), after
+        )
     if status != 200 and late:
-        raise TimeLimitError(f"{url} cut the query off ({status}): {said(address, body)}")
+        raise TimeLimitError(f"{url} cut the query off ({status}): {answer_excerpt(address, body)}")
     if status >= 500:
-        raise TryAgain(ServiceError(f"{url} failed with status {status}: {said(address, body)}"), after)
+        raise TryAgain(ServiceError(f"{url} failed with status {status}: {answer_excerpt(address, body)}"), after)
     if status == 403:
-        raise QueryError(f"{url} refuses (403): {said(address, body)}; is GRANOLA_CONTACT yours and true?")
+        raise QueryError(f"{url} refuses (403): {answer_excerpt(address, body)}; is GRANOLA_CONTACT yours and true?")
     if status != 200:
-        raise QueryError(f"{url} refuses the query with status {status}: {said(address, body, 400)}")
+        raise QueryError(f"{url} refuses the query with status {status}: {answer_excerpt(address, body, 400)}")
     if headers.get("X-Sql-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
         raise TimeLimitError(f"{url} gave part of the answer: {address.clean(headers.get('X-Sql-Message', ''))}")
     kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind and kind not in _JSON:
-        raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {said(address, body)}"))
+        raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {answer_excerpt(address, body)}"))
     try:
         return [
             {name: _term(value) for name, value in row.items()} for row in orjson.loads(body)["results"]["bindings"]
@@ -263,7 +265,7 @@ def _checked(address: ServiceAddress, status: int, given: Mapping[str, str], bod
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         if late:
             raise TimeLimitError(f"{url} ran out of time while it answered") from error
-        end = said(address, body[-2000:], 2000)[-160:]
+        end = answer_excerpt(address, body[-2000:], 2000)[-160:]
         raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{end}") from error
 
 

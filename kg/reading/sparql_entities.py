@@ -42,7 +42,7 @@ _IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # as may stand in a query
 class SPARQLEntities:
     """Entity objects by id. `languages`: whose terms to ask for, None for all.
 
-    After reading: `truthy`, whether any statement came without rank and qualifiers, and `rejects`, what was said of
+    After reading: `truthy`, whether any statement came without rank and qualifiers, and `rejects`, facts of
     entities that their objects cannot hold.
     """
 
@@ -74,17 +74,17 @@ class SPARQLEntities:
         An id that was merged gives its target's object, with `redirects`; one of which the endpoint says
         nothing an object with `missing`. Raises SelectionError for what is no id, ServiceError and its kinds.
         """
-        wanted = list(dict.fromkeys(ids))
-        for one in wanted:
-            if not ENTITY_ID.match(one):
-                raise SelectionError(f"{one!r} cannot be asked for: an id is Q or P and a number, as in Q42")
+        unique_ids = list(dict.fromkeys(ids))
+        for entity_id in unique_ids:
+            if not ENTITY_ID.match(entity_id):
+                raise SelectionError(f"{entity_id!r} cannot be asked for: an id is Q or P and a number, as in Q42")
         size = self._endpoint.profile.batch
-        for at in range(0, len(wanted), size):
-            yield from self._batch(wanted[at : at + size], follow=True)
+        for at in range(0, len(unique_ids), size):
+            yield from self._batch(unique_ids[at : at + size], follow=True)
 
     def _batch(self, ids: Sequence[str], *, follow: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
         try:
-            facts, nodes = self._told(ids)
+            facts, nodes = self._read_facts(ids)
         except TimeLimitError:
             if len(ids) == 1:
                 raise
@@ -92,26 +92,33 @@ class SPARQLEntities:
             yield from self._batch(ids[:half], follow=follow)
             yield from self._batch(ids[half:], follow=follow)
             return
-        found = {
-            one: assemble(one, facts.get(one, ()), lambda name: nodes.get(name, ()), self._datatypes) for one in ids
+        assembled_by_id = {
+            entity_id: assemble(entity_id, facts.get(entity_id, ()), lambda name: nodes.get(name, ()), self._datatypes)
+            for entity_id in ids
         }
-        merged = {one: made.merged_into for one, made in found.items() if made.merged_into and made.data is None}
-        targets = sorted({target for one, target in merged.items() if target != one})
+        merged = {
+            entity_id: assembled.merged_into
+            for entity_id, assembled in assembled_by_id.items()
+            if assembled.merged_into and assembled.data is None
+        }
+        targets = sorted({target for entity_id, target in merged.items() if target != entity_id})
         elsewhere = dict(self._batch(targets, follow=False)) if targets and follow else {}  # one step, as the API
-        for one, made in found.items():
-            self.rejects += made.rejects
-            target = merged.get(one)
-            if made.data is not None:
-                self.truthy |= made.truthy
-                yield one, made.data
+        for entity_id, assembled in assembled_by_id.items():
+            self.rejects += assembled.rejects
+            target = merged.get(entity_id)
+            if assembled.data is not None:
+                self.truthy |= assembled.truthy
+                yield entity_id, assembled.data
             elif target is not None and target in elsewhere and "missing" not in elsewhere[target]:
-                yield one, {**elsewhere[target], "redirects": {"from": one, "to": target}}
+                yield entity_id, {**elsewhere[target], "redirects": {"from": entity_id, "to": target}}
             else:
-                yield one, {"id": one, "missing": ""}
+                yield entity_id, {"id": entity_id, "missing": ""}
 
-    def _told(self, ids: Sequence[str]) -> tuple[dict[str, list[tuple[str, Term]]], dict[str, list[tuple[str, Term]]]]:
-        """What is said of entities by id, and of their statement and value nodes by name."""
-        subjects = " ".join(f"wd:{one}" for one in ids)
+    def _read_facts(
+        self, ids: Sequence[str]
+    ) -> tuple[dict[str, list[tuple[str, Term]]], dict[str, list[tuple[str, Term]]]]:
+        """The facts of entities by id, and of their statement and value nodes by name."""
+        subjects = " ".join(f"wd:{entity_id}" for entity_id in ids)
         direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
         plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks"
         about = self._endpoint.rows(
@@ -130,8 +137,8 @@ class SPARQLEntities:
             values = sorted(
                 {
                     term.value
-                    for said in nodes.values()
-                    for predicate, term in said
+                    for pairs in nodes.values()
+                    for predicate, term in pairs
                     if predicate.startswith((NAMESPACES["psv"], NAMESPACES["pqv"]))
                     and term.kind == "iri"
                     and _IRI.match(term.value)
@@ -145,36 +152,38 @@ class SPARQLEntities:
                         f"VALUES ?s {{ {listed} }} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))",
                     )
                 )
-        by_id = {name.removeprefix(ENTITY): said for name, said in facts.items()}
+        by_id = {name.removeprefix(ENTITY): pairs for name, pairs in facts.items()}
         self._count_pages(by_id)
         self._learn_datatypes(by_id, nodes)
         return by_id, nodes
 
     def _count_pages(self, facts: Mapping[str, list[tuple[str, Term]]]) -> None:
         """Sitelinks by the pages about an entity, where no number of them is given."""
-        lacking = [one for one, said in facts.items() if not any(predicate == SITELINKS for predicate, _ in said)]
+        lacking = [
+            entity_id for entity_id, pairs in facts.items() if not any(predicate == SITELINKS for predicate, _ in pairs)
+        ]
         if not lacking:
             return
-        subjects = " ".join(f"wd:{one}" for one in lacking)
+        subjects = " ".join(f"wd:{entity_id}" for entity_id in lacking)
         pages = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?o schema:about ?s ; schema:isPartOf ?wiki")
         for row in pages:
-            if (said := facts.get(row["s"].value.removeprefix(ENTITY))) is not None:
-                said.append((ABOUT, row["o"]))
+            if (pairs := facts.get(row["s"].value.removeprefix(ENTITY))) is not None:
+                pairs.append((ABOUT, row["o"]))
 
     def _learn_datatypes(self, facts: Mapping[str, Facts], nodes: Mapping[str, Facts]) -> None:
         used = {
             predicate.rpartition("/")[2]
-            for said in (*facts.values(), *nodes.values())
-            for predicate, _ in said
+            for pairs in (*facts.values(), *nodes.values())
+            for predicate, _ in pairs
             if predicate.startswith(_PROP)
         }
         lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
         if not lacking:
             return
         subjects = " ".join(f"wd:{prop}" for prop in lacking)
-        told = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?s wikibase:propertyType ?o")
+        rows = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?s wikibase:propertyType ?o")
         self._datatypes |= dict.fromkeys(lacking)
-        for row in told:
+        for row in rows:
             self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
 
     def instances(self, classes: Iterable[str]) -> list[str]:
@@ -182,9 +191,9 @@ class SPARQLEntities:
         below = set(classes)
         layer = sorted(below)
         while layer:
-            found = set(self._subjects("P279", layer)) - below
-            below |= found
-            layer = sorted(found)
+            new = set(self._subjects("P279", layer)) - below
+            below |= new
+            layer = sorted(new)
         return sorted(set(self._subjects("P31", sorted(below))))
 
     def _subjects(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
@@ -192,7 +201,7 @@ class SPARQLEntities:
             yield from self._pointing(prop, targets[at : at + _NODES])
 
     def _pointing(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
-        listed = f"VALUES ?o {{ {' '.join(f'wd:{one}' for one in targets)} }}"
+        listed = f"VALUES ?o {{ {' '.join(f'wd:{target}' for target in targets)} }}"
         if self.has_statements:
             pattern = (
                 f"{listed} ?node ps:{prop} ?o ; wikibase:rank ?rank . ?s p:{prop} ?node ."
@@ -201,7 +210,7 @@ class SPARQLEntities:
         else:
             pattern = f"{listed} ?s wdt:{prop} ?o"
         try:
-            found = self._endpoint.rows("?s", pattern)
+            rows = self._endpoint.rows("?s", pattern)
         except TimeLimitError:
             if len(targets) == 1:
                 raise
@@ -209,7 +218,7 @@ class SPARQLEntities:
             yield from self._pointing(prop, targets[:half])
             yield from self._pointing(prop, targets[half:])
             return
-        for row in found:
+        for row in rows:
             name = row["s"].value.removeprefix(ENTITY)
             if ENTITY_ID.match(name):
                 yield name
@@ -220,17 +229,17 @@ class SPARQLEntities:
         Endpoints compare letter by letter: each name is asked for as it is, with a capital, and with capitals alone
         at the beginnings of its words, as questions are often written without any.
         """
-        found: set[str] = set()
-        wanted = sorted({spelling for name in names for spelling in _spellings(name)})
+        ids: set[str] = set()
+        spellings = sorted({spelling for name in names for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
         size = max(1, _NODES // len(tags))
-        for at in range(0, len(wanted), size):
-            literals = " ".join(f"{_quoted(name)}@{tag}" for name in wanted[at : at + size] for tag in tags)
+        for at in range(0, len(spellings), size):
+            literals = " ".join(f"{_quoted(name)}@{tag}" for name in spellings[at : at + size] for tag in tags)
             rows = self._endpoint.rows(
                 "?s", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
             )
-            found.update(row["s"].value.removeprefix(ENTITY) for row in rows)
-        return sorted(one for one in found if ENTITY_ID.match(one))
+            ids.update(row["s"].value.removeprefix(ENTITY) for row in rows)
+        return sorted(entity_id for entity_id in ids if ENTITY_ID.match(entity_id))
 
 
 def _grouped(rows: Iterable[Row]) -> dict[str, list[tuple[str, Term]]]:

@@ -47,7 +47,7 @@ class HashedReader:
         """Up to `size` bytes; b"" at the end."""
         if self._known is not None:
             size = min(size, self._known[0] - self.bytes_read)
-        elif self._resumed:  # fall into step again, so that damage is told at the same place
+        elif self._resumed:  # fall into step again, so that damage is reported at the same place
             size -= self.bytes_read % size
         try:
             data = self._stream.read(size)

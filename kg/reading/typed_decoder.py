@@ -222,18 +222,18 @@ def _by_language(languages: Collection[str] | None, what: Any) -> Any:
     )
 
 
-def by_language(given: Any) -> list[tuple[str, Any]]:
+def by_language(terms: Any) -> list[tuple[str, Any]]:
     """(language, term or terms) of a field of terms. Raises `Unusual` for a list with something in it."""
-    if not given:
+    if not terms:
         return []
-    if type(given) is dict:
-        if not _KNOWN.issuperset(given):
-            if not all(map(is_language, given)):
+    if type(terms) is dict:
+        if not _KNOWN.issuperset(terms):
+            if not all(map(is_language, terms)):
                 raise Unusual
             if len(_KNOWN) < _MOST_KNOWN:
-                _KNOWN.update(given)
-        return list(given.items())
-    if type(given) is list:
+                _KNOWN.update(terms)
+        return list(terms.items())
+    if type(terms) is list:
         raise Unusual
-    codes: tuple[str, ...] = given.codes
-    return [(code, term) for code, term in zip(codes, msgspec.structs.astuple(given), strict=True) if term is not UNSET]
+    codes: tuple[str, ...] = terms.codes
+    return [(code, term) for code, term in zip(codes, msgspec.structs.astuple(terms), strict=True) if term is not UNSET]

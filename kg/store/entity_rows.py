@@ -1,4 +1,4 @@
-"""Entities <-> the rows of a snapshot file. The layout is told in `kg.store.schema`."""
+"""Entities <-> the rows of a snapshot file. The layout is described in `kg.store.schema`."""
 
 from __future__ import annotations
 

@@ -87,10 +87,10 @@ def _sort_beside(connection: sqlite3.Connection, database: str = "main") -> None
 
 def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
     """Put entities in and return how many were given; the last of the same id stays."""
-    given = 0
+    count = 0
     source = iter(entities)
     while batch := list(islice(source, _BATCH)):
-        given += len(batch)
+        count += len(batch)
         last = {_number(entity.id): entity for entity in batch}
         known = connection.execute(
             "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
@@ -98,7 +98,7 @@ def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
         ).fetchall()
         remove(connection, [number for (number,) in known])
         insert(connection, [record_of(entity, number) for number, entity in last.items()])
-    return given
+    return count
 
 
 def insert(connection: sqlite3.Connection, records: Sequence[Record]) -> None:
@@ -211,11 +211,11 @@ def manifest(connection: sqlite3.Connection) -> dict[str, Any]:
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
     """What is in the file now: entities, statements by rank, qualifiers, terms, redirects."""
-    found: dict[str, int] = {}
+    count_of: dict[str, int] = {}
     for table, columns in _COUNTS.items():
         (row,) = connection.execute(f"SELECT {', '.join(columns.values())} FROM {table}")
-        found.update(zip(columns, (number or 0 for number in row), strict=True))
-    return found
+        count_of.update(zip(columns, (number or 0 for number in row), strict=True))
+    return count_of
 
 
 def count(connection: sqlite3.Connection) -> Counted:

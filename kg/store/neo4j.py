@@ -138,18 +138,18 @@ class Neo4jStore:
             + (", ".join(("n.statements", _ROWS)) if stated else "null, []")
             + (", properties(n)]" if languages is None else ", [key IN $keys | n[key]]]")
         )
-        found: dict[str, Entity] = {}
-        wanted = [given for given in dict.fromkeys(ids) if number_of(given) is not None]
-        for chunk in _chunks(wanted):
+        entities: dict[str, Entity] = {}
+        valid_ids = [entity_id for entity_id in dict.fromkeys(ids) if number_of(entity_id) is not None]
+        for chunk in _chunks(valid_ids):
             for row in self._read(query, ids=chunk, types=types, keys=keys):
-                given, number, sitelinks, datatype, literals, related, terms = row
+                entity_id, number, sitelinks, datatype, literals, related, terms = row
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
-                with self._decoding(given):
-                    found[given] = read_entity(
+                with self._decoding(entity_id):
+                    entities[entity_id] = read_entity(
                         self._decoder, number, sitelinks, datatype, literals, related, terms, types
                     )
-        return {given: found[given] for given in ids if given in found}
+        return {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
@@ -190,9 +190,9 @@ class Neo4jStore:
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
     ) -> dict[tuple[str, str], list[str]]:
         """See `Store.referrers`."""
-        found: dict[tuple[str, str], list[str]] = {}
-        wanted = _pairs(pairs)
-        for chunk in _chunks(wanted):
+        referrers_of: dict[tuple[str, str], list[str]] = {}
+        valid_pairs = _pairs(pairs)
+        for chunk in _chunks(valid_pairs):
             types = "|".join(sorted({property_id(prop) for prop, _ in chunk}))
             query = (
                 "UNWIND $pairs AS pair WITH pair, pair[1] AS given "
@@ -205,31 +205,33 @@ class Neo4jStore:
                 " ORDER BY number < 0, abs(number) LIMIT $limit }]"
             )
             rows = self._read(query, pairs=[list(pair) for pair in chunk], limit=_ALL if limit is None else limit)
-            found.update(((prop, target), [id_of(n) for n in numbers]) for (prop, target), numbers in rows if numbers)
-        return {pair: found[pair] for pair in wanted if pair in found}
+            referrers_of.update(
+                ((prop, target), [id_of(n) for n in numbers]) for (prop, target), numbers in rows if numbers
+            )
+        return {pair: referrers_of[pair] for pair in valid_pairs if pair in referrers_of}
 
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
-        wanted = _pairs(pairs)
+        valid_pairs = _pairs(pairs)
         query = (
             "UNWIND $ids AS given "
             + self._resolve
             + "MATCH (n:Entity {id: id}) WHERE n.value_counts IS NOT NULL RETURN [given, n.value_counts]"
         )
         counts: dict[str, dict[str, int]] = {}
-        for chunk in _chunks(list(dict.fromkeys(target for _, target in wanted))):
-            for given, text in self._read(query, ids=chunk):
-                with self._decoding(given):
-                    counts[given] = orjson.loads(text)
-        return {(p, t): counts[t][p] for p, t in wanted if p in counts.get(t, ())}
+        for chunk in _chunks(list(dict.fromkeys(target for _, target in valid_pairs))):
+            for entity_id, text in self._read(query, ids=chunk):
+                with self._decoding(entity_id):
+                    counts[entity_id] = orjson.loads(text)
+        return {(p, t): counts[t][p] for p, t in valid_pairs if p in counts.get(t, ())}
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
         """See `Store.property_counts`."""
         query = "UNWIND $ids AS id MATCH (n:PropertyCount {property: id}) RETURN [id, n.entities]"
-        found: dict[str, int] = {}
+        count_of: dict[str, int] = {}
         for chunk in _chunks([prop for prop in dict.fromkeys(properties) if (number_of(prop) or 0) < 0]):
-            found.update(self._read(query, ids=chunk))
-        return {prop: found[prop] for prop in properties if prop in found}
+            count_of.update(self._read(query, ids=chunk))
+        return {prop: count_of[prop] for prop in properties if prop in count_of}
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
         """See `Store.values_of`."""
@@ -249,7 +251,7 @@ class Neo4jStore:
     def closure(self, ids: Collection[str], properties: Collection[str], *, hops: int) -> dict[str, dict[str, int]]:
         """See `kg.walks.paths.closure`, which checks what is given; here in one query a batch of ids."""
         if not properties:
-            return {given: {} for given in self.entities(ids, languages=(), properties=())}
+            return {entity_id: {} for entity_id in self.entities(ids, languages=(), properties=())}
         types = "|".join(sorted({property_id(prop) for prop in properties}))
         # Of a variable-length pattern the planner keeps nothing but the nearest way to each end; of a quantified
         # path it enumerates all ways, which took ten times as long on P31 and P279 together.
@@ -261,10 +263,10 @@ class Neo4jStore:
             " WITH e, min(length(p)) AS steps WHERE e.sitelinks IS NOT NULL RETURN collect([e.id, steps]) AS reached }"
             " WITH given, n, reached WHERE n.sitelinks IS NOT NULL RETURN [given, reached]"
         )
-        found: dict[str, dict[str, int]] = {}
-        for chunk in _chunks([given for given in dict.fromkeys(ids) if number_of(given) is not None]):
-            found.update((given, in_order(dict(steps))) for given, steps in self._read(query, ids=chunk))
-        return {given: found[given] for given in ids if given in found}
+        steps_of: dict[str, dict[str, int]] = {}
+        for chunk in _chunks([entity_id for entity_id in dict.fromkeys(ids) if number_of(entity_id) is not None]):
+            steps_of.update((entity_id, in_order(dict(steps))) for entity_id, steps in self._read(query, ids=chunk))
+        return {entity_id: steps_of[entity_id] for entity_id in ids if entity_id in steps_of}
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""

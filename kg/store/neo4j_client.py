@@ -163,7 +163,7 @@ class Neo4jClient:
         import neo4j
 
         if self._driver is None:
-            # Errors are told by ours; without a handler the driver writes its own words to standard error too.
+            # Our own errors report what fails; without a handler the driver writes its own words to standard error too.
             logging.getLogger("neo4j").addHandler(logging.NullHandler())
             self._driver = neo4j.GraphDatabase.driver(
                 self.address.uri,
@@ -198,21 +198,23 @@ class Neo4jClient:
         if isinstance(error, Neo4jError):
             code = error.code or ""
             if ".Security." in code:
-                given = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
-                return MirrorAccessError(f"{where} refused {given} ({code}); set {USER} and {PASSWORD}")
+                credentials = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
+                return MirrorAccessError(f"{where} refused {credentials} ({code}); set {USER} and {PASSWORD}")
             if "TransactionTimedOut" in code or "TransactionTerminated" in code:
                 return MirrorTimeoutError(
                     f"{where}: a query took more than {seconds:g} s and was stopped ({code});"
                     " try again when the server has less to do"
                 )
-            said = next((text for part, text in _ANSWERS if part in code), "the server failed; its log says why")
-            return MirrorError(f"{where}: {said} ({code})")
+            reason = next((text for part, text in _ANSWERS if part in code), "the server failed; its log says why")
+            return MirrorError(f"{where}: {reason} ({code})")
         if isinstance(error, ConfigurationError):
             return MirrorError(f"{where}: the driver cannot use this address: {error}")
         if isinstance(error, DriverError | OSError):
             text = str(error)
-            said = next((said for part, said in _SILENCES if part in text), "is it running, and is this its bolt port?")
-            return MirrorUnreachableError(f"no Neo4j server answers at {where}; {said}")
+            reason = next(
+                (reason for part, reason in _SILENCES if part in text), "is it running, and is this its bolt port?"
+            )
+            return MirrorUnreachableError(f"no Neo4j server answers at {where}; {reason}")
         return MirrorError(f"{where}: {error}")
 
 

@@ -43,25 +43,27 @@ def read_entity(
             if properties is None or prop in properties:
                 place = int(prop[1:])
                 for ordinal, rank, kind, value, qualifiers, name, about in rows:
-                    made = decode(subject, place, rank, kind, value, qualifiers, name, about)
-                    stated.append((place, ordinal, made))
+                    statement = decode(subject, place, rank, kind, value, qualifiers, name, about)
+                    stated.append((place, ordinal, statement))
     for prop, ordinal, rank, target, qualifiers, name, about in related:
         place = int(prop[1:])
-        given = default_datatype(target) if about is None else about or None
-        made = decode(subject, place, _RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", given)
-        stated.append((place, ordinal, made))
+        statement_datatype = default_datatype(target) if about is None else about or None
+        statement = decode(
+            subject, place, _RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", statement_datatype
+        )
+        stated.append((place, ordinal, statement))
     stated.sort(key=_place)
-    found: dict[str, dict[str, Any]] = {kind: {} for kind in TERMS}
+    terms_by_kind: dict[str, dict[str, Any]] = {kind: {} for kind in TERMS}
     for key, text in terms.items():
         kind, _, language = key.partition("_")
-        if kind in found and language:
-            found[kind][language] = text
+        if kind in terms_by_kind and language:
+            terms_by_kind[kind][language] = text
     return Entity(
         id=subject,
-        labels=found["label"],
-        descriptions=found["description"],
-        aliases={language: tuple(orjson.loads(text)) for language, text in found["aliases"].items()},
-        statements=tuple([made for _, _, made in stated]),
+        labels=terms_by_kind["label"],
+        descriptions=terms_by_kind["description"],
+        aliases={language: tuple(orjson.loads(text)) for language, text in terms_by_kind["aliases"].items()},
+        statements=tuple([statement for _, _, statement in stated]),
         sitelinks=sitelinks,
         datatype=datatype,
     )

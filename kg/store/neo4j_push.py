@@ -276,12 +276,12 @@ class _Push:
             self._delete(f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n RETURN count(*)", "old nodes")
 
     def _delete(self, query: str, what: str) -> None:
-        done, deleted = 0, _CLEAR
+        total, deleted = 0, _CLEAR
         while deleted == _CLEAR:
             deleted = self._client.run(query, {"n": _CLEAR})[0][0]
-            done += deleted
+            total += deleted
             if deleted:
-                self._tell(f"deleting {what}", done, done)
+                self._tell(f"deleting {what}", total, total)
 
     def _schema(self) -> None:
         for statement in SCHEMA:
@@ -316,18 +316,18 @@ class _Push:
             if number < stands[0]:
                 continue
             (total,) = self._connection.execute(phase.count).fetchone()
-            done = 0
+            written_rows = 0
             after = stands[1] if number == stands[0] else None
             rows = batches(phase.rows(self._connection, after), rows=self._batch, size=BATCH_SIZE)
             with closing(_ahead(rows)) as pieces:
                 for piece in pieces:
-                    self._tell(phase.name, done, total)
+                    self._tell(phase.name, written_rows, total)
                     self._write(load, stands, (number, piece.key), phase.write, piece.rows)
                     stands = (number, piece.key)
-                    done += piece.count
-            self._tell(phase.name, done, total)
-            if done:
-                written[phase.name] = done
+                    written_rows += piece.count
+            self._tell(phase.name, written_rows, total)
+            if written_rows:
+                written[phase.name] = written_rows
         return written
 
     def _write(

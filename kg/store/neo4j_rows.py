@@ -1,4 +1,4 @@
-"""The rows of a snapshot file as nodes and relationships. The model is told in `kg.store.neo4j`.
+"""The rows of a snapshot file as nodes and relationships. The model is described in `kg.store.neo4j`.
 
 Every function streams in key order, so that it can go on behind a key: all of WikiData never stands in memory.
 """
@@ -65,10 +65,10 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
         if datatype is not None:
             node["datatype"] = datatype
         node |= _terms(terms.of(number))
-        if found := literals.of(number):
-            node["statements"] = _literals(found)
-        if found := counts.of(number):
-            node["value_counts"] = _json({f"P{prop}": count for _, prop, count in found})
+        if rows := literals.of(number):
+            node["statements"] = _literals(rows)
+        if rows := counts.of(number):
+            node["value_counts"] = _json({f"P{prop}": count for _, prop, count in rows})
         size = 50 + sum(len(value) + 20 for value in node.values() if type(value) is str)
         yield RowPiece(key=number, rows=[node], size=size)
 
@@ -217,11 +217,11 @@ def _terms(rows: list[Any]) -> dict[str, str]:
 
 
 def _literals(rows: list[Any]) -> str:
-    found: dict[str, list[Any]] = {}
+    by_property: dict[str, list[Any]] = {}
     for _, prop, ordinal, rank, kind, value, qualifiers, name, datatype in rows:
         text = f"${_uuid(name)}" if isinstance(name, bytes) else name
-        found.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, datatype])
-    return _json(found)
+        by_property.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, datatype])
+    return _json(by_property)
 
 
 def _span(qualifiers: str) -> dict[str, int]:
@@ -246,11 +246,11 @@ class _RowGroups:
         self._next = next(self._rows, None)
 
     def of(self, number: int) -> list[Any]:
-        found: list[Any] = []
+        rows: list[Any] = []
         row = self._next
         while row is not None and row[0] <= number:
             if row[0] == number:
-                found.append(row)
+                rows.append(row)
             row = next(self._rows, None)
         self._next = row
-        return found
+        return rows

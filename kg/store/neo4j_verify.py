@@ -78,12 +78,12 @@ def verify_mirror(
 
 
 def _manifest(file: Store, mirror: Store) -> Iterator[str]:
-    expected, found = dict(file.manifest()), dict(mirror.manifest())
+    expected, actual = dict(file.manifest()), dict(mirror.manifest())
     for key in sorted(expected):
-        if key not in found:
+        if key not in actual:
             yield f"manifest: {key} is missing"
-        elif key in _OF_CONTENT and expected[key] != found[key]:
-            yield f"manifest: {key} is {found[key]!r}, {expected[key]!r} in the snapshot"
+        elif key in _OF_CONTENT and expected[key] != actual[key]:
+            yield f"manifest: {key} is {actual[key]!r}, {expected[key]!r} in the snapshot"
 
 
 def _indexes(client: Neo4jClient) -> Iterator[str]:
@@ -124,20 +124,20 @@ def _properties(file: Store, mirror: Store, connection: sqlite3.Connection) -> I
 def _chosen(connection: sqlite3.Connection, sample: int | None, seed: int) -> Iterator[str]:
     (count,) = connection.execute("SELECT count(*) FROM entity").fetchone()
     places = range(count) if sample is None else random.Random(seed).sample(range(count), min(sample, count))
-    wanted = iter(sorted(places))
-    place = next(wanted, None)
+    sampled = iter(sorted(places))
+    place = next(sampled, None)
     for at, (number,) in enumerate(connection.execute("SELECT id FROM entity ORDER BY id")):
         if at == place:
             yield id_of(number)
-            place = next(wanted, None)
+            place = next(sampled, None)
 
 
 def _entities(file: Store, mirror: Store, chosen: Iterator[str]) -> Iterator[str]:
     wrong: list[str] = []
     answers: dict[str, int] = {}
     while ids := list(islice(chosen, _BATCH)):
-        expected, found = file.entities(ids), mirror.entities(ids)
-        wrong += [one for one in ids if expected.get(one) != found.get(one)]
+        expected, actual = file.entities(ids), mirror.entities(ids)
+        wrong += [entity_id for entity_id in ids if expected.get(entity_id) != actual.get(entity_id)]
         for name, ask in _questions(list(expected.values())):
             if ask(file) != ask(mirror):
                 answers[name] = answers.get(name, 0) + 1
@@ -150,9 +150,9 @@ def _entities(file: Store, mirror: Store, chosen: Iterator[str]) -> Iterator[str
 
 def _questions(entities: list[Entity]) -> Iterator[tuple[str, Callable[[Store], Any]]]:
     names = [
-        text for one in entities for texts in (one.labels.values(), *one.aliases.values()) for text in texts
+        text for entity in entities for texts in (entity.labels.values(), *entity.aliases.values()) for text in texts
     ]  # fmt: skip
-    pairs = list(dict.fromkeys((s.property, s.target) for one in entities for s in one.statements if s.target))
+    pairs = list(dict.fromkeys((s.property, s.target) for entity in entities for s in entity.statements if s.target))
     yield "entities by name", lambda store: store.find(names)
     yield "counts of values", lambda store: store.value_counts(pairs)
     yield "referring entities", lambda store: store.referrers(pairs[:_BATCH], limit=_REFERRERS)

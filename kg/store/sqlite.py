@@ -1,4 +1,4 @@
-"""The embedded store: a snapshot in one SQLite file. Its layout is told in `kg.store.schema`."""
+"""The embedded store: a snapshot in one SQLite file. Its layout is described in `kg.store.schema`."""
 
 from __future__ import annotations
 
@@ -129,20 +129,20 @@ class SQLiteStore:
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:
         """See `Store.entities`."""
-        numbers: dict[int, list[str]] = {}
-        for given in ids:
-            number = number_of(given)
+        ids_of: dict[int, list[str]] = {}
+        for entity_id in ids:
+            number = number_of(entity_id)
             if number is not None:
-                numbers.setdefault(number, []).append(given)
-        found: dict[str, Entity] = {}
-        wanted = list(numbers)
-        for at in range(0, len(wanted), _CHUNK):
-            chunk = wanted[at : at + _CHUNK]
+                ids_of.setdefault(number, []).append(entity_id)
+        entities: dict[str, Entity] = {}
+        numbers = list(ids_of)
+        for at in range(0, len(numbers), _CHUNK):
+            chunk = numbers[at : at + _CHUNK]
             for number, entity in self._read(chunk, languages, properties).items():
-                for given in numbers[number]:
-                    found[given] = entity
-        if self._redirected and len(found) < len(numbers):
-            missing = [number for number, given in numbers.items() if given[0] not in found]
+                for entity_id in ids_of[number]:
+                    entities[entity_id] = entity
+        if self._redirected and len(entities) < len(ids_of):
+            missing = [number for number, asked in ids_of.items() if asked[0] not in entities]
             targets = dict(
                 self._rows(
                     "SELECT source, target FROM redirect WHERE source IN (SELECT value FROM json_each(?))",
@@ -152,9 +152,9 @@ class SQLiteStore:
             read = self._read(sorted(set(targets.values())), languages, properties) if targets else {}
             for source, target in targets.items():
                 if target in read:
-                    for given in numbers[source]:
-                        found[given] = read[target]
-        return {given: found[given] for given in ids if given in found}
+                    for entity_id in ids_of[source]:
+                        entities[entity_id] = read[target]
+        return {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
 
     def _read(
         self, numbers: list[int], languages: Collection[str] | None, properties: Collection[str] | None
@@ -212,21 +212,21 @@ class SQLiteStore:
         order = " ORDER BY subject, property, ordinal"
         parameters: tuple[str, ...] = (ids,)
         if properties is not None:
-            wanted = [-number for number in map(number_of, properties) if number is not None and number < 0]
-            if not wanted:
+            property_numbers = [-number for number in map(number_of, properties) if number is not None and number < 0]
+            if not property_numbers:
                 return {}
-            plus = "" if len(wanted) <= _SEEK else "+"  # the plus keeps the index from being asked for each
+            plus = "" if len(property_numbers) <= _SEEK else "+"  # the plus keeps the index from being asked for each
             sql += f" AND {plus}property IN (SELECT value FROM json_each(?))"
-            parameters = (ids, _json(wanted))
-        found: dict[int, list[Statement]] = {}
+            parameters = (ids, _json(property_numbers))
+        statements_of: dict[int, list[Statement]] = {}
         decode = self._decoder.statement
         for number, prop, rank, kind, value, qualifiers, name, datatype in self._rows(sql + order, parameters):
             statement = decode(names[number], prop, rank, kind, value, qualifiers, name, datatype)
             try:
-                found[number].append(statement)
+                statements_of[number].append(statement)
             except KeyError:
-                found[number] = [statement]
-        return found
+                statements_of[number] = [statement]
+        return statements_of
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
@@ -280,7 +280,7 @@ class SQLiteStore:
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
     ) -> dict[tuple[str, str], list[str]]:
         """See `Store.referrers`."""
-        found: dict[tuple[str, str], list[str]] = {}
+        referrers_of: dict[tuple[str, str], list[str]] = {}
         for pair, (prop, target) in self._pairs(pairs):
             numbers: list[int] = []
             # Two queries keep the order of ids (items, then properties) without sorting a hub's millions.
@@ -295,28 +295,28 @@ class SQLiteStore:
                     )
                     numbers += [number for (number,) in rows]
             if numbers:
-                found[pair] = [id_of(number) for number in numbers]
-        return found
+                referrers_of[pair] = [id_of(number) for number in numbers]
+        return referrers_of
 
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
-        found: dict[tuple[str, str], int] = {}
+        count_of: dict[tuple[str, str], int] = {}
         for pair, numbers in self._pairs(pairs):
             rows = self._rows("SELECT entities FROM value_count WHERE property = ? AND target = ?", numbers)
             if rows:
-                found[pair] = rows[0][0]
-        return found
+                count_of[pair] = rows[0][0]
+        return count_of
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
         """See `Store.property_counts`."""
-        found: dict[str, int] = {}
+        count_of: dict[str, int] = {}
         for prop in properties:
             number = number_of(prop)
             if number is not None and number < 0:
                 rows = self._rows("SELECT entities FROM property_count WHERE property = ?", (-number,))
                 if rows:
-                    found[prop] = rows[0][0]
-        return found
+                    count_of[prop] = rows[0][0]
+        return count_of
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
         """See `Store.values_of`."""

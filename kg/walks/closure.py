@@ -55,7 +55,7 @@ class EdgeTable:
                 f"CREATE INDEX IF NOT EXISTS {database}.backward ON {table} (property, value, subject)"
                 f" WHERE property = {INSTANCE_OF} OR property = {SUBCLASS_OF}"  # SQLite does not take IN for this
             )
-            excluded = IdSet(one for one in self._instances(numbers_of(scope.excluded)) if one not in asked)
+            excluded = IdSet(number for number in self._instances(numbers_of(scope.excluded)) if number not in asked)
             for number in self._instances(numbers_of(scope.classes)):
                 if number not in excluded:
                     chosen.add(number)
@@ -67,14 +67,18 @@ class EdgeTable:
     def idle(self, classes: Iterable[str]) -> list[str]:
         """Which of `classes` nothing is an instance of, or a class directly below."""
         led = f"SELECT 1 FROM {self._table} WHERE property IN ({INSTANCE_OF}, {SUBCLASS_OF}) AND value = ?"
-        return [one for one in sorted(classes) if self._connection.execute(led, (number_of(one),)).fetchone() is None]
+        return [
+            class_id
+            for class_id in sorted(classes)
+            if self._connection.execute(led, (number_of(class_id),)).fetchone() is None
+        ]
 
     def _instances(self, classes: Iterable[int]) -> Iterator[int]:
         """Subjects whose class is one of `classes` or below one; some of them more than once."""
         run = self._connection.execute
         run("CREATE TEMP TABLE IF NOT EXISTS class (id INTEGER PRIMARY KEY)")
         run("DELETE FROM temp.class")
-        self._connection.executemany("INSERT OR IGNORE INTO temp.class VALUES (?)", [(one,) for one in classes])
+        self._connection.executemany("INSERT OR IGNORE INTO temp.class VALUES (?)", [(number,) for number in classes])
         run(
             "INSERT OR IGNORE INTO temp.class WITH RECURSIVE below(id) AS ("
             f" SELECT id FROM temp.class UNION SELECT edge.subject FROM below CROSS JOIN {self._table} AS edge"
@@ -97,10 +101,10 @@ class EdgeTable:
         for _ in range(hops):
             following = IdSet()
             for number in layer:
-                found = [value for (value,) in run(values, (number,))]
-                if hub_limit is not None and len(found) > hub_limit:
+                targets = [value for (value,) in run(values, (number,))]
+                if hub_limit is not None and len(targets) > hub_limit:
                     continue
-                for value in found:
+                for value in targets:
                     if value not in excluded and reached.add(value):
                         following.add(value)
             if not following:

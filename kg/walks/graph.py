@@ -46,8 +46,8 @@ class Graph:
         self._held = 0
         self._superclasses: dict[str, frozenset[str]] = {}
         # Texts from outside are keys, and a name may have thousands of carriers: 100 MB at most.
-        self._found: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
-            FOUND, lambda key, found: len(key) + EACH * (1 + len(found))
+        self._matches: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
+            FOUND, lambda key, matches: len(key) + EACH * (1 + len(matches))
         )
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
@@ -57,16 +57,16 @@ class Graph:
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
-        wanted = [i for i in dict.fromkeys(ids) if i not in self._entities]
-        if not wanted:
+        lacking = [i for i in dict.fromkeys(ids) if i not in self._entities]
+        if not lacking:
             return
-        if self._held + len(wanted) > self._capacity:
+        if self._held + len(lacking) > self._capacity:
             self._held = 0
             derived = (self._current, self._targets, self._historical, self._superclasses, self._sizes)
-            for kept in (self._entities, self._names, *derived):
-                kept.clear()
-        got = self.store.entities(wanted, languages=self._languages, properties=self._properties)
-        for i in wanted:
+            for cache in (self._entities, self._names, *derived):
+                cache.clear()
+        got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
+        for i in lacking:
             entity = self._entities[i] = got.get(i)
             self._held += _size(entity) if entity else 1
 
@@ -90,18 +90,18 @@ class Graph:
     def find(self, text: str) -> tuple[NameMatch, ...]:
         """Entities that carry the name in the languages' fallback chains: labels first, then by id."""
         key = normalise(text)
-        if key not in self._found:
+        if key not in self._matches:
             self.find_all([text])
-        return self._found[key]
+        return self._matches[key]
 
     def find_all(self, texts: Iterable[str]) -> None:
         """Look up many names in one batch, for later `find` calls."""
-        wanted = {normalise(t): t for t in texts if normalise(t) not in self._found}
+        wanted = {normalise(t): t for t in texts if normalise(t) not in self._matches}
         if not wanted:
             return
         got = self.store.find(list(wanted.values()), languages=self._languages)
         for key, text in wanted.items():
-            self._found[key] = tuple(got.get(text, ()))
+            self._matches[key] = tuple(got.get(text, ()))
 
     def label(self, entity_id: str) -> str | None:
         """The label by the fallback chain, or None; a blank one is none."""
@@ -149,10 +149,10 @@ class Graph:
         key = (entity_id, prop)
         known = self._current.get(key)
         if known is None:
-            found = self.statements(entity_id, prop)
-            if len(found) > 1:
-                self.fetch(s.target for s in found if s.target)
-            known = self._current[key] = current(found, historical=self.is_historical) if found else []
+            statements = self.statements(entity_id, prop)
+            if len(statements) > 1:
+                self.fetch(s.target for s in statements if s.target)
+            known = self._current[key] = current(statements, historical=self.is_historical) if statements else []
         return known
 
     def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
@@ -199,8 +199,8 @@ class Graph:
             layer = [class_id]
             for _ in range(depth):
                 pairs = [(prop, qid) for qid in layer for prop in ("P279", "P31")]
-                found = self.store.referrers(pairs, limit=2_000)
-                layer = list(dict.fromkeys(i for ids in found.values() for i in ids if i not in seen))
+                referrers_of = self.store.referrers(pairs, limit=2_000)
+                layer = list(dict.fromkeys(i for ids in referrers_of.values() for i in ids if i not in seen))
                 seen.update(layer)
                 if not layer:
                     break

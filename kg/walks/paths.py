@@ -48,10 +48,10 @@ def closure(
 def in_order(steps: Mapping[str, int]) -> dict[str, int]:
     """Reached ids nearest first, then by number, items before properties."""
 
-    def key(found: str) -> tuple[int, bool, int]:
-        return steps[found], found[0] == "P", int(found[1:])
+    def key(entity_id: str) -> tuple[int, bool, int]:
+        return steps[entity_id], entity_id[0] == "P", int(entity_id[1:])
 
-    return {found: steps[found] for found in sorted(steps, key=key)}
+    return {entity_id: steps[entity_id] for entity_id in sorted(steps, key=key)}
 
 
 def _edges(
@@ -62,13 +62,13 @@ def _edges(
     known: dict[str, str] = {}
     layer = list(dict.fromkeys(ids))
     for depth in range(hops + 1):
-        found = store.entities(layer, languages=(), properties=properties)
+        entities = store.entities(layer, languages=(), properties=properties)
         if depth == 0:
-            known = {given: entity.id for given, entity in found.items()}
-        for entity in found.values():
+            known = {entity_id: entity.id for entity_id, entity in entities.items()}
+        for entity in entities.values():
             stated = (s.target for s in entity.statements if s.target and s.rank is not Rank.DEPRECATED)
             above[entity.id] = list(dict.fromkeys(stated))
-        layer = list(dict.fromkeys(t for entity in found.values() for t in above[entity.id] if t not in above))
+        layer = list(dict.fromkeys(t for entity in entities.values() for t in above[entity.id] if t not in above))
         if not layer:
             break
     return above, known
@@ -78,7 +78,7 @@ def _walk(start: str, above: Mapping[str, list[str]], hops: int) -> dict[str, in
     steps: dict[str, int] = {}
     layer = [start]
     for step in range(1, hops + 1):
-        layer = list(dict.fromkeys(t for one in layer for t in above[one] if t in above and t not in steps))
+        layer = list(dict.fromkeys(t for entity_id in layer for t in above[entity_id] if t in above and t not in steps))
         steps.update(dict.fromkeys(layer, step))
         if not layer:
             break

@@ -35,11 +35,11 @@ def without_secrets(address: str) -> str:
     Nor what stands where a port does and is no number, which may be a password. ?key=abc becomes
     ?key=$GRANOLA_SOURCE_KEY, which an address that is given may say too.
     """
-    rest, _, query = address.partition("#")[0].partition("?")
-    found = _PLACE.match(rest)
-    if found is None:
+    main_part, _, query = address.partition("#")[0].partition("?")
+    match = _PLACE.match(main_part)
+    if match is None:
         return _BARE.sub("", address)
-    scheme, place, path = found.groups()
+    scheme, place, path = match.groups()
     host = _HOST.match(place.rpartition("@")[2])
     shown = f"{scheme}{host[0] if host else ''}{path}"
     return f"{shown}?{'&'.join(map(_shown, _parts(query)))}" if query else shown
@@ -47,7 +47,7 @@ def without_secrets(address: str) -> str:
 
 def scrubbed(message: str) -> str:
     """A message with the addresses in it as they may be shown."""
-    return _ADDRESS.sub(lambda found: without_secrets(found[0]), message)
+    return _ADDRESS.sub(lambda match: without_secrets(match[0]), message)
 
 
 def _parts(query: str) -> list[str]:
@@ -73,15 +73,15 @@ class ServiceAddress:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
-    def parse(cls, given: str, *, known: bool = False) -> ServiceAddress:
+    def parse(cls, address: str, *, known: bool = False) -> ServiceAddress:
         """Variables in the query are put in. `known`: an address of ours, which gets nobody's name and password.
 
         Raises SourceError for what is no http or https address, one with a name and password in it, and a variable that
         is not set; no message repeats a secret.
         """
-        shown = without_secrets(given)
+        shown = without_secrets(address)
         try:
-            parts = urlsplit(given)
+            parts = urlsplit(address)
             port_is_well = parts.port is None or parts.port > 0
         except ValueError:  # brackets that do not close, a port that is no number
             raise SourceError(f"{shown!r} is no address of a service") from None
@@ -89,17 +89,17 @@ class ServiceAddress:
             raise SourceError(
                 f"a name and a password do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD}"
             )
-        blank = any(letter <= " " or letter == "\x7f" for letter in given)
+        blank = any(letter <= " " or letter == "\x7f" for letter in address)
         if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_well or blank:
             raise SourceError(f"{shown!r} is no address of a service; expected one as https://host/path")
-        rest, _, query = given.partition("#")[0].partition("?")
+        main_part, _, query = address.partition("#")[0].partition("?")
         values = [_value(part, shown) for part in _parts(query)] if query else []
-        sent = f"{rest}?{'&'.join(whole for whole, _ in values)}" if query else rest
+        sent = f"{main_part}?{'&'.join(whole for whole, _ in values)}" if query else main_part
         secrets = {value for _, value in values}
         credentials = None if known else _credentials()
         if credentials is not None:
             secrets |= {credentials[1]}
-        forms = {form for one in secrets for form in _written(one) if len(form) >= _SHORTEST}
+        forms = {form for secret in secrets for form in _written(secret) if len(form) >= _SHORTEST}
         return cls(shown=shown, sent=sent, credentials=credentials, secrets=tuple(sorted(forms, key=len, reverse=True)))
 
     def clean(self, text: str) -> str:
@@ -119,12 +119,12 @@ def _value(part: str, shown: str) -> tuple[str, str]:
     name, equals, value = part.rpartition("=") if _VARIABLE.match(part.rpartition("=")[2]) else part.partition("=")
     if not equals:
         name, value = "", part
-    found = _VARIABLE.match(value)
-    if found is None:
+    match = _VARIABLE.match(value)
+    if match is None:
         return part, unquote_plus(value)
-    meant = os.environ.get(found[1])
+    meant = os.environ.get(match[1])
     if not meant:
-        raise SourceError(f"{shown} needs the environment variable {found[1]}, which is not set")
+        raise SourceError(f"{shown} needs the environment variable {match[1]}, which is not set")
     return f"{name}{equals}{quote(meant, safe='')}", meant
 
 

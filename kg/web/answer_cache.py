@@ -38,18 +38,18 @@ class Cache:
 
     def _check(self) -> None:
         """Raises SourceError, before anything is changed, where the file is a database of something else."""
-        (found,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
         tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")}
-        if found != _APPLICATION_ID and tables - {"answer"}:
+        if application_id != _APPLICATION_ID and tables - {"answer"}:
             self._connection.close()
             raise SourceError(f"{self.path} is a database but no cache of answers; name another file")
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
         """What is there of some keys; an entry that is damaged counts as lacking."""
-        wanted = list(keys)
-        found: dict[str, bytes] = {}
-        for at in range(0, len(wanted), _CHUNK):
-            part = wanted[at : at + _CHUNK]
+        listed = list(keys)
+        bodies: dict[str, bytes] = {}
+        for at in range(0, len(listed), _CHUNK):
+            part = listed[at : at + _CHUNK]
             marks = ", ".join("?" * len(part))
             with self._lock:
                 rows = self._connection.execute(
@@ -57,11 +57,11 @@ class Cache:
                 ).fetchall()
             for key, fetched, body in rows:
                 try:
-                    found[key] = zlib.decompress(body)
+                    bodies[key] = zlib.decompress(body)
                 except zlib.error:
                     continue
                 self._note(fetched)
-        return found
+        return bodies
 
     def put(self, answers: Mapping[str, bytes]) -> None:
         """Keep answers, fetched now."""
@@ -81,8 +81,8 @@ class Cache:
     def size(self) -> int:
         """How many answers are kept."""
         with self._lock:
-            found: int = self._connection.execute("SELECT count(*) FROM answer").fetchone()[0]
-        return found
+            count: int = self._connection.execute("SELECT count(*) FROM answer").fetchone()[0]
+        return count
 
     def _note(self, moment: float) -> None:
         self.first = moment if self.first is None else min(self.first, moment)

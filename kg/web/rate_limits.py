@@ -35,28 +35,28 @@ def contact() -> str:
 
     Raises MissingContactError where there is none: services limit and block by it, so it cannot be ours.
     """
-    given = os.environ.get(CONTACT, "").strip()
-    if not given:
+    address = os.environ.get(CONTACT, "").strip()
+    if not address:
         raise MissingContactError(
             f"{CONTACT} is not set: online services want to know who asks; set it to your mail address or the"
             f" address of your page, as in {CONTACT}=me@example.org"
         )
-    if any(ord(letter) < 32 or ord(letter) > 126 for letter in given) or not ("@" in given or "." in given):
-        raise MissingContactError(f"{CONTACT} is {given!r}; expected a mail address or the address of a page")
-    return given
+    if any(ord(letter) < 32 or ord(letter) > 126 for letter in address) or not ("@" in address or "." in address):
+        raise MissingContactError(f"{CONTACT} is {address!r}; expected a mail address or the address of a page")
+    return address
 
 
 def user_agent(library: str) -> str:
     """<client>/<version> (<contact>) <library>/<version>, the form that Wikimedia's policy asks for."""
     from importlib.metadata import PackageNotFoundError, version
 
-    def told(name: str) -> str:
+    def version_of(name: str) -> str:
         try:
             return version(name)
         except PackageNotFoundError:
             return "0"
 
-    return f"granola-ladders/{__version__} ({contact()}) {library}/{told(library)}"
+    return f"granola-ladders/{__version__} ({contact()}) {library}/{version_of(library)}"
 
 
 def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, str]) -> None:
@@ -66,7 +66,7 @@ def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, s
         raise QueryError(f"{address.shown} leads elsewhere ({status}): to {target}; give that address if it is right")
 
 
-def said(address: ServiceAddress, body: bytes, size: int = 160) -> str:
+def answer_excerpt(address: ServiceAddress, body: bytes, size: int = 160) -> str:
     """The beginning of an answer, on one line, without the secrets that were sent."""
     return excerpt(address.clean(body[:_TOLD].decode("utf-8", "replace")).encode(), size)
 
@@ -160,17 +160,17 @@ class RetryDelays:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait by a Retry-After header, seconds or an HTTP date; None where there is none to understand."""
-    given = headers.get("Retry-After")
-    if given is None:
+    text = headers.get("Retry-After")
+    if text is None:
         return None
-    given = given.strip()
+    text = text.strip()
     try:
-        seconds = float(given)
+        seconds = float(text)
         return max(0.0, seconds) if seconds < float("inf") else None
     except ValueError:
         pass
     try:
-        moment = parsedate_to_datetime(given)
+        moment = parsedate_to_datetime(text)
     except (TypeError, ValueError, OverflowError):
         return None
     if moment.tzinfo is None:

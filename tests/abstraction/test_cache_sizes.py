@@ -83,8 +83,8 @@ def test_names_that_are_looked_up_are_kept_up_to_a_size(monkeypatch: pytest.Monk
     seen = Graph(store_of(entity("Q1", "Springfield")))
     for number in range(100):
         assert seen.find(f"{number} {'x' * LONG}") == ()
-    assert isinstance(seen._found, SizedDict)
-    assert 0 < sum(map(len, seen._found)) <= seen._found.held <= 50_000
+    assert isinstance(seen._matches, SizedDict)
+    assert 0 < sum(map(len, seen._matches)) <= seen._matches.held <= 50_000
     assert [match.id for match in seen.find("Springfield")] == ["Q1"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from granola.cli import main
 from granola.decoding.answer_prompts import KINDS, read_prompts
-from granola.decoding.response_cleaning import said
+from granola.decoding.response_cleaning import clean_response
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving
 from tests.worlds import CLASSES, entity
@@ -73,7 +73,7 @@ def recorded(path: Path) -> Path:
     for name, answers in ANSWERED.items():
         lines += [line(name, {"question": q}, [one]) for q, one in zip(DRAWN, answers, strict=True)]
     for question, answer in ((ADA, "Germany."), (BOB, "Hamburg"), (CYD, "IDK")):
-        read = [said(one) for one in DRAWN[question]]
+        read = [clean_response(one) for one in DRAWN[question]]
         responses = ["IDK" if one.abstains else one.whole for one in read]  # shown to the model, as in the paper
         lines.append(line("drag", {"question": question, "responses": responses}, [answer]))
     assert set(prompts) == {kind.name for kind in KINDS}

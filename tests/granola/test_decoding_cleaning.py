@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from granola.decoding.response_cleaning import readings, said
+from granola.decoding.response_cleaning import clean_response, readings
 
 SUBJECT = "Barack Obama"
 
@@ -105,7 +105,7 @@ SUBJECT = "Barack Obama"
     ],
 )
 def test_what_a_response_states(response: str, text: str) -> None:
-    found = said(response, subject=SUBJECT)
+    found = clean_response(response, subject=SUBJECT)
     assert (found.text, found.abstains) == (text, None)
 
 
@@ -135,13 +135,13 @@ def test_what_a_response_states(response: str, text: str) -> None:
     ],
 )
 def test_what_declines(response: str) -> None:
-    found = said(response, subject=SUBJECT)
+    found = clean_response(response, subject=SUBJECT)
     assert found.abstains
     assert found.prediction == "IDK"
 
 
 def test_a_preposition_stays_in_the_prediction_for_it_may_begin_a_title() -> None:
-    found = said("In Rainbows")
+    found = clean_response("In Rainbows")
     assert (found.whole, found.text, found.prediction) == ("In Rainbows", "Rainbows", "In Rainbows")
 
 
@@ -155,7 +155,7 @@ def test_what_runs_on_is_tried_without_its_rest() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_comes_down_to_something_and_to_nothing_less_the_second_time(response: str) -> None:
-    found = said(response)
+    found = clean_response(response)
     assert (found.abstains is None) == bool(found.text)
     assert len(found.whole) <= max(len(response), 3) + 3
     assert all(found.text.startswith(one) for one in readings(found.text))

@@ -11,7 +11,7 @@ from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
 from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency
 from granola.decoding.claims import _depths, tally
-from granola.decoding.response_cleaning import Said, said
+from granola.decoding.response_cleaning import CleanedResponse, clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from kg.terms import normalise
 from tests.decoding_world import BORN, MAKER, decide
@@ -39,7 +39,7 @@ _METHODS = st.one_of(
 @settings(deadline=None)
 @given(_SAID, _METHODS)
 def test_one_response_is_its_plain_form(response: str, method: DragGraph | SelfConsistency) -> None:
-    read = said(response, subject="Hans Meyer")
+    read = clean_response(response, subject="Hans Meyer")
     assert decide([response], method).text in {read.prediction, read.text or read.prediction}  # or without its kind
 
 
@@ -65,8 +65,10 @@ def test_the_answer_is_entailed_by_every_supporting_response(responses: list[str
     claim = next(one for one in counted.claims if (one.text, one.qid) == (decision.text, decision.qid))
     assert claim.support >= share * counted.answering
     for number in claim.supporters:
-        text = said(responses[number], subject="Hans Meyer").text
-        longer = [said(other).text for other in responses if said(other).text.startswith(f"{text}, ")]
+        text = clean_response(responses[number], subject="Hans Meyer").text
+        longer = [
+            clean_response(other).text for other in responses if clean_response(other).text.startswith(f"{text}, ")
+        ]
         told = set.intersection(*map(_entailed, longer)) if longer else set()  # where a bare name lies, by the others
         alike = claim.qid is None and _first(claim.text) == _first(text)  # a name that is not known, wherever it is put
         assert alike or claim.qid in _entailed(text) | told
@@ -176,7 +178,9 @@ _LADDERS = st.lists(st.lists(_TIER, min_size=1, max_size=2), min_size=1, max_siz
 def _reading(levels: list[list[Tier]]) -> ReadResponse:
     text = " / ".join(" ".join(tier.text for tier in level) for level in levels)  # what says the same is read the same
     return ReadResponse(
-        said=Said(text=text, whole=text), levels=tuple(Level(tiers=tuple(level)) for level in levels), linked=True
+        cleaned=CleanedResponse(text=text, whole=text),
+        levels=tuple(Level(tiers=tuple(level)) for level in levels),
+        linked=True,
     )
 
 

@@ -16,7 +16,7 @@ import pytest
 from abstraction.tiers import Level, Tier
 from granola.decoding.claims import tally
 from granola.decoding.response_cache import DECODING
-from granola.decoding.response_cleaning import Said, readings, said
+from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
 from granola.decoding.responses import ReadResponse
 from granola.decoding.self_consistency import SelfConsistency
 from granola.matching import matcher
@@ -76,10 +76,10 @@ def _matching(name: str, language: str = "en") -> dict[str, Callable[[str], obje
 
 
 def _tallied(text: str) -> object:
-    given = [Said(text=one, whole=one) for one in (text, text[1:], text + "y", "Paris")]
+    given = [CleanedResponse(text=one, whole=one) for one in (text, text[1:], text + "y", "Paris")]
     levels = [(Level(tiers=(Tier(text=one.text),)), Level(tiers=(Tier(text="x " + text),))) for one in given]
     counted = tally(
-        [ReadResponse(said=one, levels=own) for one, own in zip(given, levels, strict=True)],
+        [ReadResponse(cleaned=one, levels=own) for one, own in zip(given, levels, strict=True)],
         containers=lambda _: frozenset(),
     )
     return counted, SelfConsistency().of_texts(given)
@@ -97,10 +97,10 @@ ENTRIES: dict[str, Callable[[str], object]] = {
     **{name: entry for name, entry in _matching("em").items() if name.endswith(("prediction", "names"))},
     "abstention": abstention,
     "abstention in German": lambda text: abstention(text, "de"),
-    "response": said,
-    "response in Spanish": lambda text: said(text, language="es"),
-    "response about a subject": lambda text: said(f"{text} is in {text}", subject=text),
-    "response that reasons": lambda text: said(f"Step 1: x.{text}So {text}"),
+    "response": clean_response,
+    "response in Spanish": lambda text: clean_response(text, language="es"),
+    "response about a subject": lambda text: clean_response(f"{text} is in {text}", subject=text),
+    "response that reasons": lambda text: clean_response(f"Step 1: x.{text}So {text}"),
     "readings of a response": lambda text: readings(text[:2000]),
     "tally": _tallied,
     "row that is scored": _scored,

@@ -81,7 +81,7 @@ def test_answering(monkeypatch: pytest.MonkeyPatch, method: Answering) -> None:
         return list(Answerer(model, AnswerSettings(method=method, samples=2), read_prompts()).answer(rows))
 
     expected = answer()
-    monkeypatch.setattr(asking, "said", broken(asking.said, lambda text, **_: text == "bad"))
+    monkeypatch.setattr(asking, "clean_response", broken(asking.clean_response, lambda text, **_: text == "bad"))
     found = answer()
     assert [found[0], found[2]] == [expected[0], expected[2]]
     assert isinstance(found[1], Unanswered)

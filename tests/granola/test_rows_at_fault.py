@@ -344,7 +344,7 @@ def test_aggregate(
 
 
 def _of_readings(readings: Any, **_: object) -> str:
-    return BAD if any(one.said.whole == "Berlin 2" for one in readings) else ""
+    return BAD if any(one.cleaned.whole == "Berlin 2" for one in readings) else ""
 
 
 @pytest.mark.parametrize("entailment", [False, True])

@@ -91,12 +91,15 @@ class TextsAudited:
             self._show_rates(self.rates)
             return
         if self.settings.as_json:
-            print_json({kind: {str(k): n for k, n in found.items()} for kind, found in self.counts.items()}, indent=1)
+            print_json(
+                {kind: {str(k): n for k, n in label_counts.items()} for kind, label_counts in self.counts.items()},
+                indent=1,
+            )
         else:
-            for kind, found in self.counts.items():
-                print(f"{count(found.total(), kind)}, by an automatic check of names:")
-                for label, number in found.most_common():
-                    print(f"{number:>8,}  {number / found.total():6.1%}  {label}")
+            for kind, label_counts in self.counts.items():
+                print(f"{count(label_counts.total(), kind)}, by an automatic check of names:")
+                for label, number in label_counts.most_common():
+                    print(f"{number:>8,}  {number / label_counts.total():6.1%}  {label}")
             if self.settings.sheet is not None:
                 print(f"\n{self.settings.sheet}: fill the column label in, then granola attribution audit --annotated")
         report_rejects(str(self.settings.files[0]), self.rejected)
@@ -105,9 +108,9 @@ class TextsAudited:
         if self.settings.as_json:
             print_json(_without_nan(rates), indent=1)
             return
-        for name, found in {**rates["readers"], "automatic": rates["automatic"]}.items():
-            print(f"{name}, {count(found['n'], 'text')}:")
-            for label, cell in found.items():
+        for name, shares in {**rates["readers"], "automatic": rates["automatic"]}.items():
+            print(f"{name}, {count(shares['n'], 'text')}:")
+            for label, cell in shares.items():
                 if label != "n":
                     print(f"  {label:16} {cell['share']:6.1%}  [{cell['low']:.1%}, {cell['high']:.1%}]")
         print(f"kappa of readers {rates['kappa']:.3f} over {count(rates['marked_by_all'], 'text')}")

@@ -124,24 +124,24 @@ class AttributionBuildRun(Run):
             maker = self._maker(facts)
             samples: list[AttributionSample] = list(maker.samples(itertools.chain(sources, self._mined(facts))))
             if not samples:
-                told = f"{rejected[0].source}: {rejected[0].reason}" if rejected else _first(maker)
-                raise UsageError(f"no sample can be made: {told}")
-            samples, told, worded = self._worded(samples)
-            made = {
+                reason = f"{rejected[0].source}: {rejected[0].reason}" if rejected else _first(maker)
+                raise UsageError(f"no sample can be made: {reason}")
+            samples, wording, worded = self._worded(samples)
+            origin = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
-                "Command": f"granola attribution build {self._told()}",
+                "Command": f"granola attribution build {self._options()}",
                 "Version": f"granola-ladders {__version__}",
             }
             benchmark = Benchmark(
                 name=resolved(self.out).name,
                 split=split(samples, test=self.test_share, seed=self.seed),
                 built={**maker.counts.to_json(), "unread": dict(sources.reasons.most_common()), "worded": worded},
-                made=made,
-                wording=told,
+                made=origin,
+                wording=wording,
                 rejected=rejected,
             )
-            found = benchmark.write(self.out, format=self.format.value, class_of=_class_names(facts))
-        return BenchmarkBuilt(settings=self, maker=maker, statistics=found, torn=benchmark.split.torn,
+            statistics = benchmark.write(self.out, format=self.format.value, class_of=_class_names(facts))
+        return BenchmarkBuilt(settings=self, maker=maker, statistics=statistics, torn=benchmark.split.torn,
             worded=worded, sources=sources)  # fmt: skip
 
     def _worded(self, samples: list[AttributionSample]) -> tuple[list[AttributionSample], str, dict[str, int]]:
@@ -155,12 +155,12 @@ class AttributionBuildRun(Run):
         inputs: list[Path | str] = [*self.questions, self.snapshot]
         with opened(self.words, f"{self.out}.words", self.answers, inputs) as model:
             wording = ModelWording(model=model, prompts=prompts)
-            made = list(wording.worded(samples))
-        told = (
+            worded_samples = list(wording.worded(samples))
+        description = (
             f"Texts are in the words of a model ({model.identity.get('model') or model.identity.get('kind')}, prompts "
             f"{wording.fingerprint}) where they name their facts and nothing else, and of templates elsewhere."
         )
-        return made, told, dict(sorted(wording.counts.items()))
+        return worded_samples, description, dict(sorted(wording.counts.items()))
 
     def _sources(self, rejected: list[Any]) -> QuestionSources:
         from granola.attribution.question_sources import QuestionSources
@@ -190,19 +190,19 @@ class AttributionBuildRun(Run):
         from granola.attribution.relation_table import excluded
         from kg.queries import MinedQueries, MiningSettings
 
-        wanted = {
+        counts = {
             Shape.SINGLE: self.singles, Shape.PATH: self.paths, Shape.TREE: self.trees, Shape.UNION: self.unions
         }  # fmt: skip
-        if not any(wanted.values()):
+        if not any(counts.values()):
             return
         settings = MiningSettings(
-            counts=wanted, seed=self.seed, flattening=self.flattening, hub=self.hub, excluded=excluded(),
+            counts=counts, seed=self.seed, flattening=self.flattening, hub=self.hub, excluded=excluded(),
             most_values=self.most_answers,
         )  # fmt: skip
         for number, query in enumerate(MinedQueries(facts, settings), 1):
             yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")
 
-    def _told(self) -> str:
+    def _options(self) -> str:
         """The options that tell this build from one by default."""
         return " ".join(
             f"--{name.replace('_', '-')} {Path(str(value)).name if name in ('snapshot', 'out') else value}"
@@ -271,15 +271,15 @@ class BenchmarkBuilt:
         sides = self.statistics["counts"]
         print(f"{'':22}" + "".join(f"{side:>9}" for side in sides))
         for key in next(iter(sides.values())):
-            print(f"{key:22}" + "".join(f"{found[key]:>9,}" for found in sides.values()))
+            print(f"{key:22}" + "".join(f"{side_counts[key]:>9,}" for side_counts in sides.values()))
         print()
-        for title, found in (
+        for title, reasons in (
             ("queries left out", counts.left_out), ("samples dropped", counts.dropped),
             ("rows of other shapes", self.sources.reasons),
         ):  # fmt: skip
-            if found:
+            if reasons:
                 print(f"{title}:")
-            for reason, number in found.most_common():
+            for reason, number in reasons.most_common():
                 print(f"{number:>8,}  {reason}")
         for what, number in self.worded.items():
             print(f"{number:>8,}  {what}")

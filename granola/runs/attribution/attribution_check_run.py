@@ -60,18 +60,18 @@ class AttributionCheckRun(Run):
         with closing(open_store(self.snapshot)) as store, json_lines(self.out) as write:
             attributor = TierAttributor(store, language=self.language)
             for row in read_tiered(self.tiered, on_reject=rejected.append):
-                found = attempt("a check of evidence", attributor.checked, row)
-                if isinstance(found, Fault):
-                    rejected.append(found.rejected(source=row.source, id=row.id, text=row.question))
+                attributions = attempt("a check of evidence", attributor.checked, row)
+                if isinstance(attributions, Fault):
+                    rejected.append(attributions.rejected(source=row.source, id=row.id, text=row.question))
                     attributor = TierAttributor(store, language=self.language)
                     continue
                 rows += 1
-                for one in found:
-                    counts[UNTOLD if one.category is None else str(one.category)] += 1
-                    if one.category not in (None, Category.SUPPORTIVE):
-                        errors.append(one)
+                for attribution in attributions:
+                    counts[UNTOLD if attribution.category is None else str(attribution.category)] += 1
+                    if attribution.category not in (None, Category.SUPPORTIVE):
+                        errors.append(attribution)
                     if write is not None:
-                        write(one.to_json())
+                        write(attribution.to_json())
             snapshot = str(store.manifest()["snapshot_id"])
         return TiersAttributed(
             settings=self, snapshot=snapshot, rows=rows, counts=counts, errors=errors, rejected=rejected
@@ -97,15 +97,15 @@ class TiersAttributed:
     def show(self) -> None:
         """The counts, and the tiers that are not supported. Raises UsageError where there was no row."""
         if self.settings.as_json:
-            said = {"snapshot": self.snapshot, "rows": self.rows, "tiers": dict(sorted(self.counts.items()))}
-            print_json({**said, "errors": [one.to_json() for one in self.errors]}, indent=1)
+            summary = {"snapshot": self.snapshot, "rows": self.rows, "tiers": dict(sorted(self.counts.items()))}
+            print_json({**summary, "errors": [error.to_json() for error in self.errors]}, indent=1)
         else:
             print(f"{count(self.rows, 'row')}, {count(self.counts.total(), 'tier')}, snapshot {self.snapshot}")
             for name, number in self.counts.most_common():
                 print(f"{number:>8,}  {name}")
-            for one in self.errors[:SHOWN]:
-                place = f"{one.row} level {one.level}.{one.position}"
-                print(f"  {place}: {one.text!r}: {one.category}: {'; '.join(one.flaws)}")
+            for error in self.errors[:SHOWN]:
+                place = f"{error.row} level {error.level}.{error.position}"
+                print(f"  {place}: {error.text!r}: {error.category}: {'; '.join(error.flaws)}")
             if len(self.errors) > SHOWN:
                 print(f"  and {len(self.errors) - SHOWN:,} more; --out has all of them")
         report_rejects(self.settings.tiered, self.rejected)

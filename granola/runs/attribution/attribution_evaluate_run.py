@@ -98,13 +98,13 @@ class AttributionEvaluateRun(Run):
             if score is not None:
                 facts[report.name] = score
         tests = compared(samples, reports, times=self.resamples, seed=self.seed)
-        told = agreement(samples, people, reports) if people else {}
+        agreed = agreement(samples, people, reports) if people else {}
         self._write(reports)
         if self.figure is not None:
-            self._draw(told)
+            self._draw(agreed)
         return EvaluatorsCompared(
             settings=self, samples=len(samples), reports=reports, tests=tests, facts=facts,
-            automatic_facts=partial_fact_scores(samples), agreement=told, rejected=rejected,
+            automatic_facts=partial_fact_scores(samples), agreement=agreed, rejected=rejected,
         )  # fmt: skip
 
     def _words(self) -> Any:
@@ -122,7 +122,9 @@ class AttributionEvaluateRun(Run):
         from granola.attribution.foreign_samples import read_any_samples
 
         samples = [
-            one for one in read_any_samples(self.samples, on_reject=rejected.append) if one.supported is not None
+            sample
+            for sample in read_any_samples(self.samples, on_reject=rejected.append)
+            if sample.supported is not None
         ]
         if self.limit is not None and self.limit < len(samples):
             drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
@@ -148,8 +150,8 @@ class AttributionEvaluateRun(Run):
             return report, None
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
         asked = [list(fact_samples(sample)) for sample in partial]
-        said = iter(list(evaluator.judged([one for each in asked for one in each])))
-        return report, mean_score(judged_score([next(said) for _ in each]) for each in asked)
+        fact_judgements = iter(list(evaluator.judged([sample for facts in asked for sample in facts])))
+        return report, mean_score(judged_score([next(fact_judgements) for _ in facts]) for facts in asked)
 
     def _write(self, reports: Sequence[EvaluatorReport]) -> None:
         from abstraction.formats.writing import write_records
@@ -157,22 +159,24 @@ class AttributionEvaluateRun(Run):
 
         if self.out is None:
             return
-        rows = ({"evaluator": one.name, **said.to_json()} for one in reports for said in one.judgements)
+        rows = (
+            {"evaluator": report.name, **judgement.to_json()} for report in reports for judgement in report.judgements
+        )
         write_records(rows, self.out, format="jsonl")
         write_run_record(
             self.out, command=self.verb, arguments=self.arguments(), inputs=[self.samples],
-            more={"reports": [one.to_json() for one in reports]},
+            more={"reports": [report.to_json() for report in reports]},
         )  # fmt: skip
 
-    def _draw(self, told: Mapping[str, Any]) -> None:
+    def _draw(self, agreement: Mapping[str, Any]) -> None:
         from granola.attribution.agreement_figure import agreement_figure
         from kg.files import atomic_path
 
-        if not told.get("points"):
+        if not agreement.get("points"):
             raise UsageError("--figure draws labels by people: give --people, and evaluators with categories")
         assert self.figure is not None
         with atomic_path(self.figure) as place:
-            place.write_bytes(agreement_figure(told))
+            place.write_bytes(agreement_figure(agreement))
 
 
 def _labels(path: Path) -> dict[str, str]:
@@ -180,15 +184,15 @@ def _labels(path: Path) -> dict[str, str]:
     from abstraction.formats.records import RejectedRow, read_records
     from granola.attribution.categories import Category
 
-    found: dict[str, str] = {}
+    label_of: dict[str, str] = {}
     for record in read_records(path):
         if isinstance(record, RejectedRow):
             raise UsageError(f"{record.source}: {record.reason}")
         key, label = record.data.get("id"), record.data.get("category")
         if not isinstance(key, str) or label not in list(Category):
             raise UsageError(f"{record.source}: expected an id and a category of {', '.join(Category)}")
-        found[key] = str(label)
-    return found
+        label_of[key] = str(label)
+    return label_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -220,29 +224,29 @@ class EvaluatorsCompared:
     def to_json(self) -> dict[str, Any]:
         """Everything but the judgements."""
         return {
-            "schema_version": 1, "samples": self.samples, "evaluators": [one.to_json() for one in self.reports],
-            "tests": [one.to_json() for one in self.tests], "fact_scores": dict(self.facts),
+            "schema_version": 1, "samples": self.samples, "evaluators": [report.to_json() for report in self.reports],
+            "tests": [test.to_json() for test in self.tests], "fact_scores": dict(self.facts),
             "automatic_fact_score": self.automatic_facts, "human_fact_score": self.settings.human_facts,
             "agreement": dict(self.agreement),
         }  # fmt: skip
 
     def _show(self) -> None:
-        names = list(dict.fromkeys(name for one in self.reports for name in one.figures))
+        names = list(dict.fromkeys(name for report in self.reports for name in report.figures))
         print(f"{count(self.samples, 'sample')} of {self.settings.samples}\n")
         for start in range(0, len(self.reports), 3):
             some = self.reports[start : start + 3]
-            print(f"{'':{_WIDTH}}" + "".join(f"{one.name[:24]:>25}" for one in some))
+            print(f"{'':{_WIDTH}}" + "".join(f"{report.name[:24]:>25}" for report in some))
             for name in names:
-                if any(name in one.figures for one in some):
-                    print(f"{name[: _WIDTH - 1]:{_WIDTH}}" + "".join(f"{_cell(one, name):>25}" for one in some))
-            print(f"{'without a label':{_WIDTH}}" + "".join(f"{one.unparsed:>25,}" for one in some) + "\n")
-        for one in self.reports:
-            for rows in (one.confusion, one.two_way) if one.confusion else (one.two_way,):
+                if any(name in report.figures for report in some):
+                    print(f"{name[: _WIDTH - 1]:{_WIDTH}}" + "".join(f"{_cell(report, name):>25}" for report in some))
+            print(f"{'without a label':{_WIDTH}}" + "".join(f"{report.unparsed:>25,}" for report in some) + "\n")
+        for report in self.reports:
+            for rows in (report.confusion, report.two_way) if report.confusion else (report.two_way,):
                 columns = list(next(iter(rows.values()), {}))
-                print(f"{one.name}: gold in rows" + "".join(f"{column[:14]:>15}" for column in columns))
+                print(f"{report.name}: gold in rows" + "".join(f"{column[:14]:>15}" for column in columns))
                 for gold, cells in rows.items():
                     print(f"  {gold:24}" + "".join(f"{number:>15,}" for number in cells.values()))
-            print(f"  {one.signature}\n")
+            print(f"  {report.signature}\n")
         for test in self.tests:
             print(
                 f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} "
@@ -261,17 +265,18 @@ class EvaluatorsCompared:
             gap = "" if human is None else f", gap to people {abs(score - human):.3f}"
             print(f"  {name}: {score:.3f}{gap}")
         if self.agreement:
-            told = self.agreement
+            agreement = self.agreement
             print(
-                f"\npeople: kappa {told['kappa']:.3f} over {told['labelled_by_all']}, unanimous {told['unanimous']}; "
-                f"kappa of automatic and human labels {told['kappa_of_automatic_and_human']:.3f}; Pearson's r of "
-                f"micro-F1 over evaluators {told['pearson']:.3f} (paper: 0.97)"
+                f"\npeople: kappa {agreement['kappa']:.3f} over {agreement['labelled_by_all']}, "
+                f"unanimous {agreement['unanimous']}; "
+                f"kappa of automatic and human labels {agreement['kappa_of_automatic_and_human']:.3f}; "
+                f"Pearson's r of micro-F1 over evaluators {agreement['pearson']:.3f} (paper: 0.97)"
             )
 
     def _show_paper(self) -> None:
         from granola.attribution.paper_results import COLUMNS, NOT_COMPARABLE, TABLE_5
 
-        if not any(one.confusion for one in self.reports):
+        if not any(report.confusion for report in self.reports):
             return
         print(f"\n{'paper, Table 5':{_WIDTH}}" + "".join(f"{column[:11]:>12}" for column in COLUMNS))
         for (setting, name), row in TABLE_5.items():
@@ -281,10 +286,10 @@ class EvaluatorsCompared:
 
 
 def _cell(report: EvaluatorReport, name: str) -> str:
-    found = report.figures.get(name)
-    if found is None or math.isnan(found.value):
+    figure = report.figures.get(name)
+    if figure is None or math.isnan(figure.value):
         return "-"
-    return f"{found.value:.3f} [{found.interval.low:.3f}, {found.interval.high:.3f}]"
+    return f"{figure.value:.3f} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
 
 
 def _plain(value: Any) -> Any:

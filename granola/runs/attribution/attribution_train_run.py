@@ -100,7 +100,7 @@ class EvaluatorTrained:
 
     def show(self) -> None:
         """Where it is."""
-        told = ", ".join(f"{name} {value}" for name, value in self.more.items())
+        settings = ", ".join(f"{name} {value}" for name, value in self.more.items())
         kind = self.settings.kind
-        print(f"{kind} evaluator of {count(self.samples, 'sample')}: {told}")
+        print(f"{kind} evaluator of {count(self.samples, 'sample')}: {settings}")
         print(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.settings.out}")

@@ -124,12 +124,12 @@ class AggregateRun(Run):
             decided = linked.decide(rows, rule, on_reject=reject)
         for row, decision in decided:
             output.taken.take(row.source, row.id, row.question)
-            made = attempt("writing", prediction_row, row, decision, method=self.method)
-            if isinstance(made, Fault):
-                output.taken.unwritten(made)
+            prediction = attempt("writing", prediction_row, row, decision, method=self.method)
+            if isinstance(prediction, Fault):
+                output.taken.unwritten(prediction)
                 continue
             output.counts["IDK" if decision.abstains else "answered"] += 1
-            yield made
+            yield prediction
 
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
@@ -145,11 +145,11 @@ class AggregateRun(Run):
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
         answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language)
         output.more |= answerer.settings
-        for found in answerer.aggregate(rows):
-            if isinstance(found, Answered):
-                yield found.row, found.decision
+        for answer in answerer.aggregate(rows):
+            if isinstance(answer, Answered):
+                yield answer.row, answer.decision
             else:
-                reason = f"{found.reason}: {found.message}"
+                reason = f"{answer.reason}: {answer.message}"
                 output.rejected.append(
-                    RejectedRow(source=found.row.source, reason=reason, excerpt=found.row.question)
+                    RejectedRow(source=answer.row.source, reason=reason, excerpt=answer.row.question)
                 )  # fmt: skip

@@ -182,17 +182,17 @@ def answered_rows(
     from granola.decoding.response_aggregation import answer_row
     from granola.errors import PredictionError
 
-    for found in answers:
-        if not isinstance(found, Answered):
-            output.rejected.append(found.rejected())
+    for answer in answers:
+        if not isinstance(answer, Answered):
+            output.rejected.append(answer.rejected())
             continue
-        output.taken.take(found.row.source, found.row.id, found.row.question)
-        made = attempt("writing", answer_row, found.row, found.decision, method=method)
-        if isinstance(made, Fault):
-            output.taken.unwritten(made)
+        output.taken.take(answer.row.source, answer.row.id, answer.row.question)
+        row = attempt("writing", answer_row, answer.row, answer.decision, method=method)
+        if isinstance(row, Fault):
+            output.taken.unwritten(row)
             continue
-        output.counts["IDK" if found.decision.abstains else "answered"] += 1
-        yield made
+        output.counts["IDK" if answer.decision.abstains else "answered"] += 1
+        yield row
     if not output.counts:
         rejected = output.rejected
         why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""

@@ -140,8 +140,8 @@ class CalibrateRun(Run):
 
         rules = matcher("rules", language=self.language)
         gold: dict[str, TieredRow] = {row.id: row for row in read_tiered_file(self.tiered).rows}
-        found = Development()
-        reject = found.rejected.append
+        development = Development()
+        reject = development.rejected.append
         with closing(open_store(self.snapshot)) as store:
             warn_of_language(self.language, store)
             rows = read_samples(self.samples, on_reject=reject)
@@ -149,15 +149,15 @@ class CalibrateRun(Run):
             for row, counted in aggregator.tallies(rows, on_reject=reject):
                 answer = gold.get(row.id)
                 if answer is None:
-                    found.without_ladder += 1
+                    development.without_ladder += 1
                     continue
-                made = attempt("matching", known, counted, in_ladder(answer, rules), abstaining)
-                if isinstance(made, Fault):
-                    reject(made.rejected(source=row.source, id=row.id, text=row.question))
+                question = attempt("matching", known, counted, in_ladder(answer, rules), abstaining)
+                if isinstance(question, Fault):
+                    reject(question.rejected(source=row.source, id=row.id, text=row.question))
                 else:
-                    found.questions.append(made)
-            found.snapshot = str(store.manifest()["snapshot_id"])
-        return found
+                    development.questions.append(question)
+            development.snapshot = str(store.manifest()["snapshot_id"])
+        return development
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -78,14 +78,14 @@ class ExperimentRun(Run):
             failed = _run(self.out, plan, prompts)
             failed += _guess(self.out, plan)
             names = (*(cell.name for cell in plan.cells), GUESS)
-            found = score_systems(
+            systems = score_systems(
                 str(plan.tiered), [str(self.out / PREDICTIONS / f"{name}.jsonl") for name in names], settings
             )
-            _write_results(self.out / RESULTS, plan.cells, found, csv_raw=self.csv_raw)
-            self._report(plan, found)
-        return ExperimentDone(plan=plan, systems=found, missing=failed)
+            _write_results(self.out / RESULTS, plan.cells, systems, csv_raw=self.csv_raw)
+            self._report(plan, systems)
+        return ExperimentDone(plan=plan, systems=systems, missing=failed)
 
-    def _report(self, plan: Plan, found: Systems) -> None:
+    def _report(self, plan: Plan, systems: Systems) -> None:
         from importlib.util import find_spec
 
         from granola.runs.outputs import note
@@ -93,7 +93,7 @@ class ExperimentRun(Run):
         if self.no_report:
             return
         if find_spec("matplotlib") is not None:
-            _write_report(self.out / REPORT, plan, found, csv_raw=self.csv_raw)
+            _write_report(self.out / REPORT, plan, systems, csv_raw=self.csv_raw)
         else:
             note(f"no figures without matplotlib ({install_hint('report')}); the scores are in {self.out / RESULTS}")
 
@@ -176,7 +176,7 @@ def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
     from kg.files import sha256_of
     from kg.store import open_store
 
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "schema_version": 1,
         "kind": "experiment",
         "version": __version__,
@@ -184,16 +184,16 @@ def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
         "inputs": [{"name": path.name, "sha256": sha256_of(path)} for path in (plan.tiered, *plan.questions)],
         "prompts": prompts_hash(prompts),
     }
-    told["models"] = {
+    description["models"] = {
         name: sha256_of(word.removeprefix("replay:")) if word.startswith("replay:") else word.partition("?")[0]
         for name, word in plan.models.items()
     }
     if plan.aggregator is not None and plan.aggregator.startswith("replay:"):
-        told["aggregator"] = sha256_of(plan.aggregator.removeprefix("replay:"))
+        description["aggregator"] = sha256_of(plan.aggregator.removeprefix("replay:"))
     if plan.snapshot is not None:
         with closing(open_store(plan.snapshot)) as store:
-            told["snapshot"] = store.manifest()["snapshot_id"]
-    return {**told, "fingerprint": sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}
+            description["snapshot"] = store.manifest()["snapshot_id"]
+    return {**description, "fingerprint": sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()}
 
 
 def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool) -> None:
@@ -201,7 +201,7 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
     from granola.errors import UsageError
     from kg.files import atomic_path
 
-    told = _fingerprint(plan, prompts)
+    description = _fingerprint(plan, prompts)
     state = out / STATE
     if out.is_dir() and any(out.iterdir()):
         try:
@@ -210,7 +210,7 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
             earlier = {}
         if earlier.get("kind") != "experiment":
             raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
-        if earlier.get("fingerprint") == told["fingerprint"]:
+        if earlier.get("fingerprint") == description["fingerprint"]:
             return
         if not force and earlier.get("version") in BEFORE:
             raise UsageError(
@@ -218,14 +218,16 @@ def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool)
                 "answers alone; it is over all of them now, as in the paper; give another --out, or --force"
             )
         if not force:
-            changed = ", ".join(key for key in told if told[key] != earlier.get(key) and key != "fingerprint")
+            changed = ", ".join(
+                key for key in description if description[key] != earlier.get(key) and key != "fingerprint"
+            )
             raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
         for path in (out / PREDICTIONS).glob("*.jsonl"):
             path.unlink()
             _record(path).unlink(missing_ok=True)
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
     with atomic_path(state) as temporary:
-        temporary.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
@@ -282,14 +284,16 @@ def _guess(out: Path, plan: Plan) -> int:
     rows = list(read_tiered(plan.tiered, on_reject=lambda row: None))
     asked = {row.id for row in read_asked(plan.questions, limit=plan.limit, on_reject=lambda row: None)}
     rejected: list[RejectedRow] = []
-    found = [
+    predictions = [
         (row.source, {"id": row.id, "method": GUESS, **decision.to_json()})
         for row, decision in guesses(rows, on_reject=rejected.append)
         if row.id in asked
     ]
     sources = {row.source or row.id for row in rows if row.id in asked}
     rejected = [row for row in rejected if row.source in sources]
-    _write(path, found, rejected, arguments={"system": GUESS, "method": GUESS}, inputs=[plan.tiered, *plan.questions])
+    _write(
+        path, predictions, rejected, arguments={"system": GUESS, "method": GUESS}, inputs=[plan.tiered, *plan.questions]
+    )
     report_rejects(GUESS, rejected, listed=_rejects(path))
     return len(rejected)
 
@@ -369,17 +373,17 @@ def _predict(
     def predictions() -> Iterator[tuple[str, dict[str, Any]]]:
         rows = read_asked(plan.questions, limit=plan.limit, on_reject=rejected.append)
         answered = 0
-        for found in answerer.answer(rows):
-            if not isinstance(found, Answered):
-                rejected.append(found.rejected())
+        for answer in answerer.answer(rows):
+            if not isinstance(answer, Answered):
+                rejected.append(answer.rejected())
                 continue
-            row = found.row
-            made = attempt("writing", answer_row, row, found.decision, method=cell.asking.method)
-            if isinstance(made, Fault):
-                rejected.append(made.rejected(source=row.source, id=row.id, text=row.question))
+            row = answer.row
+            prediction = attempt("writing", answer_row, row, answer.decision, method=cell.asking.method)
+            if isinstance(prediction, Fault):
+                rejected.append(prediction.rejected(source=row.source, id=row.id, text=row.question))
             else:
                 answered += 1
-                yield row.source, made
+                yield row.source, prediction
         if not answered:
             why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise PredictionError(f"{cell.name}: no question has an answer{why}")
@@ -391,7 +395,7 @@ def _predict(
     return len(rejected)
 
 
-def _write_results(path: Path, cells: Sequence[ExperimentCell], found: Systems, *, csv_raw: bool) -> None:
+def _write_results(path: Path, cells: Sequence[ExperimentCell], systems: Systems, *, csv_raw: bool) -> None:
     """A row a system: its settings, each metric with its interval, n, and the signature."""
     import csv
     import math
@@ -400,42 +404,42 @@ def _write_results(path: Path, cells: Sequence[ExperimentCell], found: Systems, 
     from granola.decoding.methods import METHODS
     from kg.files import atomic_path
 
-    metrics = [metric.name for metric in found.reports[0].metrics if metric.name not in LEFT_OUT]
+    metrics = [metric.name for metric in systems.reports[0].metrics if metric.name not in LEFT_OUT]
     head = ["system", "model", "method", "temperature", "samples", "support", "weigh", "counting", "prompts", "n"]
     head += [f"{metric}{part}" for metric in metrics for part in ("", "_low", "_high")]
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([*head, "signature"])
-        for cell, report in zip((*cells, None), found.reports, strict=True):
+        for cell, report in zip((*cells, None), systems.reports, strict=True):
             if cell is None:
-                told: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", "", report.overall.n]
+                record: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", "", report.overall.n]
             else:
                 drawn = METHODS[cell.asking.method].drawn
-                told = [cell.name, cell.model, str(cell.asking.method)]
-                told.append(cell.asking.temperature if drawn != "no" else 0.0)
-                told += [cell.asking.sampling().n, cell.support, cell.weigh, cell.counting]
-                told += [report.signature.asked, report.overall.n]
+                record = [cell.name, cell.model, str(cell.asking.method)]
+                record.append(cell.asking.temperature if drawn != "no" else 0.0)
+                record += [cell.asking.sampling().n, cell.support, cell.weigh, cell.counting]
+                record += [report.signature.asked, report.overall.n]
             for metric in metrics:
                 estimate = report.overall.estimates[metric]
                 numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
-                told += ["" if math.isnan(one) else round(one, 6) for one in numbers]
-            told.append(str(report.signature))
-            rows.writerow(told if csv_raw else map(marked, told))
+                record += ["" if math.isnan(number) else round(number, 6) for number in numbers]
+            record.append(str(report.signature))
+            rows.writerow(record if csv_raw else map(marked, record))
 
 
-def _write_report(folder: Path, plan: Plan, found: Systems, *, csv_raw: bool) -> None:
+def _write_report(folder: Path, plan: Plan, systems: Systems, *, csv_raw: bool) -> None:
     from granola.report.study import Study
     from granola.report.study_html import PAGE, write_study
     from granola.run_record import write_run_record
     from granola.scoring.system_comparison import compare
 
     study = Study(
-        rows=found.rows,
-        files=found.files,
-        reports=found.reports,
+        rows=systems.rows,
+        files=systems.files,
+        reports=systems.reports,
         matcher=plan.matcher,
         lambda_=plan.lambda_,
-        differences=compare(found.reports, times=plan.resamples, seed=plan.seed),
+        differences=compare(systems.reports, times=plan.resamples, seed=plan.seed),
         seed=plan.seed,
     )
     written = write_study(study, folder, csv_raw=csv_raw)
@@ -444,22 +448,22 @@ def _write_report(folder: Path, plan: Plan, found: Systems, *, csv_raw: bool) ->
         command="report",
         arguments=dict(plan.settings),
         inputs=[plan.tiered],
-        more={"signatures": {r.system: str(r.signature) for r in found.reports}, "files": written},
+        more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
     )
 
 
-def _print(found: Systems) -> None:
+def _print(systems: Systems) -> None:
     """A line a system on stdout; - where there is nothing to count, as in selective accuracy without an answer."""
     import math
 
-    width = max(len(report.system) for report in found.reports)
+    width = max(len(report.system) for report in systems.reports)
     print(f"{'system':<{width}}  selective accuracy     informativeness        coverage")
-    for report in found.reports:
+    for report in systems.reports:
         cells = []
         for metric in ("selective_accuracy", "informativeness", "coverage"):
             estimate = report.overall.estimates[metric]
             interval = f"[{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
             cells.append("-".ljust(20) if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")
         print(f"{report.system:<{width}}  {'   '.join(cells)}")
-    for signature in dict.fromkeys(str(report.signature) for report in found.reports):
+    for signature in dict.fromkeys(str(report.signature) for report in systems.reports):
         print(f"signature: {signature}")

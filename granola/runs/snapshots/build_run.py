@@ -96,10 +96,10 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
         languages = languages_of(self.languages)
         is_dump = self.source_kind is SourceKind.DUMP
         if is_dump and (self.dry_run or self._is_large()):
-            told = Estimated(estimate=self._estimate(scope, languages))
+            estimated = Estimated(estimate=self._estimate(scope, languages))
             if self.dry_run:
-                return told
-            told.show(stream=sys.stderr)
+                return estimated
+            estimated.show(stream=sys.stderr)
         with _told_when_interrupted(self.out, self.cache), _progress_bar() as progress:
             report = (
                 self._completed(scope, languages, progress)
@@ -173,10 +173,10 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
 
     def _check(self) -> None:
         check_standard_input(self.sources)
-        given = [*self.ids_from, *self.qa, self.cache, *(one for one in self.sources if one != str(self.out))]
+        given = [*self.ids_from, *self.qa, self.cache, *(source for source in self.sources if source != str(self.out))]
         check_out(self.out, inputs=given)
-        for option, said in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
-            if said and not self.hops:
+        for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
+            if is_given and not self.hops:
                 raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
         if self.source_kind is not SourceKind.DUMP and (self.workers or self.restart or self.dry_run):
             raise UsageError(f"--workers, --restart and --dry-run are for dumps, not for --from {self.source_kind}")
@@ -184,17 +184,22 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
     def command(self) -> list[str]:
         """The command line that builds this, secrets of addresses left out."""
         online = self.source_kind in (SourceKind.API, SourceKind.SPARQL)
-        named = [without_secrets(one) for one in self.sources] if online else self.sources
+        named = [without_secrets(source) for source in self.sources] if online else self.sources
         words = ["granola", "snapshot", "build", *named, "--out", str(self.out)]
-        for one in settings_of(BuildRun):
-            value = getattr(self, one.field)
-            if one.setting.positional or not one.setting.recorded or one.field == "out" or value == one.default:
+        for declared in settings_of(BuildRun):
+            value = getattr(self, declared.field)
+            if (
+                declared.setting.positional
+                or not declared.setting.recorded
+                or declared.field == "out"
+                or value == declared.default
+            ):
                 continue
-            name = one.setting.name(one.field)
-            if one.type is bool:
+            name = declared.setting.name(declared.field)
+            if declared.type is bool:
                 words.append(name if value else name.replace("--", "--no-", 1))
             else:
-                words += [word for item in (value if one.many else (value,)) for word in (name, str(item))]
+                words += [word for item in (value if declared.many else (value,)) for word in (name, str(item))]
         return words
 
     def _is_large(self) -> bool:

@@ -53,13 +53,13 @@ class CheckRun(Run):
         rows = sound = 0
         rejected: list[RejectedRow] = []
         with closing(open_store(self.snapshot)) as store, json_lines(self.problems) as write:
-            given = read_tiered(self.tiered, on_reject=rejected.append)
-            for _, found in recheck(given, store, on_reject=rejected.append):
+            tiered_rows = read_tiered(self.tiered, on_reject=rejected.append)
+            for _, problems in recheck(tiered_rows, store, on_reject=rejected.append):
                 rows += 1
-                sound += not found
-                findings.update(str(one.finding) for one in found)
-                for one in found if write is not None else ():
-                    write(one.to_json())  # type: ignore[misc]  # there is no loop without it
+                sound += not problems
+                findings.update(str(problem.finding) for problem in problems)
+                for problem in problems if write is not None else ():
+                    write(problem.to_json())  # type: ignore[misc]  # there is no loop without it
             snapshot = str(store.manifest()["snapshot_id"])
         return Revalidated(
             settings=self, snapshot=snapshot, rows=rows, sound=sound, findings=findings, rejected=rejected
@@ -85,11 +85,11 @@ class Revalidated:
     def show(self) -> None:
         """The counts. Raises UsageError where there was no row, when what was rejected has been told."""
         if self.settings.as_json:
-            said = {
+            summary = {
                 "snapshot": self.snapshot, "rows": self.rows, "sound": self.sound, "rejected": len(self.rejected),
                 "findings": dict(sorted(self.findings.items())),
             }  # fmt: skip
-            print(orjson.dumps(said, option=orjson.OPT_INDENT_2).decode())
+            print(orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode())
         else:
             print(f"{self.sound:,} of {self.rows:,} rows stand in snapshot {self.snapshot}")
             for finding, count in self.findings.most_common():

@@ -43,8 +43,10 @@ class DiffRun(Run):
             check_outputs(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes")
             check_kind(self.changes, "jsonl", asked="--changes")
         with json_lines(self.changes) as write:
-            found = diff(self.old, self.new, on_change=None if write is None else lambda one: write(one.to_json()))
-        return Changes(diff=found, as_json=self.as_json)
+            differences = diff(
+                self.old, self.new, on_change=None if write is None else lambda change: write(change.to_json())
+            )
+        return Changes(diff=differences, as_json=self.as_json)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,23 +71,23 @@ class Changes:
             print(*self._lines(), sep="\n")
 
     def _lines(self) -> Iterator[str]:
-        said = self.diff.to_json()
+        summary = self.diff.to_json()
         yield f"{'':<16}{'added':>12}{'removed':>12}{'changed':>12}"
-        yield _row("entities", said["entities"])
-        yield _row("statements", said["statements"])
-        for what, counts in said["terms"].items():
+        yield _row("entities", summary["entities"])
+        yield _row("statements", summary["statements"])
+        for what, counts in summary["terms"].items():
             yield _row({"alias": "aliases"}.get(what, f"{what}s"), counts)
-        yield _row("redirects", said["redirects"])
+        yield _row("redirects", summary["redirects"])
         if self.diff.merged:
             yield f"{self.diff.merged:,} of the removed entities were merged into others"
         if self.diff.aspects:
             parts = ", ".join(f"{what} of {count:,}" for what, count in self.diff.aspects.items())
             yield f"changed statements: {parts}"
         yield "statements by property"
-        for prop, counts in list(said["properties"].items())[:SHOWN]:
+        for prop, counts in list(summary["properties"].items())[:SHOWN]:
             yield _row(f"  {prop}", counts)
-        if len(said["properties"]) > SHOWN:
-            yield f"  and {len(said['properties']) - SHOWN:,} more properties; --json has them all"
+        if len(summary["properties"]) > SHOWN:
+            yield f"  and {len(summary['properties']) - SHOWN:,} more properties; --json has them all"
 
 
 def _row(name: str, counts: Mapping[str, int]) -> str:

@@ -10,27 +10,27 @@ if TYPE_CHECKING:
 LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated unasked
 
 
-def lines(found: BuildEstimate) -> list[str]:
+def lines(estimate: BuildEstimate) -> list[str]:
     """The estimate, a line for each thing."""
-    said = []
-    if found.source_bytes is None:
-        said.append("source    a pipe is among the sources: its size is not known")
+    texts = []
+    if estimate.source_bytes is None:
+        texts.append("source    a pipe is among the sources: its size is not known")
     else:
-        said.append(f"source    {size(found.source_bytes)} packed, about {found.entities:,} entities")
-    twice = "once" if found.readings == 1 else "twice: who belongs to the selection shows only after one reading"
-    said.append(f"read      {twice}")
-    if found.seconds is not None:
-        said.append(f"time      about {duration(found.seconds)}")
-    if found.snapshot_bytes is not None:
-        said.append(f"snapshot  about {size(found.snapshot_bytes)}")
+        texts.append(f"source    {size(estimate.source_bytes)} packed, about {estimate.entities:,} entities")
+    twice = "once" if estimate.readings == 1 else "twice: who belongs to the selection shows only after one reading"
+    texts.append(f"read      {twice}")
+    if estimate.seconds is not None:
+        texts.append(f"time      about {duration(estimate.seconds)}")
+    if estimate.snapshot_bytes is not None:
+        texts.append(f"snapshot  about {size(estimate.snapshot_bytes)}")
     else:
-        said.append(f"snapshot  about {size(1000 * found.entity_bytes)} for every 1,000 entities selected")
-    if found.work_bytes is not None:
-        said.append(f"work      about {size(found.work_bytes)} beside it while it is built")
-        said.append(f"free      {size(found.free_bytes)} on that disk{': too little' * (not found.fits)}")
+        texts.append(f"snapshot  about {size(1000 * estimate.entity_bytes)} for every 1,000 entities selected")
+    if estimate.work_bytes is not None:
+        texts.append(f"work      about {size(estimate.work_bytes)} beside it while it is built")
+        texts.append(f"free      {size(estimate.free_bytes)} on that disk{': too little' * (not estimate.fits)}")
     else:
-        said.append(f"free      {size(found.free_bytes)} on that disk")
-    return said
+        texts.append(f"free      {size(estimate.free_bytes)} on that disk")
+    return texts
 
 
 def size(count: float) -> str:

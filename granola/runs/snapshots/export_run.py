@@ -74,9 +74,9 @@ class ExportRun(Run):
         done = export_rdf(
             self.snapshot, self.out, format="nt" if self.format is ExportFormat.NT else "ttl", progress=progress
         )
-        said = f"{done.triples:,} triples of {done.entities:,} entities and {done.statements:,} statements"
+        counts = f"{done.triples:,} triples of {done.entities:,} entities and {done.statements:,} statements"
         left_out = [f"left out: {number:,} {what}" for what, number in done.left_out.items()]
-        return Exported(lines=[f"{self.out}: {said}", *left_out], failed=bool(left_out))
+        return Exported(lines=[f"{self.out}: {counts}", *left_out], failed=bool(left_out))
 
     def _parquet(self, progress: Callable[[int], None] | None) -> Exported:
         from kg.export.parquet import export_parquet
@@ -87,7 +87,7 @@ class ExportRun(Run):
     def _neo4j(self, progress: Callable[[int], None] | None) -> Exported:
         from kg.export.neo4j_import import export_neo4j
 
-        done = export_neo4j(
+        report = export_neo4j(
             self.snapshot,
             self.out,
             format="parquet" if self.format is ExportFormat.NEO4J_PARQUET else "csv",
@@ -96,13 +96,13 @@ class ExportRun(Run):
         )
         return Exported(
             lines=[
-                f"{self.out}: " + ", ".join(f"{count:,} {file}" for file, count in done.rows.items()),
+                f"{self.out}: " + ", ".join(f"{count:,} {file}" for file, count in report.rows.items()),
                 "with the database stopped, run the command below (over a database that exists with"
                 " --overwrite-destination, which drops what is in it); then, with it started,",
                 f"    granola snapshot push {self.snapshot} bolt://HOST:7687",
                 "which makes the indexes and marks the mirror complete",
             ],
-            command=done.command,
+            command=report.command,
         )
 
 

@@ -33,7 +33,9 @@ class InfoRun(Run):
             manifest = dict(store.manifest())
         # Written before secrets in addresses were kept out of manifests, it may hold some.
         if manifest.get("sources"):
-            manifest["sources"] = [{**one, "name": without_secrets(str(one["name"]))} for one in manifest["sources"]]
+            manifest["sources"] = [
+                {**source, "name": without_secrets(str(source["name"]))} for source in manifest["sources"]
+            ]
         if manifest.get("command"):
             manifest["command"] = scrubbed(str(manifest["command"]))
         counts = manifest["counts"]

@@ -11,10 +11,10 @@ COUNTED = (
 )
 
 
-def described(found: dict[str, Any]) -> Iterator[str]:
+def described(manifest: dict[str, Any]) -> Iterator[str]:
     """What a snapshot holds and how it was made, line by line."""
-    counts = found["counts"]
-    yield f"snapshot     {found['snapshot_id']}"
+    counts = manifest["counts"]
+    yield f"snapshot     {manifest['snapshot_id']}"
 
     def listed(*names: str) -> str:
         return ", ".join(f"{counts[name]:,} {name}" for name in names)
@@ -23,11 +23,11 @@ def described(found: dict[str, Any]) -> Iterator[str]:
     ranks = listed("preferred", "normal", "deprecated")
     yield f"statements   {counts['statements']:,} ({ranks}), {listed('qualifiers')}"
     yield f"terms        {listed('labels', 'aliases', 'descriptions')}"
-    languages = found.get("languages")
+    languages = manifest.get("languages")
     yield f"languages    {'all' if languages is None else ', '.join(languages)}"
-    yield f"selection    {_selection(found.get('selection', {}))}"
-    fetched = found.get("fetched")
-    for source in found.get("sources", ()):
+    yield f"selection    {_selection(manifest.get('selection', {}))}"
+    fetched = manifest.get("fetched")
+    for source in manifest.get("sources", ()):
         size = "" if source["size"] is None else f", {source['size']:,} bytes"
         how = (
             f"fetched {' to '.join(map(str, fetched))}"
@@ -35,15 +35,15 @@ def described(found: dict[str, Any]) -> Iterator[str]:
             else f"sha256 {source['sha256'] or 'not read to its end'}"
         )
         yield f"source       {source['name']}{size}, {how}"
-    if found.get("time_aware") is False:
+    if manifest.get("time_aware") is False:
         yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
-    yield f"read         {found.get('source_entities', 0):,} entities, {found.get('duplicates', 0):,} repeats"
-    rejects = found.get("rejects") or {}
+    yield f"read         {manifest.get('source_entities', 0):,} entities, {manifest.get('duplicates', 0):,} repeats"
+    rejects = manifest.get("rejects") or {}
     yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"
-    yield f"made         {found.get('created')} by {found.get('software')}, schema {found['schema_version']}"
-    if found["bytes"] is not None:
-        yield f"size         {found['bytes']:,} bytes"
-    yield f"rebuild      {found.get('command') or 'made without the command line'}"
+    yield f"made         {manifest.get('created')} by {manifest.get('software')}, schema {manifest['schema_version']}"
+    if manifest["bytes"] is not None:
+        yield f"size         {manifest['bytes']:,} bytes"
+    yield f"rebuild      {manifest.get('command') or 'made without the command line'}"
 
 
 def _selection(selection: dict[str, Any]) -> str:

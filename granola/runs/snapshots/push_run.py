@@ -65,13 +65,13 @@ class MirrorPushed:
 
     def show(self) -> None:
         """What was written, on standard error."""
-        done = self.done
-        if done.written:
-            went_on = "went on; " if done.resumed else ""
-            what = went_on + ", ".join(f"{count:,} {name}" for name, count in done.written.items())
+        report = self.done
+        if report.written:
+            went_on = "went on; " if report.resumed else ""
+            what = went_on + ", ".join(f"{count:,} {name}" for name, count in report.written.items())
         else:
-            what = f"holds {done.snapshot_id} already"
-        print(f"{done.address}: {what}, in {self.seconds:.1f} s", file=sys.stderr)
+            what = f"holds {report.snapshot_id} already"
+        print(f"{report.address}: {what}, in {self.seconds:.1f} s", file=sys.stderr)
 
 
 @contextmanager

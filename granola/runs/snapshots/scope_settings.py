@@ -81,7 +81,7 @@ class ScopeSettings:
         from kg.scope import Scope
         from kg.terms import normalise
 
-        chosen = {*words(self.ids), *(one for path in self.ids_from for one in _ids_in(path))}
+        chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in _ids_in(path))}
         names, named, rejected = self._of_questions(shape)
         chosen |= named
         followed = {
@@ -150,10 +150,10 @@ def _ids_in(path: Path) -> Iterator[str]:
         words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
         if not words[0] or words[0].startswith("#"):
             continue
-        found = _ID.match(words[0].strip("\"'<>"))
-        if found is None:
+        match = _ID.match(words[0].strip("\"'<>"))
+        if match is None:
             raise SelectionError(f"{path}, line {number}: {words[0][:40]!r} is no id; expected one as in Q42")
         empty = False
-        yield found[1]
+        yield match[1]
     if empty:
         raise SelectionError(f"{path}: no id in it")

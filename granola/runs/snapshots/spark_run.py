@@ -60,7 +60,7 @@ class SparkRun(Run):
         command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
         for code in codes or ():
             command += ["--languages", code]
-        done = decode_dump(
+        report = decode_dump(
             self.sources,
             self.out,
             master=self.master,
@@ -70,7 +70,7 @@ class SparkRun(Run):
             command=shlex.join(command),
             software=f"granola {__version__}",
         )
-        return TablesWritten(out=self.out, done=done, seconds=time.monotonic() - began)
+        return TablesWritten(out=self.out, done=report, seconds=time.monotonic() - began)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,13 +90,13 @@ class TablesWritten:
         """Rows by table and what was left out, on standard error."""
         from kg.reading.lines import unclosed
 
-        done = self.done
-        tables = ", ".join(f"{count:,} {table}" for table, count in done.rows.items())
-        said = [f"{self.out}: {tables}, in {self.seconds:.1f} s"]
-        if done.duplicates:
-            said.append(f"{done.duplicates:,} entities occurred again; the last of each was kept")
-        said += [f"warning: {unclosed(name)}" for name in done.incomplete]
-        if done.rejects:
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in done.rejects.items())
-            said.append(f"rejected: {reasons}; listed in {done.rejects_path}")
-        print(*said, sep="\n", file=sys.stderr)
+        report = self.done
+        tables = ", ".join(f"{count:,} {table}" for table, count in report.rows.items())
+        lines = [f"{self.out}: {tables}, in {self.seconds:.1f} s"]
+        if report.duplicates:
+            lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
+        lines += [f"warning: {unclosed(name)}" for name in report.incomplete]
+        if report.rejects:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.rejects.items())
+            lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
+        print(*lines, sep="\n", file=sys.stderr)

@@ -33,7 +33,7 @@ def test_a_graph_keeps_so_many_characters_of_names(demo_snapshot: Path, monkeypa
         reading = Graph(store)
         for number in range(100):
             assert reading.find(f"{'x' * 1_000}{number}") == ()
-            assert len(reading._found) <= 12
+            assert len(reading._matches) <= 12
         assert reading.find("Honolulu")
 
 
