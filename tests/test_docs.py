@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert found.is_file(), f"{_name(page)}: {target}"
         headings = re.findall(r"^#+ (.*)$", found.read_text(encoding="utf-8"), re.MULTILINE)
         assert not heading or heading in [re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_what_python_imports_is_there(page: Path) -> None:
+    blocks = re.findall(r"^ *```python\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    for block in blocks:
+        for module, names in re.findall(r"^ *from ((?:kg|abstraction|granola)[\w.]*) import (.+)$", block, re.MULTILINE):
+            there = import_module(module)
+            assert [name for name in names.split(", ") if not hasattr(there, name)] == [], f"{_name(page)}: {module}"
 
 
 def test_queries_run_and_find_something(tmp_path: Path) -> None:
