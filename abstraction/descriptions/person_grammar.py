@@ -191,7 +191,7 @@ class _DescriptionReader:
                 lead, at = leading or lead, at + size
                 continue
             national = self._national(nominal[at:])
-            if national is None or (nationality and national[0].parts[-1] not in listed("second_nationalities")):
+            if national is None or (nationality and not _may_follow(national[0])):
                 break
             nationality = _joined(nationality, national[0]) if nationality else national[0]
             at += national[1]
@@ -228,6 +228,11 @@ class _DescriptionReader:
         if is_title(before) or is_regional(before[-1]) or self.vocabulary.is_occupation(before[-1].text):
             return False
         return all((self.phrases.common(w) or is_descent(w)) and not w.key.endswith(("'s", "’s")) for w in before)
+
+
+def _may_follow(second: Nationality) -> bool:
+    """Whether it is read behind another nationality; a language there is part of what the person does."""
+    return not second.of_language and second.parts[-1] in listed("second_nationalities")
 
 
 def _before_break(clause: list[DescriptionWord]) -> list[DescriptionWord]:
