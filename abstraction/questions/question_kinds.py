@@ -278,7 +278,7 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
 
 
 def _without_question_word(words: Sequence[str]) -> AskedKind:
-    """ "Is it ...", "list all ...", "season 2 number of episodes", "5 cities with ..."."""
+    """ "Is it ...", "list all ...", and fragments."""
     lead = 0
     if words[0] in _words_of("prepositions") and len(words) > 3:
         lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
@@ -289,9 +289,14 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
     if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
         found = _noun_phrase(words[1:])
         return AskedKind(found.kind, found.detail, True) if found.kind is not QuestionKind.UNKNOWN else found
-    text = " ".join(words)
+    return _fragment(words)
+
+
+def _fragment(words: Sequence[str]) -> AskedKind:
+    """ "season 2 number of episodes", "5 cities with ..."."""
+    text = f" {' '.join(words)} "
     for kind, nouns in _FRAGMENTS:
-        if any(f" {noun} " in f" {text} " for noun in nouns):
+        if any(f" {noun} " in text for noun in nouns):
             return AskedKind(kind, nouns[0])
     end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
     for place in range(end):
