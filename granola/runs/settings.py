@@ -184,12 +184,12 @@ def _file_of(value: str, name: str) -> str:
     return str(files[0])
 
 
-def _one(declared: DeclaredSetting, value: Any) -> Any:
-    setting, name = declared.setting, declared.setting.name(declared.field)
+def _converted(declared: DeclaredSetting, value: Any, name: str) -> Any:
+    """A value in the type of its setting, where it is given as another that stands for it."""
     wanted = declared.type
     if wanted is str and isinstance(value, Path):
         value = str(value)
-    if setting.folder and isinstance(value, str):
+    if declared.setting.folder and isinstance(value, str):
         return _file_of(value, name)
     if wanted is Path and isinstance(value, str):
         return Path(value)
@@ -197,8 +197,13 @@ def _one(declared: DeclaredSetting, value: Any) -> Any:
         if value not in list(wanted):
             raise UsageError(f"{name} is {value!r}; allowed: {', '.join(wanted)}")
         return wanted(value)
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+    return float(value) if wanted is float and isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _one(declared: DeclaredSetting, value: Any) -> Any:
+    setting, wanted = declared.setting, declared.type
+    name = setting.name(declared.field)
+    value = _converted(declared, value, name)
     if isinstance(wanted, type) and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
         raise UsageError(f"{name} is {value!r}; expected {wanted.__name__}")
     low, high = setting.least, setting.most

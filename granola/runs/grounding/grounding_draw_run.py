@@ -13,6 +13,8 @@ from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSett
 from granola.runs.settings import Run, Setting
 
 if TYPE_CHECKING:
+    from granola.grounding.grounding_scores import GroundingSettings
+    from granola.grounding.grounding_items import GroundingItem
     from granola.scoring.aggregation import Estimate
 
 PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
@@ -36,10 +38,9 @@ class GroundingDrawRun(Run, FormingSettings):
     def run(self) -> FiguresOfGrounding:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.grounding.grounding_figures import slice_figure
-        from granola.grounding.grounding_scores import sliced, value
+        from granola.grounding.grounding_scores import sliced
         from granola.grounding.judged_answers import answers_by_system
         from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
-        from kg.files import atomic_path
 
         check_bands(self.bands)
         if self.out.exists() and not self.out.is_dir():
@@ -55,22 +56,31 @@ class GroundingDrawRun(Run, FormingSettings):
         }
         told = {by: found for by, found in told.items() if any(one.n for own in found.values() for one in own.values())}
         if not told:
-            counts = any(value(one, self.sliced, how) is not None for items in systems.values() for one in items)
-            tags = f"no answer has a tag of {', '.join(self.by or PAPERS)}"
-            none = f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
-            raise UsageError(f"nothing to draw: {tags if counts else none}")
+            raise UsageError(f"nothing to draw: {self._what_lacks(systems, how)}")
         made = {f"{_safe(by)}.svg": slice_figure(found, score=self.sliced, by=by) for by, found in told.items()}
         made["figures.csv"] = _table(told)
+        self._write(made)
+        return FiguresOfGrounding(
+            files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0])
+        )
+
+    def _what_lacks(self, systems: Mapping[str, Sequence[GroundingItem]], how: GroundingSettings) -> str:
+        from granola.grounding.grounding_scores import value
+
+        if any(value(answer, self.sliced, how) is not None for answers in systems.values() for answer in answers):
+            return f"no answer has a tag of {', '.join(self.by or PAPERS)}"
+        return f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
+
+    def _write(self, files: Mapping[str, bytes]) -> None:
+        from kg.files import atomic_path
+
         self.out.mkdir(parents=True, exist_ok=True)
-        for name, data in made.items():
+        for name, data in files.items():
             place = self.out / name
             if place.exists() and not self.force:
                 raise UsageError(f"{place} exists; give --force to replace it, or another --out")
             with atomic_path(place) as temporary:
                 temporary.write_bytes(data)
-        return FiguresOfGrounding(
-            files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0])
-        )
 
 
 def _safe(name: str) -> str:
