@@ -13,8 +13,8 @@ from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSett
 from granola.runs.settings import Run, Setting
 
 if TYPE_CHECKING:
-    from granola.grounding.grounding_scores import GroundingSettings
     from granola.grounding.grounding_items import GroundingItem
+    from granola.grounding.grounding_scores import GroundingSettings
     from granola.scoring.aggregation import Estimate
 
 PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
