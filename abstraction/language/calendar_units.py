@@ -21,6 +21,7 @@ OF_PRECISION: dict[int, Kind] = {
 }  # fmt: skip
 Style = Literal["day-first", "month-first"]
 
+MOST_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # of each month
 GREGORIAN_REFORM = (1582, 10, 15)
 
 
@@ -79,6 +80,13 @@ class CalendarUnit:
     def last_year(self) -> int:
         """The last year of the unit, signed."""
         return self._years()[1]
+
+    def days(self) -> tuple[int, int]:
+        """Numbers of the first and the last day, which order days and leave no gap: months of 31 days, a year 0."""
+        first, last = (year if year > 0 else year + 1 for year in self._years())
+        months = (self.month, self.month) if self.month else (1, 12)
+        days = (self.day, self.day) if self.day else (1, 31)
+        return (first * 12 + months[0] - 1) * 31 + days[0] - 1, (last * 12 + months[1] - 1) * 31 + days[1] - 1
 
     def _years(self) -> tuple[int, int]:
         n, size = abs(self.number), {"century": 100, "millennium": 1000}.get(self.kind, 1)
