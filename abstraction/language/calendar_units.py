@@ -53,6 +53,11 @@ class Era:
         return Era("BCE" if self.kind == "BC" else "BC", self.code)
 
 
+def day_number(year: int, month: int, day: int) -> int:
+    """A number that orders days and leaves no gap: months of 31 days, years of 12 months, 1 BCE is the year 0."""
+    return (year * 12 + month - 1) * 31 + day - 1
+
+
 @dataclass(frozen=True, slots=True)
 class CalendarUnit:
     """One unit of a calendar. `number` is a signed year, or for a decade its round year, or a signed count.
@@ -82,11 +87,11 @@ class CalendarUnit:
         return self._years()[1]
 
     def days(self) -> tuple[int, int]:
-        """Numbers of the first and the last day, which order days and leave no gap: months of 31 days, a year 0."""
+        """The `day_number` of the first and of the last day."""
         first, last = (year if year > 0 else year + 1 for year in self._years())
         months = (self.month, self.month) if self.month else (1, 12)
         days = (self.day, self.day) if self.day else (1, 31)
-        return (first * 12 + months[0] - 1) * 31 + days[0] - 1, (last * 12 + months[1] - 1) * 31 + days[1] - 1
+        return day_number(first, months[0], days[0]), day_number(last, months[1], days[1])
 
     def _years(self) -> tuple[int, int]:
         n, size = abs(self.number), {"century": 100, "millennium": 1000}.get(self.kind, 1)

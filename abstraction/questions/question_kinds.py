@@ -17,13 +17,14 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.descriptions.attested_words import common_occupations
+from abstraction.language.languages import language
 from kg.bounded_cache import bounded_cache
 
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
 _PLURAL = re.compile(r"(?:[^s]s|ies|people|men|women|children)\Z")
-_NUMBERS = frozenset({"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
+_NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
 
 
 class QuestionKind(StrEnum):
