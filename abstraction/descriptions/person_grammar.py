@@ -25,11 +25,12 @@ from abstraction.descriptions.nationality import (
 from abstraction.descriptions.occupation_grammar import Occupation, OccupationReader
 from abstraction.descriptions.office_grammar import Kin, Office, is_ordinal, is_title, read_kin, read_office
 from abstraction.descriptions.spelling import is_joint
-from abstraction.descriptions.words import DescriptionWord, words
+from abstraction.descriptions.words import DescriptionWord, split, words
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
 MOST_OCCUPATIONS = 5
+_CLAUSE_ENDS = frozenset(";|:")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,14 +70,8 @@ class _DescriptionReader:
         self.kin: list[Kin] = []
 
     def read(self, description: str) -> PersonDescription:
-        clause: list[DescriptionWord] = []
-        for word in words(description):
-            if word.separator and word.text in ";|:":
-                self.clause(clause)
-                clause = []
-            else:
-                clause.append(word)
-        self.clause(clause)
+        for clause in split(words(description), _CLAUSE_ENDS):
+            self.clause(clause)
         if self.nationality is None:
             self.nationality = self._origin(words(description))
         return PersonDescription(

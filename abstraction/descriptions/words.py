@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from abstraction.descriptions.trimming import LONGEST
 from kg.terms import normalise
@@ -71,6 +72,11 @@ def words(description: str) -> tuple[DescriptionWord, ...]:
         elif kind == "word":
             out.append(DescriptionWord(found.group(), found.start(), found.end()))
     return tuple(out)
+
+
+def first_clause(description: str, ends: str) -> list[DescriptionWord]:
+    """The words up to the first separator that is among `ends`."""
+    return list(takewhile(lambda word: not (word.separator and word.text in ends), words(description)))
 
 
 def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:

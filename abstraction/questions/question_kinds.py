@@ -23,7 +23,6 @@ from kg.bounded_cache import bounded_cache
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
-_PLURAL = re.compile(r"(?:[^s]s|ies|people|men|women|children)\Z")
 _NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
 
 

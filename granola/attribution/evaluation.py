@@ -95,28 +95,28 @@ _Statistics = Iterator[tuple[str, Sequence[Pair], Statistic]]
 
 def _category_statistics(four: _Paired, unparsed: Unparsed) -> _Statistics:
     """Of categories, of all samples and by complexity: title, pairs and statistic of each figure."""
-    pairs = [pair for _, pair in four]
-    if not pairs:
+    if not four:
         return
-    for label in CATEGORIES:
-        yield f"{label} F1", pairs, f1_of(label)
-    yield "micro-F1", pairs, micro_f1(unparsed)
-    yield "macro-F1", pairs, macro_f1(CATEGORIES)
+    yield from _overall_statistics(four, CATEGORIES, "", unparsed)
     for complexity in Complexity:
         own = [pair for sample, pair in four if sample.complexity is complexity]
         if own:
             yield f"micro-F1, {complexity}", own, micro_f1(unparsed)
 
 
+def _overall_statistics(paired: _Paired, labels: Sequence[str], which: str, unparsed: Unparsed) -> _Statistics:
+    pairs = [pair for _, pair in paired]
+    for label in labels:
+        yield f"{label} F1", pairs, f1_of(label)
+    yield f"{which}micro-F1", pairs, micro_f1(unparsed)
+    yield f"{which}macro-F1", pairs, macro_f1(labels)
+
+
 def _two_way_statistics(two: _Paired, unparsed: Unparsed) -> _Statistics:
     """Of supported or not, of all samples and by source."""
-    pairs = [pair for _, pair in two]
-    if not pairs:
+    if not two:
         return
-    for label in TWO_WAY:
-        yield f"{label} F1", pairs, f1_of(label)
-    yield "two-way micro-F1", pairs, micro_f1(unparsed)
-    yield "two-way macro-F1", pairs, macro_f1(TWO_WAY)
+    yield from _overall_statistics(two, TWO_WAY, "two-way ", unparsed)
     for source in sorted({str(sample.provenance.get("source")) for sample, _ in two}):
         own = [pair for sample, pair in two if str(sample.provenance.get("source")) == source]
         if len(own) < len(two):
