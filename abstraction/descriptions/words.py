@@ -101,11 +101,6 @@ def text_of(sequence: Sequence[DescriptionWord]) -> str:
     return out.strip()
 
 
-def span(sequence: Sequence[DescriptionWord]) -> tuple[int, int]:
-    """[start, end) in the description that the words cover."""
-    return sequence[0].start, sequence[-1].end
-
-
 def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
     """The [start, end) of each unbroken stretch of words: words side by side share one."""
     out: list[tuple[int, int]] = []
