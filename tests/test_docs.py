@@ -154,8 +154,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_what_python_imports_is_there(page: Path) -> None:
     blocks = re.findall(r"^ *```python\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    imports = re.compile(r"^ *from ((?:kg|abstraction|granola)[\w.]*) import (.+)$", re.MULTILINE)
     for block in blocks:
-        for module, names in re.findall(r"^ *from ((?:kg|abstraction|granola)[\w.]*) import (.+)$", block, re.MULTILINE):
+        for module, names in imports.findall(block):
             there = import_module(module)
             assert [name for name in names.split(", ") if not hasattr(there, name)] == [], f"{_name(page)}: {module}"
 

@@ -6,8 +6,8 @@ A phrase may be shortened only to one that WikiData's editors use; this is where
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -170,50 +170,48 @@ def common_lowercase() -> frozenset[str]:
     return frozenset(word for name in kinds for phrase in _written(name) for word in phrase.split() if word.islower())
 
 
-def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
+def _entities(store: Store, ids: Iterable[str], languages: Sequence[str], *properties: str) -> Iterator[Entity]:
+    """Those of the ids that the store holds, in their order."""
     source = iter(ids)
     while batch := list(islice(source, BATCH)):
-        yield batch
+        held = store.entities(batch, languages=languages, properties=properties)
+        yield from (held[qid] for qid in batch if qid in held)
 
 
-def _descriptions(store: Store, chain: tuple[str, ...]) -> Iterator[str]:
-    for batch in _batches(store.ids()):
-        found = store.entities([i for i in batch if i.startswith("Q")], languages=chain, properties=())
-        for entity in found.values():
-            for code in chain:
-                if code in entity.descriptions:
-                    yield entity.descriptions[code]
-                    break
+def _in_first(languages: Sequence[str], texts: Mapping[str, str]) -> str | None:
+    return next((texts[code] for code in languages if code in texts), None)
 
 
-def _occupations(store: Store, chain: tuple[str, ...]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+def _descriptions(store: Store, chain: Sequence[str]) -> Iterator[str]:
+    for entity in _entities(store, (i for i in store.ids() if i.startswith("Q")), chain):
+        description = _in_first(chain, entity.descriptions)
+        if description is not None:
+            yield description
+
+
+def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """QIDs of occupations by label and alias, and by label alone."""
     counts = dict(store.values_of("P106"))
     classes = store.referrers([("P31", kind) for kind in OCCUPATION_CLASSES])
     ids = dict.fromkeys((*counts, *(i for members in classes.values() for i in members)))
-    entities: list[Entity] = []
-    for batch in _batches(ids):
-        found = store.entities(batch, languages=chain, properties=())
-        entities.extend(found[i] for i in batch if i in found)
-    entities.sort(key=lambda e: -counts.get(e.id, 0))
-    labelled: dict[str, list[str]] = {}
-    names: dict[str, list[str]] = {}
+    entities = sorted(_entities(store, ids, chain), key=lambda e: -counts.get(e.id, 0))
+    labelled: defaultdict[str, list[str]] = defaultdict(list)
     for entity in entities:
-        label = next((entity.labels[code] for code in chain if code in entity.labels), None)
+        label = _in_first(chain, entity.labels)
         if label is not None and not _NO_PERSON.search(label):
-            labelled.setdefault(normalise(label), []).append(entity.id)
-    for label, owners in labelled.items():
-        names[label] = list(owners)
+            labelled[normalise(label)].append(entity.id)
+    named = defaultdict(list, {label: list(owners) for label, owners in labelled.items()})
     for entity in entities:
-        for code in chain:
-            for alias in entity.aliases.get(code, ()):
-                name = normalise(alias)
-                # Plurals, bracketed and very short names are no way to describe one person.
-                plural = name.endswith("s") and name[:-1] in labelled
-                if len(name) > 2 and "(" not in name and not plural and not _NO_PERSON.search(name):
-                    owners = names.setdefault(name, [])
-                    if entity.id not in owners:
-                        owners.append(entity.id)
-    return _tuples(names), _tuples(labelled)
+        for name in dict.fromkeys(normalise(alias) for code in chain for alias in entity.aliases.get(code, ())):
+            if _names_a_person(name, labelled) and entity.id not in named[name]:
+                named[name].append(entity.id)
+    return _tuples(named), _tuples(labelled)
+
+
+def _names_a_person(alias: str, labels: Collection[str]) -> bool:
+    """Whether one person can be called so: by no plural, bracketed or very short name."""
+    is_plural = alias.endswith("s") and alias[:-1] in labels
+    return len(alias) > 2 and "(" not in alias and not is_plural and not _NO_PERSON.search(alias)
 
 
 def _demonyms(
@@ -224,28 +222,21 @@ def _demonyms(
         qid for prop in ("P27", "P17", "P495") for qid, _ in store.values_of(prop, limit=COUNTRIES_READ)
     )
     adjectives: dict[str, str] = {}
-    countries: dict[str, list[str]] = {}
+    countries: defaultdict[str, list[str]] = defaultdict(list)
     bundled = bundled_demonyms()
-    for batch in _batches(ids):
-        found = store.entities(batch, languages=(language,), properties=("P1549",))
-        for qid in batch:
-            entity = found.get(qid)
-            if entity is None:
-                continue
-            forms = [
-                s.value.text
-                for s in entity.values("P1549")
-                if isinstance(s.value, TextValue) and s.value.language == language and s.rank is not Rank.DEPRECATED
-            ]
-            if not forms:
-                continue
-            chosen = choose_adjective(forms, first_words, bundled.adjectives.get(qid))
-            if chosen is not None:
-                adjectives[qid] = chosen
-            if qid not in bundled.adjectives:
-                for form in forms:
-                    if form[:1].isupper():
-                        countries.setdefault(normalise(form), []).append(qid)
+    for entity in _entities(store, ids, (language,), "P1549"):
+        forms = [
+            s.value.text
+            for s in entity.values("P1549")
+            if isinstance(s.value, TextValue) and s.value.language == language and s.rank is not Rank.DEPRECATED
+        ]
+        chosen = choose_adjective(forms, first_words, bundled.adjectives.get(entity.id)) if forms else None
+        if chosen is not None:
+            adjectives[entity.id] = chosen
+        if entity.id not in bundled.adjectives:
+            for form in forms:
+                if form[:1].isupper():
+                    countries[normalise(form)].append(entity.id)
     return adjectives, _tuples(countries)
 
 

@@ -43,6 +43,10 @@ def heads(kind: str) -> frozenset[str]:
     return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
 
 
+def _is_left_out(word: DescriptionWord) -> bool:
+    return word.key in _left_out() and (word.text.islower() or word.start == 0)
+
+
 @lru_cache(maxsize=1)
 def _left_out() -> frozenset[str]:
     return listed("skipped") | listed("former") | listed("dropped_kinds")
@@ -50,35 +54,47 @@ def _left_out() -> frozenset[str]:
 
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
     """The kind that a stretch of words begins with, or None where its head is no `kind` of thing."""
-    at, year = 0, None
-    nationality: Nationality | None = None
-    while at < len(sequence):
-        word = sequence[at]
-        found = _nationality(sequence, at, vocabulary, heads(kind)) if nationality is None else None
-        if found is not None:
-            nationality, at = found
-            continue
-        if _YEAR.match(word.text):
-            year = word if len(word.text) == 4 and year is None else year
-        elif not (is_era(word) or (word.text == "," and at)) and not (
-            word.key in _left_out() and (word.text.islower() or word.start == 0)
-        ):
-            break
-        at += 1
-    at = _past_commas(sequence, at, heads(kind))
-    end = _end(sequence, at, heads(kind))
-    phrase = sequence[at:end]
-    for index in range(len(phrase) - 2, -1, -1):
-        if phrase[index].key.endswith(("'s", "’s")) and phrase[index].capital:
-            phrase = phrase[index + 1 :]  # "Walt Disney Company's home video division"
-            break
-    if not phrase or len(phrase) > LONGEST or phrase[-1].key not in heads(kind) or is_plural(phrase[-1].key):
+    nouns = heads(kind)
+    nationality, year, opening = _before_phrase(sequence, vocabulary, nouns)
+    start = _past_commas(sequence, opening, nouns)
+    end = _end(sequence, start, nouns)
+    phrase = _without_owner(sequence[start:end])
+    if not phrase or len(phrase) > LONGEST or phrase[-1].key not in nouns or is_plural(phrase[-1].key):
         return None
     texts, used = wordings(phrase, vocabulary)
     if len(phrase) == 1 and nationality is None and not may_stand(texts[0]) and not vocabulary.attests(texts[0]):
         return None
     tied = int(begins_with_nation(phrase, vocabulary))
     return DescribedKind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
+
+
+def _before_phrase(
+    sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, nouns: frozenset[str]
+) -> tuple[Nationality | None, DescriptionWord | None, int]:
+    """The nationality and the word of the year that stand before a phrase, and where it begins."""
+    nationality: Nationality | None = None
+    year: DescriptionWord | None = None
+    at = 0
+    while at < len(sequence):
+        national = None if nationality else _nationality(sequence, at, vocabulary, nouns)
+        if national is not None:
+            nationality, at = national
+            continue
+        word = sequence[at]
+        if _YEAR.match(word.text):
+            year = word if len(word.text) == 4 and year is None else year
+        elif not (is_era(word) or (word.text == "," and at) or _is_left_out(word)):
+            break
+        at += 1
+    return nationality, year, at
+
+
+def _without_owner(phrase: Sequence[DescriptionWord]) -> Sequence[DescriptionWord]:
+    """The words behind a possessive: "Walt Disney Company's home video division"."""
+    for index in range(len(phrase) - 2, -1, -1):
+        if phrase[index].key.endswith(("'s", "’s")) and phrase[index].capital:
+            return phrase[index + 1 :]
+    return phrase
 
 
 def _nationality(

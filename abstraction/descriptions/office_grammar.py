@@ -126,33 +126,33 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     family, unique = _titles()[" ".join(w.key for w in head[at:])]
     if family == "role" and tail[0].key == "from":
         return None  # "singer from the United States" tells where one comes from
-    first, former, ordinal = 0, False, None
-    opening: int | None = None
-    while first < at:
-        word = head[first]
-        if word.key in listed("former"):
-            former, opening = True, first if opening is None else opening
-        elif is_ordinal(word):
-            digits = word.text[:1].isdigit()
-            ordinal = (word.text if _WELL_FORMED.fullmatch(word.key) else None) if digits else word.key
-        elif word.key == "and" and ordinal:  # "1st and former President"
-            pass
-        elif word.key in listed("dropped_modifiers"):
-            ordinal = None  # the first woman in an office need not be its first holder
-        elif word.key not in listed("current"):
-            break
-        first += 1
-    if family == "role" and first < at and head[first].capital:
+    start, former_at, ordinal = _before_title(head[:at])
+    if family == "role" and head[start].capital and start < at:
         return None  # an endowed chair and the like
-    title = text_of(head[first:])
+    title = text_of(head[start:])
     if family == "role" and not unique and " " not in title and not title.isupper():
         title = title.lower()
-    row = office_data()["families"][family]
     return Office(
-        title=title, complement=text_of(complement), family=family, lift=row["lift"], unique=unique and first == at,
-        former=former, ordinal=ordinal, words=(*head[first if opening is None else opening :], *complement),
-        complement_words=tuple(complement),
+        title=title, complement=text_of(complement), family=family, lift=office_data()["families"][family]["lift"],
+        unique=unique and start == at, former=former_at is not None, ordinal=ordinal,
+        words=(*head[start if former_at is None else former_at :], *complement), complement_words=tuple(complement),
     )  # fmt: skip
+
+
+def _before_title(words: Sequence[DescriptionWord]) -> tuple[int, int | None, str | None]:
+    """Where the title's own modifiers begin, where "former" stands before them, and the ordinal there."""
+    former_at, ordinal = None, None
+    for index, word in enumerate(words):
+        if word.key in listed("former"):
+            former_at = index if former_at is None else former_at
+        elif is_ordinal(word):
+            written = word.text if _WELL_FORMED.fullmatch(word.key) else None
+            ordinal = written if word.text[:1].isdigit() else word.key
+        elif word.key in listed("dropped_modifiers"):
+            ordinal = None  # the first woman in an office need not be its first holder
+        elif word.key not in listed("current") and not (word.key == "and" and ordinal):  # "1st and former President"
+            return index, former_at, ordinal
+    return len(words), former_at, ordinal
 
 
 def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
@@ -160,38 +160,56 @@ def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list
 
     `plain` lets common nouns stand inside: "of English actor Peter Lawford".
     """
-    out: list[DescriptionWord] = [tail[0]]
+    name: list[DescriptionWord] = [tail[0]]
     for index, word in enumerate(tail[1:], 1):
-        if word.separator and (word.text not in ",&" or plain):
+        rest = tail[index:]
+        if _ends_name(name, rest, plain=plain):
             break
-        joint = word.separator or word.key == "and"
-        if joint and (_starts_title(tail[index + 1 :]) or not any(w.capital for w in out)):
+        if _is_common_behind(name, rest, plain=plain):
+            nouns = _nouns_of_name(name, rest, plain=plain)
+            if nouns is None:
+                return None
+            name.extend(nouns)
             break
-        if word.text.isdigit() and len(word.text) < 3 and out[-1].capital:  # The Jackson 5
-            out.append(word)
-            continue
-        if (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends"):
-            break
-        if not word.capital and not word.separator and word.key not in listed("name_particles"):
-            # "the state of Victoria" goes on before the name came, "Israel and writer" does not after it.
-            behind = tail[index + 1] if index + 1 < len(tail) else None
-            more = (plain and any(w.capital for w in tail[index : index + 4])) or (
-                word.text == "to" and behind is not None and behind.capital  # Return to Forever
-            )
-            if not more and (any(w.capital for w in out) or len(out) > 3):
-                if not plain and word.key in listed("complement_nouns"):
-                    out.append(word)  # "of the Benedictine order"
-                elif _ADJECTIVE.search(out[-1].key):
-                    out.extend(_plain(tail[index : index + 3]))  # "of the Austrian constitutional court"
-                elif plain:
-                    return None  # "father of the Erasmus program"
-                break
-        out.append(word)
-    while out and (out[-1].separator or out[-1].key in listed("name_particles")):
-        out.pop()
-    if not any(w.capital for w in out[1:]) or len(out) > LONGEST:
-        return None
-    return out
+        name.append(word)
+    while name and (name[-1].separator or name[-1].key in listed("name_particles")):
+        name.pop()
+    return name if _is_named(name[1:]) and len(name) <= LONGEST else None
+
+
+def _is_named(words: Sequence[DescriptionWord]) -> bool:
+    return any(w.capital for w in words)
+
+
+def _ends_name(name: Sequence[DescriptionWord], rest: Sequence[DescriptionWord], *, plain: bool) -> bool:
+    """Whether a mark, a conjunction, a number or a preposition no longer belongs to the name before it."""
+    word = rest[0]
+    if word.separator or word.key == "and":
+        is_end = word.separator and (plain or word.text not in ",&")
+        return is_end or not _is_named(name) or _starts_title(rest[1:])
+    if word.text.isdigit() and len(word.text) < 3 and name[-1].capital:
+        return False  # The Jackson 5
+    return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends")
+
+
+def _is_common_behind(name: Sequence[DescriptionWord], rest: Sequence[DescriptionWord], *, plain: bool) -> bool:
+    """Whether common nouns follow a name: "Israel and writer"; "the state of Victoria" has not come to it yet."""
+    word = rest[0]
+    if word.capital or word.separator or word.text.isdigit() or word.key in listed("name_particles"):
+        return False
+    goes_on = (plain and _is_named(rest[:4])) or (word.text == "to" and _is_named(rest[1:2]))  # Return to Forever
+    return not goes_on and (_is_named(name) or len(name) > 3)
+
+
+def _nouns_of_name(
+    name: Sequence[DescriptionWord], rest: Sequence[DescriptionWord], *, plain: bool
+) -> Sequence[DescriptionWord] | None:
+    """The common nouns that belong to the name before them; None where they make it that of another thing."""
+    if not plain and rest[0].key in listed("complement_nouns"):
+        return rest[:1]  # "of the Benedictine order"
+    if _ADJECTIVE.search(name[-1].key):
+        return _plain(rest[:3])  # "of the Austrian constitutional court"
+    return None if plain else ()  # "father of the Erasmus program"
 
 
 def _plain(words: Sequence[DescriptionWord]) -> list[DescriptionWord]:

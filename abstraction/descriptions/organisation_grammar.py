@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.kind_grammar import DescribedKind, read_kind
 from abstraction.descriptions.nationality import Nationality, read_nationality
-from abstraction.descriptions.words import DescriptionWord, words
+from abstraction.descriptions.words import DescriptionWord, first_clause
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
@@ -50,11 +50,7 @@ class OrganisationDescription:
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
     """Read the description of an organisation, or of another `kind` of thing with the same grammar."""
-    first: list[DescriptionWord] = []
-    for word in words(description):
-        if word.separator and word.text in ";|":
-            break
-        first.append(word)
+    first = first_clause(description, ";|")
     found = read_kind(first, vocabulary, kind)
     placed, land = False, None
     if found is not None and found.end < len(first):

@@ -25,11 +25,12 @@ from abstraction.descriptions.nationality import (
 from abstraction.descriptions.occupation_grammar import Occupation, OccupationReader
 from abstraction.descriptions.office_grammar import Kin, Office, is_ordinal, is_title, read_kin, read_office
 from abstraction.descriptions.spelling import is_joint
-from abstraction.descriptions.words import DescriptionWord, words
+from abstraction.descriptions.words import DescriptionWord, split, words
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
 MOST_OCCUPATIONS = 5
+_CLAUSE_ENDS = frozenset(";|:")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +41,16 @@ class PersonDescription:
     occupations: tuple[Occupation, ...]
     offices: tuple[Office, ...]
     kin: tuple[Kin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What stands before an occupation, in `size` words; `lead` goes into its phrases ("19th-century")."""
+
+    former: bool
+    lead: tuple[DescriptionWord, ...]
+    nationality: Nationality | None
+    size: int
 
 
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
@@ -59,14 +70,8 @@ class _DescriptionReader:
         self.kin: list[Kin] = []
 
     def read(self, description: str) -> PersonDescription:
-        clause: list[DescriptionWord] = []
-        for word in words(description):
-            if word.separator and word.text in ";|:":
-                self.clause(clause)
-                clause = []
-            else:
-                clause.append(word)
-        self.clause(clause)
+        for clause in split(words(description), _CLAUSE_ENDS):
+            self.clause(clause)
         if self.nationality is None:
             self.nationality = self._origin(words(description))
         return PersonDescription(
@@ -89,66 +94,36 @@ class _DescriptionReader:
         return None
 
     def clause(self, clause: list[DescriptionWord]) -> None:
-        for index, word in enumerate(clause):
-            behind = clause[index + 1].text if index + 1 < len(clause) else ""
-            leads = word.text in {"best", "well", "most", "also"} and behind in listed("breaks")
-            if leads or word.text in listed("breaks"):
-                clause = clause[:index]
-                break
+        clause = _before_break(clause)
         fragments: list[list[DescriptionWord]] = []
         tailed = False
         at = 0
         while at < len(clause):
-            end = at
-            while end < len(clause) and not is_joint(clause, end):
-                end += 1
+            end = _next_joint(clause, at)
+            taken = self.title(clause[at:]) if end > at else 0
+            if taken:
+                at = _past_joints(clause, at + taken)
+                fragments, tailed = [], True
+                continue
             item = clause[at:end]
-            after = end
-            while after < len(clause) and (clause[after].key in listed("joints") or clause[after].separator):
-                after += 1
-            if item:
-                taken = self.title(clause[at:])
-                if taken:
-                    at += taken
-                    while at < len(clause) and (clause[at].key in listed("joints") or clause[at].separator):
-                        at += 1
-                    fragments, tailed = [], True
-                    continue
-                nominal = self._nominal(item)
-                if nominal:
-                    more = self.item(item[:nominal], fragments, loose=not tailed, tail=nominal < len(item))
-                    fragments = [] if more is None else [*fragments, more]
-                    tailed = (tailed and more is not None) or nominal < len(item)
-            at = max(after, at + 1)
-
-    @staticmethod
-    def _nominal(item: Sequence[DescriptionWord]) -> int:
-        for index, word in enumerate(item):
-            if word.text in listed("prepositions") and index:
-                end = index
-                while end > 1 and item[end - 1].text.endswith("ly"):
-                    end -= 1
-                return end
-        return len(item) if not item or item[0].text not in listed("prepositions") else 0
+            nominal = _nominal(item)
+            if nominal:
+                more = self.item(item[:nominal], fragments, loose=not tailed, tail=nominal < len(item))
+                fragments = [] if more is None else [*fragments, more]
+                tailed = (tailed and more is not None) or nominal < len(item)
+            at = max(_past_joints(clause, end), at + 1)
 
     def title(self, rest: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; how many words it took."""
-        nominal = 0
-        while nominal < len(rest) and not rest[nominal].separator and rest[nominal].text not in listed("prepositions"):
-            if rest[nominal].text in listed("joints") and rest[nominal].text != "and":
-                return 0
-            nominal += 1
-        if not nominal:
+        is_end = (word.separator or word.text in listed("prepositions") for word in rest)
+        nominal = next((index for index, ends in enumerate(is_end) if ends), len(rest))
+        head = rest[:nominal]
+        if not head or any(_parts_titles(head, index) for index in range(nominal)):
             return 0
-        start = 0
-        for index in range(nominal):
-            if rest[index].text == "and" and not is_title(rest[:index]) and not is_ordinal(rest[index - 1]):
-                return 0
-        nationality = read_nationality(rest[:nominal], self.vocabulary)
-        if nationality is not None and len(nationality.words) < nominal and rest[len(nationality.words)].text != "and":
-            start = len(nationality.words)
-            while start < nominal and rest[start].text in {"-", "/"}:
-                start += 1
+        nationality = read_nationality(head, self.vocabulary)
+        start = len(nationality.words) if nationality is not None else 0
+        if start == nominal or head[start].text == "and":
+            start = 0
         kin = read_kin(rest[start:], nominal - start)
         if kin is not None:
             if kin.of:
@@ -157,123 +132,161 @@ class _DescriptionReader:
         office = read_office(rest[start:], nominal - start)
         if office is None:
             return 0
-        if nationality is not None and self.nationality is None:
-            self.nationality = nationality
+        self.nationality = self.nationality or nationality
         self.offices.append(office)
-        taken = rest.index(office.complement_words[-1]) + 1
-        while taken < len(rest) and not is_joint(rest, taken):
-            taken += 1
-        return taken
+        return _next_joint(rest, rest.index(office.complement_words[-1]) + 1)
 
     def item(
         self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
     ) -> list[DescriptionWord] | None:
         """Read one conjunct; its words come back where it has no head of its own."""
-        former, lead, own, rest = self._strip(nominal)
-        if own is not None and self.nationality is None:
-            self.nationality = own
-        elif own is not None and self.pending and self.nationality is not None and own.text != self.nationality.text:
-            self.nationality = own = _joined(self.nationality, own)
-        self.pending = own is not None and not rest
+        opening = self._opening(nominal)
+        national, rest = opening.nationality, nominal[opening.size :]
+        if national is not None and self.nationality is None:
+            self.nationality = national
+        elif national and self.nationality and self.pending and national.text != self.nationality.text:
+            self.nationality = national = _joined(self.nationality, national)
+        self.pending = national is not None and not rest
         if not rest or (rest[0].text.islower() and len(rest[0].text) > 5 and self.vocabulary.nations(rest[0].text)):
             return None
-        found = self.phrases.read(
-            rest, nationality=own or self.nationality, lead=lead, former=former, tail=tail, own=own is not None
+        occupations = self.phrases.read(
+            rest,
+            nationality=national or self.nationality,
+            lead=opening.lead,
+            former=opening.former,
+            tail=tail,
+            own=national is not None,
         )
-        if not found:
-            plain = not tail and not former and len(rest) <= 3 and all(self.phrases.common(w) for w in rest)
+        if not occupations:
+            plain = not tail and not opening.former and len(rest) <= 3 and all(self.phrases.common(w) for w in rest)
             return rest if plain else []
         for fragment in fragments:
-            self._keep(self.phrases.borrow(fragment, rest, found[0], loose=loose))
-        self._keep(found)
+            self._keep(self.phrases.borrow(fragment, rest, occupations[0], loose=loose))
+        self._keep(occupations)
         return None
 
     def _keep(self, occupations: Sequence[Occupation]) -> None:
         known = {o.texts[0].casefold() for o in self.occupations}
         self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
 
-    def _strip(
-        self, nominal: list[DescriptionWord]
-    ) -> tuple[bool, tuple[DescriptionWord, ...], Nationality | None, list[DescriptionWord]]:
-        former, own = False, None
-        lead: list[DescriptionWord] = []
-        at = 0
+    def _opening(self, nominal: Sequence[DescriptionWord]) -> _Opening:
+        """What stands before an occupation."""
+        former, at = False, 0
+        lead: Sequence[DescriptionWord] = ()
+        nationality: Nationality | None = None
         while at < len(nominal):
-            word = nominal[at]
-            if word.key in listed("former"):
-                former = True
-            elif (
-                word.key in listed("skipped")
-                or word.key in listed("ordinals")
-                or (word.key in listed("dropped_modifiers") and not own)
-            ):
-                pass
-            elif is_era(word):
-                if "century" in word.key:
-                    lead = [word]
-            elif word.key == "century" and at and not nominal[at - 1].separator:
-                lead = [nominal[at - 1], word] if nominal[at - 1].text[:1].isdigit() else lead
-            elif word.key in {"early", "mid", "late"} and at + 1 < len(nominal) and is_era(nominal[at + 1]):
-                pass
-            elif is_birth(word):
-                lead = [word]
-            elif at + 1 < len(nominal) and is_birth(nominal[at + 1]) and word.capital:
-                lead = [word, nominal[at + 1]]
-                at += 1
-            else:
-                if is_era_adjective(word) and at + 1 < len(nominal):
-                    whole = read_nationality(nominal[at:], self.vocabulary)
-                    if whole is None and read_nationality(nominal[at + 1 :], self.vocabulary):
-                        lead = [word]
-                        at += 1
-                        continue
-                found = self._national(nominal, at)
-                if found is None:
-                    break
-                national, end = found
-                if own is not None and national.parts[-1] not in listed("second_nationalities"):
-                    break
-                own = national if own is None else _joined(own, national)
-                at = end
+            key = nominal[at].key
+            is_former = key in listed("former")
+            is_dropped = key in listed("skipped") or key in listed("ordinals")
+            if is_former or is_dropped or (key in listed("dropped_modifiers") and not nationality):
+                former, at = former or is_former, at + 1
                 continue
-            at += 1
-        return former, tuple(lead), own, nominal[at:]
+            size, leading = _time_or_birth(nominal, at, self.vocabulary)
+            if size:
+                lead, at = leading or lead, at + size
+                continue
+            national = self._national(nominal[at:])
+            if national is None or (nationality and not _may_follow(national[0])):
+                break
+            nationality = _joined(nationality, national[0]) if nationality else national[0]
+            at += national[1]
+        return _Opening(former, tuple(lead), nationality, at)
 
-    def _national(self, nominal: list[DescriptionWord], at: int) -> tuple[Nationality, int] | None:
+    def _national(self, rest: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
         """A nationality here, or behind at most two plain words ("award-winning American actor"); where it ends."""
         if self.nationality is not None and not self.pending:
-            again = read_nationality(nominal[at:], self.vocabulary)
-            same = again is not None and again.text == self.nationality.text
-            return (again, at + len(again.words)) if again is not None and same else None
-        language = read_language(nominal[at:])
-        if language is not None and len(language.words) < len(nominal) - at:
-            return language, at + len(language.words)
-        for skip in range(3):
-            if at + skip >= len(nominal):
-                return None
-            here = nominal[at + skip :]
-            found = read_nationality(here, self.vocabulary)
-            if found is not None:
-                before = nominal[at : at + skip]
-                size = len(found.words)
-                after = here[size].key if len(here) > size else ""
-                if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
-                    return None
-                if after == "catholic" and found.words[-1].key == "roman":
-                    return None
-                if skip and (
-                    not all(self.phrases.common(w) or is_descent(w) for w in before)
-                    or is_title(before)
-                    or is_regional(before[-1])
-                    or self.vocabulary.is_occupation(before[-1].text)
-                ):
-                    return None
-                if any(w.key.endswith(("'s", "’s")) for w in before):
-                    return None
-                return found, at + skip + size
-            if is_title([here[0]]) or here[0].separator:
+            again = read_nationality(rest, self.vocabulary)
+            return (again, len(again.words)) if again and again.text == self.nationality.text else None
+        language = read_language(rest)
+        if language is not None and len(language.words) < len(rest):
+            return language, len(language.words)
+        for skip, word in enumerate(rest[:3]):
+            nationality = read_nationality(rest[skip:], self.vocabulary)
+            if nationality is not None:
+                end = skip + len(nationality.words)
+                return (nationality, end) if self._is_of_person(nationality, rest[:skip], rest[end:]) else None
+            if is_title([word]):
                 return None
         return None
+
+    def _is_of_person(
+        self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
+    ) -> bool:
+        """Whether a nationality is a person's: of no language or church, and behind words that say little."""
+        after = behind[0].key if behind else ""
+        if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
+            return False
+        if after == "catholic" and nationality.words[-1].key == "roman":
+            return False
+        if not before:
+            return True
+        if is_title(before) or is_regional(before[-1]) or self.vocabulary.is_occupation(before[-1].text):
+            return False
+        return all((self.phrases.common(w) or is_descent(w)) and not w.key.endswith(("'s", "’s")) for w in before)
+
+
+def _may_follow(second: Nationality) -> bool:
+    """Whether it is read behind another nationality; a language there is part of what the person does."""
+    return not second.of_language and second.parts[-1] in listed("second_nationalities")
+
+
+def _before_break(clause: list[DescriptionWord]) -> list[DescriptionWord]:
+    """The words up to one that begins a statement: "known for", "who", "best remembered as"."""
+    for index, word in enumerate(clause):
+        behind = clause[index + 1].text if index + 1 < len(clause) else ""
+        leads = word.text in {"best", "well", "most", "also"} and behind in listed("breaks")
+        if leads or word.text in listed("breaks"):
+            return clause[:index]
+    return clause
+
+
+def _next_joint(words: Sequence[DescriptionWord], at: int) -> int:
+    return next((index for index in range(at, len(words)) if is_joint(words, index)), len(words))
+
+
+def _past_joints(clause: Sequence[DescriptionWord], at: int) -> int:
+    while at < len(clause) and (clause[at].key in listed("joints") or clause[at].separator):
+        at += 1
+    return at
+
+
+def _nominal(item: Sequence[DescriptionWord]) -> int:
+    """How many words of a conjunct stand before its preposition, and before the adverbs there."""
+    for index, word in enumerate(item):
+        if word.text in listed("prepositions") and index:
+            end = index
+            while end > 1 and item[end - 1].text.endswith("ly"):
+                end -= 1
+            return end
+    return len(item) if not item or item[0].text not in listed("prepositions") else 0
+
+
+def _parts_titles(words: Sequence[DescriptionWord], at: int) -> bool:
+    """Whether a conjunction parts words that are no one title; "1st and former President" is one."""
+    if words[at].text != "and":
+        return words[at].text in listed("joints")
+    return not is_title(words[:at]) and not is_ordinal(words[at - 1])
+
+
+def _time_or_birth(
+    words: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary
+) -> tuple[int, Sequence[DescriptionWord]]:
+    """How many words tell a time or a birthplace, and which go into a phrase: "19th-century", "Paris-born"."""
+    word, behind = words[at], words[at + 1] if at + 1 < len(words) else None
+    if is_era(word):
+        return 1, words[at : at + 1] if "century" in word.key else ()
+    if word.key == "century" and at:
+        return 1, words[at - 1 : at + 1] if words[at - 1].text[:1].isdigit() else ()
+    if is_birth(word):
+        return 1, words[at : at + 1]
+    if behind is None:
+        return 0, ()
+    if word.key in {"early", "mid", "late"} and is_era(behind):
+        return 1, ()
+    if is_birth(behind) and word.capital:
+        return 2, words[at : at + 2]
+    is_old = is_era_adjective(word) and read_nationality(words[at:], vocabulary) is None
+    return (1, words[at : at + 1]) if is_old and read_nationality(words[at + 1 :], vocabulary) else (0, ())
 
 
 def _joined(first: Nationality, second: Nationality) -> Nationality:

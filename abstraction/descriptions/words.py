@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from abstraction.descriptions.trimming import LONGEST
 from kg.terms import normalise
@@ -73,6 +74,11 @@ def words(description: str) -> tuple[DescriptionWord, ...]:
     return tuple(out)
 
 
+def first_clause(description: str, ends: str) -> list[DescriptionWord]:
+    """The words up to the first separator that is among `ends`."""
+    return list(takewhile(lambda word: not (word.separator and word.text in ends), words(description)))
+
+
 def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
     """The runs between separators or words in `marks`; empty runs are left out."""
     runs: list[list[DescriptionWord]] = [[]]
@@ -93,11 +99,6 @@ def text_of(sequence: Sequence[DescriptionWord]) -> str:
         else:
             out += f" {word.text}"
     return out.strip()
-
-
-def span(sequence: Sequence[DescriptionWord]) -> tuple[int, int]:
-    """[start, end) in the description that the words cover."""
-    return sequence[0].start, sequence[-1].end
 
 
 def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.kind_grammar import DescribedKind, read_kind
-from abstraction.descriptions.words import DescriptionWord, text_of, words
+from abstraction.descriptions.words import DescriptionWord, first_clause, text_of
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
@@ -39,11 +39,7 @@ class WorkDescription:
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, as measured of words of one letter
 def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | None:
     """Read the description of a work, or None where its head noun is no kind of work."""
-    first: list[DescriptionWord] = []
-    for word in words(description):
-        if word.separator and word.text in ";|:":
-            break
-        first.append(word)
+    first = first_clause(description, ";|:")
     kind = read_kind(first, vocabulary, "work")
     if kind is None:
         return None

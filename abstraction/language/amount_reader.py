@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 
-from abstraction.language.language_data import with_plain_digits, without_direction
+from abstraction.language.language_data import any_of, with_plain_digits, without_direction
 from abstraction.language.languages import Language, language
 from abstraction.language.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
@@ -52,11 +52,10 @@ class ParsedQuantity:
 @cache
 def _amount(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
-    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s))) or "(?!)"
     return re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
         rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{number}))?"
-        rf"(?:[\s-]*(?P<scale>{scales})\b\.?(?:\s+(?:de\s+|d'))?)?\s*(?P<rest>.*)"
+        rf"(?:[\s-]*(?P<scale>{any_of(words.powers)})\b\.?(?:\s+(?:de\s+|d'))?)?\s*(?P<rest>.*)"
     )
 
 
@@ -75,39 +74,37 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
     words = language(code)
-    rest = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text)))
-    rest = rest.translate({ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'})
-    rest = _with_powers(" ".join(rest.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
+    rest = _plainly_written(text, words, is_temperature=is_temperature)
     lowered = rest.lower()
-    found = words.patterns["about"].match(lowered)
-    start = found.end() if found else 0
-    approximate = start > 0
+    about = words.patterns["about"].match(lowered)
+    start = about.end() if about else 0
     rest, lowered = rest[start:], _spelled_out(lowered[start:], words)
     if lowered != rest.lower():
         rest = lowered
-    if compound := _compound(lowered, words):
-        amount, greater, unit_text, digits = compound
-        return ParsedQuantity(
-            text=text.strip(),
-            amount=amount,
-            digits=digits,
-            unit=greater,
-            unit_text=unit_text if unit_text == "ft" else _as_in(rest, unit_text),
-            approximate=approximate,
-            code=words.code,
-        )
-    match = _amount(words).fullmatch(lowered)
+    quantity = _compound(lowered, rest, words) or _single(lowered, rest, words)
+    return replace(quantity, text=text.strip(), approximate=start > 0, code=words.code) if quantity else None
+
+
+def _plainly_written(text: str, words: Language, *, is_temperature: bool) -> str:
+    """The text with signs and digits of one kind, and words for k, M and B behind a number."""
+    plain = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text))).translate(_SIGNS)
+    return _with_powers(" ".join(plain.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
+
+
+_SIGNS = {ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'}
+
+
+def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
+    """An amount of one number; `cased` is the text with its capitals."""
+    match = _amount(words).fullmatch(text)
     if match is None:
         return None
-    unit: MeasureUnit | None = None
-    unit_text = sign = noun = ""
-    if match["sign"]:
-        sign = match["sign"].strip()
-        unit = unit_of_sign(sign, code=words.code)
-        if unit is None:
-            return None
-        sign = rest[match.start("sign") : match.end("sign")].strip()
-    if tail := rest[match.start("rest") :].strip():
+    sign = match["sign"] or ""
+    unit = unit_of_sign(sign.strip(), code=words.code) if sign else None
+    if sign and unit is None:
+        return None
+    unit_text = noun = ""
+    if tail := cased[match.start("rest") :].strip():
         named = unit_of_spelling(tail, code=words.code)
         if named is None and _NOUN.fullmatch(tail) and not _is_no_noun(tail, words):
             noun = tail
@@ -118,20 +115,16 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
             unit, unit_text = named, next((s for s in named.spellings if _plainly(s) == tail), tail)
     number = words.plain_number(match["number"])
     scale = Decimal(10) ** words.powers[match["scale"]] if match["scale"] else Decimal(1)
-    amount = Decimal(number) * scale
-    bound = Decimal(words.plain_number(match["bound"])) * scale if match["bound"] else None
     return ParsedQuantity(
-        text=text.strip(),
-        amount=amount,
+        text=text,
+        amount=Decimal(number) * scale,
         digits=significant_digits(number),
         unit=unit,
         unit_text=unit_text,
         noun=noun,
-        sign=sign,
-        bound=bound,
-        approximate=approximate,
+        sign=cased[match.start("sign") : match.end("sign")].strip() if sign else "",
+        bound=Decimal(words.plain_number(match["bound"])) * scale if match["bound"] else None,
         words=scale >= 10**6,
-        code=words.code,
     )
 
 
@@ -174,7 +167,7 @@ def significant_digits(number: str) -> int:
     return max(1, len(whole.strip("0")) if not whole.startswith("0") else len(whole.lstrip("0").rstrip("0")))
 
 
-def _compound(text: str, words: Language) -> tuple[Decimal, MeasureUnit, str, int] | None:
+def _compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     """Feet and inches, hours and minutes: the whole in the greater unit, to the lesser's precision."""
     found = _two_amounts(words).fullmatch(text)
     if found is None:
@@ -190,7 +183,9 @@ def _compound(text: str, words: Language) -> tuple[Decimal, MeasureUnit, str, in
     amount = Decimal(words.plain_number(found[1])) + second.convert(lesser, first)
     places = max(1, -(second.factor / first.factor).adjusted())
     rounded = amount.quantize(Decimal(1).scaleb(-places))
-    return amount, first, "ft" if found[2] == "'" else found[2], len(rounded.as_tuple().digits)
+    unit_text = "ft" if found[2] in ("'", "ft") else _as_in(cased, found[2])
+    digits = len(rounded.as_tuple().digits)
+    return ParsedQuantity(text=text, amount=amount, digits=digits, unit=first, unit_text=unit_text)
 
 
 def _spelled_out(text: str, words: Language) -> str:

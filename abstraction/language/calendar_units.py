@@ -21,6 +21,7 @@ OF_PRECISION: dict[int, Kind] = {
 }  # fmt: skip
 Style = Literal["day-first", "month-first"]
 
+MOST_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # of each month
 GREGORIAN_REFORM = (1582, 10, 15)
 
 
@@ -52,6 +53,11 @@ class Era:
         return Era("BCE" if self.kind == "BC" else "BC", self.code)
 
 
+def day_number(year: int, month: int, day: int) -> int:
+    """A number that orders days and leaves no gap: months of 31 days, years of 12 months, 1 BCE is the year 0."""
+    return (year * 12 + month - 1) * 31 + day - 1
+
+
 @dataclass(frozen=True, slots=True)
 class CalendarUnit:
     """One unit of a calendar. `number` is a signed year, or for a decade its round year, or a signed count.
@@ -79,6 +85,13 @@ class CalendarUnit:
     def last_year(self) -> int:
         """The last year of the unit, signed."""
         return self._years()[1]
+
+    def days(self) -> tuple[int, int]:
+        """The `day_number` of the first and of the last day."""
+        first, last = (year if year > 0 else year + 1 for year in self._years())
+        months = (self.month, self.month) if self.month else (1, 12)
+        days = (self.day, self.day) if self.day else (1, 31)
+        return day_number(first, months[0], days[0]), day_number(last, months[1], days[1])
 
     def _years(self) -> tuple[int, int]:
         n, size = abs(self.number), {"century": 100, "millennium": 1000}.get(self.kind, 1)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from abstraction.language.calendar_units import Era, Style, gregorian_of
+from abstraction.language.calendar_units import MOST_DAYS, Era, Style, gregorian_of
 from abstraction.language.languages import Language, folded, language
 from kg.model import TimeValue
 
@@ -71,34 +71,46 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
     if (found := _BESIDE.fullmatch(rest)) and (side := _marked(found["round"] or found["square"], words)):
         parsed = parse_date(found["date"] + (found["year"] or ""), code=code)
         return _in_both(parsed, *side, text.strip(), words) if parsed else None
-    timeless = _strip(_CLOCK_FIRST, words.patterns["clock"].sub("", rest))
-    timed, rest = timeless != rest, timeless
-    calendar = ""
-    if found := words.patterns["calendar"].search(rest):
-        calendar = found.lastgroup or ""
-        rest = rest[: found.start()]
-    rest = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], rest))
-    shorter = _strip(words.patterns["circa"], rest)
-    circa, rest = shorter != rest, shorter
-    points = _points(rest, words, dashed=dashed)
+    bare = _bared(rest, words)
+    points = _points(bare.text, words, dashed=dashed)
     if points is None:
         return None
     first, last = points[0], points[-1]
-    if timed and (len(points) == 2 or first.value.precision != 11):
+    if bare.timed and (len(points) == 2 or first.value.precision != 11):
         return None
-    if calendar:
-        first, last = (_in_calendar(point, calendar) for point in (first, last))
+    if bare.calendar:
+        first, last = (_in_calendar(point, bare.calendar) for point in (first, last))
     if _sort_key(first.value) > _sort_key(last.value):
         return None
     return ParsedDate(
         text=text.strip(),
         first=first.value,
         last=last.value if len(points) == 2 else None,
-        circa=circa,
+        circa=bare.circa,
         part=first.part or last.part,
         style=first.style,
         era=Era("BCE" if first.common or last.common else "BC", words.code),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _BareDate:
+    """A date without the time of its day, its weekday, its calendar and a word for about; which of these it had."""
+
+    text: str
+    timed: bool
+    calendar: str
+    circa: bool
+
+
+def _bared(text: str, words: Language) -> _BareDate:
+    timeless = _strip(_CLOCK_FIRST, words.patterns["clock"].sub("", text))
+    found = words.patterns["calendar"].search(timeless)
+    rest = timeless[: found.start()] if found else timeless
+    rest = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], rest))
+    bare = _strip(words.patterns["circa"], rest)
+    calendar = (found.lastgroup or "") if found else ""
+    return _BareDate(bare, timed=timeless != text, calendar=calendar, circa=bare != rest)
 
 
 def _marked(text: str, words: Language) -> tuple[str, str] | None:
@@ -142,10 +154,21 @@ def _in_calendar(point: _DatePoint, calendar: str) -> _DatePoint:
 def _points(text: str, words: Language, *, dashed: bool) -> list[_DatePoint] | None:
     if not dashed and re.fullmatch(r"\d\d(\d\d)-(0\d|1[0-2])", text) and text[5:] > text[2:4]:
         return None  # 1906-08: August 1906, or 1906 to 1908
-    if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (one := _point(text, words)):
-        return [one]
+    if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (point := _point(text, words)):
+        return [point]
+    ends = _ends(text, words)
+    end = _point(ends[1], words) if ends else None
+    if ends is None or end is None:
+        return None
+    inherited = end if end.marked == "before" else None
+    begin = _point(ends[0], words, inherited=inherited) or _completed(ends[0], end, words)
+    return [begin, end] if begin else None
+
+
+def _ends(text: str, words: Language) -> tuple[str, str] | None:
+    """The texts of the two ends of a range, "1914-18" and "August 4-6, 1961" with what each takes from the other."""
     parts = words.patterns["range_joint"].split(_strip(words.patterns["range_lead"], text))
-    if len(parts) != 2 and "/" in text and re.fullmatch(r"\d{4}/\d\d(?:\d\d)?", text):
+    if len(parts) != 2 and re.fullmatch(r"\d{4}/\d\d(?:\d\d)?", text):
         parts = text.split("/")
     if len(parts) != 2 or not all(parts):
         return None
@@ -155,12 +178,8 @@ def _points(text: str, words: Language, *, dashed: bool) -> list[_DatePoint] | N
     month_day = words.month_day.fullmatch(left)
     day_year = words.day_year.fullmatch(right)
     if month_day and day_year:
-        left, right = f"{left}, {day_year['y']}", f"{month_day['m']} {right}"
-    end = _point(right, words)
-    if end is None:
-        return None
-    begin = _point(left, words, inherited=end if end.marked == "before" else None) or _completed(left, end, words)
-    return [begin, end] if begin else None
+        return f"{left}, {day_year['y']}", f"{month_day['m']} {right}"
+    return left, right
 
 
 def _completed(left: str, end: _DatePoint, words: Language) -> _DatePoint | None:
@@ -266,8 +285,7 @@ def _checked(year: int, month: int, day: int, style: Style) -> _DatePoint | None
     if not year or not 0 <= month <= 12 or (day and not month):
         return None
     leap = (year if year > 0 else year + 1) % 4 == 0
-    longest = (0, 31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month]
-    if day > longest and month:
+    if month and day > MOST_DAYS[month - 1] - (month == 2 and not leap):
         return None
     precision = 11 if day else 10 if month else 9 if abs(year) < 10_000 else 5
     return _DatePoint(TimeValue(year=year, month=month or None, day=day or None, precision=precision), style)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -225,6 +225,11 @@ class Language:
         for group in self.groups_read:
             text = text.replace(group, "")
         return text.replace(self.decimal, ".")
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A regular expression of any of the words, the longest first; of none it matches nothing."""
+    return "|".join(sorted(map(re.escape, words), key=lambda word: (-len(word), word))) or "(?!)"
 
 
 def folded(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from abstraction.language.amount_reader import parse_quantity
 from abstraction.language.date_reader import parse_date
+from abstraction.language.languages import language
 from abstraction.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
 from abstraction.tiers import Abstention
 from kg.terms import normalise
@@ -19,9 +20,7 @@ from kg.walks.graph import Graph
 FIRST_YEAR, LAST_YEAR = 1000, 2100  # of a bare number that is read as a year
 _NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
-_ORDINALS = frozenset(
-    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last", "final"]
-)
+_ORDINALS = frozenset(("last", "final", *language("en").count_words))
 _DENIAL = frozenset({QuestionKind.YES_NO, QuestionKind.CHOICE, QuestionKind.TEXT, QuestionKind.UNKNOWN})
 
 # Of what classes an entity is that answers a question of a kind; other kinds take any.

@@ -17,13 +17,13 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.descriptions.attested_words import common_occupations
+from abstraction.language.languages import language
 from kg.bounded_cache import bounded_cache
 
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
-_PLURAL = re.compile(r"(?:[^s]s|ies|people|men|women|children)\Z")
-_NUMBERS = frozenset({"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
+_NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
 
 
 class QuestionKind(StrEnum):
@@ -278,7 +278,7 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
 
 
 def _without_question_word(words: Sequence[str]) -> AskedKind:
-    """ "Is it ...", "list all ...", "season 2 number of episodes", "5 cities with ..."."""
+    """ "Is it ...", "list all ...", and fragments."""
     lead = 0
     if words[0] in _words_of("prepositions") and len(words) > 3:
         lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
@@ -289,9 +289,14 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
     if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
         found = _noun_phrase(words[1:])
         return AskedKind(found.kind, found.detail, True) if found.kind is not QuestionKind.UNKNOWN else found
-    text = " ".join(words)
+    return _fragment(words)
+
+
+def _fragment(words: Sequence[str]) -> AskedKind:
+    """ "season 2 number of episodes", "5 cities with ..."."""
+    text = f" {' '.join(words)} "
     for kind, nouns in _FRAGMENTS:
-        if any(f" {noun} " in f" {text} " for noun in nouns):
+        if any(f" {noun} " in text for noun in nouns):
             return AskedKind(kind, nouns[0])
     end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
     for place in range(end):

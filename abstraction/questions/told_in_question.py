@@ -62,49 +62,52 @@ class ToldInQuestion:
         self._names: SizedDict[str, frozenset[str]] = SizedDict(_KEPT, lambda _, names: 200 + sum(map(len, names)))
         self._known: Mapping[str, tuple[str, ...]] | None = None
 
-    def keys(self, nodes: Mapping[str, Proposal], case: LadderCase) -> frozenset[str]:
+    def keys(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
         """Keys of the tiers that follow from what the question names, all where that is the answer or lies in it.
 
         The name of a person tells of a place only behind "of"; that of the subject tells where it is only where its
         capital is asked, and then only of a state.
         """
-        said = _said(case.question)
-        names, of_person = said.names, case.relation.subject == "person"
-        if of_person:  # what the question says beside the person's name, and where the name says that they are of
-            names = said.behind_of if case.subject_text else said.behind_of | (said.names & self._demonyms)
-            if case.subject_text and case.subject_text in case.question:
-                names |= _said(case.question.replace(case.subject_text, " ")).names
-        if not nodes:
-            return frozenset()
         american = self._american(nodes, case)
-        if not names:
+        names = self._names_told(case)
+        if not nodes or not names:
             return american
         whole = _folded(case.subject_text) if case.subject_text else ""
-        asks_capital = case.relation.id == "P36"
-        if not asks_capital and whole in names:
-            names = names - {whole}
+        if case.relation.id != "P36":
+            names -= {whole}
         lands = self._lands(names)
-        if case.answer in lands or not names.isdisjoint(self._of_answer(case)):
-            return frozenset(nodes)
-        of_thing = case.relation.asks == "country" and not of_person
-        if of_thing and self._is_around_named(names, whole, case.answer, case.gazetteer):
+        if self._is_answer_told(names, lands, whole, case):
             return frozenset(nodes)
         named = {key for key, node in nodes.items() if node.qid in lands or not names.isdisjoint(self._of(node))}
-        if not of_person and said.words:
-            named |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, said.words)}
-        if asks_capital:
-            around = self._around_state(case)
-            named = {key for key in named if self._tells_of_capital(nodes[key], whole, case.subject)}
-            named |= {key for key, node in nodes.items() if node.qid in around}
-        found = set(named)
-        if named:
-            graph = dict(nodes)
-            found.update(key for key in graph if not named.isdisjoint(ancestors(graph, key)))
+        if case.relation.subject != "person":
+            longer_words = _said(case.question).words
+            named |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer_words)}
+        if case.relation.id == "P36":
+            named = self._told_of_capital(nodes, named, whole, case)
+        told = american | _with_entailed(nodes, named)
         if lands:
             nations = {adjective.casefold() for land in lands if (adjective := self._vocabulary.adjective(land))}
             asked = case.relation.trivial.union(*(_parts()["kinds"].get(name, ()) for name in names))
-            found.update(key for key, node in nodes.items() if _is_only(node, nations, asked))
-        return american | found
+            told |= {key for key, node in nodes.items() if _is_only(node, nations, asked)}
+        return told
+
+    def _names_told(self, case: LadderCase) -> frozenset[str]:
+        """All names in the question; of a question about a person those beside the name, and behind its "of"."""
+        said = _said(case.question)
+        if case.relation.subject != "person":
+            return said.names
+        if not case.subject_text:
+            return said.behind_of | (said.names & self._demonyms)
+        if case.subject_text not in case.question:
+            return said.behind_of
+        return said.behind_of | _said(case.question.replace(case.subject_text, " ")).names
+
+    def _is_answer_told(self, names: frozenset[str], lands: frozenset[str], whole: str, case: LadderCase) -> bool:
+        """Whether what is named is the answer, or where a thing's country is asked lies in it."""
+        if case.answer in lands or not names.isdisjoint(self._of_answer(case)):
+            return True
+        asks_country = case.relation.asks == "country" and case.relation.subject != "person"
+        return asks_country and self._is_around_named(names, whole, case.answer, case.gazetteer)
 
     def _lands(self, names: frozenset[str]) -> frozenset[str]:
         """Ids of what the demonyms and the parts of names among them stand for."""
@@ -112,15 +115,14 @@ class ToldInQuestion:
         found += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
         return frozenset(found)
 
-    def _american(self, nodes: Mapping[str, Proposal], case: LadderCase) -> frozenset[str]:
+    def _american(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
         """Keys of what a league or a kind of state tells: who won the World Series is a baseball team in America."""
         question = f" {_folded(case.question)} "
         kinds = {kind for name, own in _parts()["american"].items() if f" {name} " in question for kind in own}
         if not kinds:
             return frozenset()
-        only = {key for key, node in nodes.items() if node.qid in kinds or _without_america(node.text) in kinds}
-        graph = dict(nodes)
-        return frozenset(only.union(key for key in graph if not only.isdisjoint(ancestors(graph, key))))
+        american = {key for key, node in nodes.items() if node.qid in kinds or _without_america(node.text) in kinds}
+        return _with_entailed(nodes, american)
 
     def _of_answer(self, case: LadderCase) -> frozenset[str]:
         of = self._of_entity if case.graph is self._graph else lambda qid: _compared(case.graph, qid)
@@ -181,11 +183,24 @@ class ToldInQuestion:
     def _is_country(self, qid: str) -> bool:
         return not _COUNTRIES.isdisjoint(self._graph.classes(qid))
 
+    def _told_of_capital(
+        self, nodes: Mapping[str, Proposal], named: Collection[str], whole: str, case: LadderCase
+    ) -> set[str]:
+        """Of the keys of named places those that tell where a capital is, and those of what lies around its state."""
+        around = self._around_state(case)
+        telling = {key for key in named if self._tells_of_capital(nodes[key], whole, case.subject)}
+        return telling | {key for key, node in nodes.items() if node.qid in around}
+
     def _tells_of_capital(self, node: Proposal, whole: str, subject: str | None) -> bool:
         """Whether a named place is not the subject, or a country: what lies around a county few know."""
         if node.qid != subject and whole not in self._of(node):
             return True
         return node.qid is not None and self._is_country(node.qid)
+
+
+def _with_entailed(nodes: dict[str, Proposal], keys: Collection[str]) -> frozenset[str]:
+    """The keys and those of every tier that follows from one of theirs."""
+    return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
 
 
 def _compared(graph: Graph, qid: str) -> frozenset[str]:

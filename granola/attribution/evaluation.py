@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -18,6 +18,7 @@ from granola.attribution.evaluation_metrics import (
     TWO_WAY,
     EvaluationFigure,
     Pair,
+    Statistic,
     Unparsed,
     confusion,
     f1_of,
@@ -75,41 +76,51 @@ def evaluated(
     if not any(judgement.category is not None for _, judgement in both):
         four = []  # it tells two classes apart, or nothing
     two = [(sample, two_way_pair(sample, judgement)) for sample, judgement in both if sample.supported is not None]
-    figures: dict[str, EvaluationFigure] = {}
-
-    def add(title: str, pairs: Sequence[Pair], statistic: Any) -> None:
-        figures[title] = figure(pairs, statistic, times=times, seed=seed)
-
-    if four:
-        pairs = [pair for _, pair in four]
-        for label in CATEGORIES:
-            add(f"{label} F1", pairs, f1_of(label))
-        add("micro-F1", pairs, micro_f1(unparsed))
-        add("macro-F1", pairs, macro_f1(CATEGORIES))
-        for complexity in Complexity:
-            subset = [pair for sample, pair in four if sample.complexity is complexity]
-            if subset:
-                add(f"micro-F1, {complexity}", subset, micro_f1(unparsed))
-    if two:
-        pairs = [pair for _, pair in two]
-        for label in TWO_WAY:
-            add(f"{label} F1", pairs, f1_of(label))
-        add("two-way micro-F1", pairs, micro_f1(unparsed))
-        add("two-way macro-F1", pairs, macro_f1(TWO_WAY))
-        for source in sorted({str(sample.provenance.get("source")) for sample, _ in two}):
-            subset = [pair for sample, pair in two if str(sample.provenance.get("source")) == source]
-            if len(subset) < len(two):
-                add(f"two-way micro-F1, {source}", subset, micro_f1(unparsed))
+    statistics = (*_category_statistics(four, unparsed), *_two_way_statistics(two, unparsed))
     full_signature = f"{signature}|unparsed:{unparsed}|n:{len(samples)}|boot:{times}|seed:{seed}|version:{__version__}"
     return EvaluatorReport(
         name=name,
         signature=full_signature,
-        figures=figures,
+        figures={title: figure(pairs, statistic, times=times, seed=seed) for title, pairs, statistic in statistics},
         confusion=confusion([pair for _, pair in four], CATEGORIES) if four else {},
         two_way=confusion([pair for _, pair in two], TWO_WAY),
         unparsed=sum(judgement.supported is None for judgement in judgements),
         judgements=judgements,
     )
+
+
+_Paired = Sequence[tuple[AttributionSample, Pair]]
+_Statistics = Iterator[tuple[str, Sequence[Pair], Statistic]]
+
+
+def _category_statistics(four: _Paired, unparsed: Unparsed) -> _Statistics:
+    """Of categories, of all samples and by complexity: title, pairs and statistic of each figure."""
+    if not four:
+        return
+    yield from _overall_statistics(four, CATEGORIES, "", unparsed)
+    for complexity in Complexity:
+        own = [pair for sample, pair in four if sample.complexity is complexity]
+        if own:
+            yield f"micro-F1, {complexity}", own, micro_f1(unparsed)
+
+
+def _overall_statistics(paired: _Paired, labels: Sequence[str], which: str, unparsed: Unparsed) -> _Statistics:
+    pairs = [pair for _, pair in paired]
+    for label in labels:
+        yield f"{label} F1", pairs, f1_of(label)
+    yield f"{which}micro-F1", pairs, micro_f1(unparsed)
+    yield f"{which}macro-F1", pairs, macro_f1(labels)
+
+
+def _two_way_statistics(two: _Paired, unparsed: Unparsed) -> _Statistics:
+    """Of supported or not, of all samples and by source."""
+    if not two:
+        return
+    yield from _overall_statistics(two, TWO_WAY, "two-way ", unparsed)
+    for source in sorted({str(sample.provenance.get("source")) for sample, _ in two}):
+        own = [pair for sample, pair in two if str(sample.provenance.get("source")) == source]
+        if len(own) < len(two):
+            yield f"two-way micro-F1, {source}", own, micro_f1(unparsed)
 
 
 def compared(

@@ -42,8 +42,3 @@ def mean_score(scores: Iterable[float]) -> float:
     """The mean of the scores that are numbers; NaN for none."""
     there = [score for score in scores if not math.isnan(score)]
     return math.fsum(there) / len(there) if there else math.nan
-
-
-def human_gap(score: float, human: float) -> float:
-    """|score - the human score|."""
-    return abs(score - human)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw, TierCheck
-from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.fact_wording import sentence_of
 from kg.store.protocol import Store
@@ -101,19 +99,3 @@ def _cited(step: Evidence) -> str | None:
     if step.kind == "description":
         return f"{step.labels.get(step.subject or '', step.subject)}: {step.text}."
     return step.text if step.kind == "rule" else None
-
-
-def tier_samples(row: TieredRow) -> Iterator[AttributionSample]:
-    """Each tier as a sample for evaluators: does its evidence support it as an answer to the question?"""
-    for number, level in enumerate(row.levels[1:], 2):
-        for position, tier in enumerate(level.tiers, 1):
-            citations = citations_of(tier)
-            if citations:
-                yield AttributionSample(
-                    id=f"{row.id}-{number}.{position}",
-                    question=row.question,
-                    statement=f"{row.answers[0]} is the answer, and so is {tier.text}.",
-                    citations=citations,
-                    answers=(tier.text,),
-                    answer_qids=(tier.qid,) if tier.qid else (),
-                )

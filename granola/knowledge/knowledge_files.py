@@ -86,25 +86,29 @@ def item_of(data: Any, *, source: str) -> KnowledgeItem:
     for name in ("id", "query"):
         if not isinstance(given.get(name), str | int) or not str(given[name]).strip():
             raise ValueError(f'no "{name}": a text is needed')
-    fields: dict[str, Any] = {"id": str(given["id"]), "source": source}
-    for name in TEXTS:
-        value = given.get(name)
-        if value is not None and not isinstance(value, str):
-            raise ValueError(f'"{name}" is {excerpt(str(value))}; a text is allowed')
-        fields[name] = value or ""
-    for name in LISTS:
-        value = given.get(name)
-        several = [value] if isinstance(value, str) else value or []
-        if not isinstance(several, list) or not all(isinstance(one, str) for one in several):
-            raise ValueError(f'"{name}" is {excerpt(str(value))}; a text or an array of texts is allowed')
-        fields[name] = tuple(one for one in several if one.strip())
+    texts = {name: _text_field(given.get(name), name) for name in TEXTS}
+    lists = {name: _list_field(given.get(name), name) for name in LISTS}
     candidate, views = given.get("candidate", 0), given.get("views")
     if not isinstance(candidate, int) or isinstance(candidate, bool) or candidate < 0:
         raise ValueError(f'"candidate" is {excerpt(str(candidate))}; a whole number from 0 is allowed')
     if views is not None and (not _is_number(views) or views < 0):
         raise ValueError(f'"views" is {excerpt(str(views))}; a number from 0 is allowed')
     extra = {name: value for name, value in given.items() if name not in _OWN}
+    fields: dict[str, Any] = {"id": str(given["id"]), "source": source, **texts, **lists}
     return KnowledgeItem(**fields, candidate=candidate, views=views, extra=extra)
+
+
+def _text_field(value: Any, name: str) -> str:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f'"{name}" is {excerpt(str(value))}; a text is allowed')
+    return value or ""
+
+
+def _list_field(value: Any, name: str) -> tuple[str, ...]:
+    several = [value] if isinstance(value, str) else value or []
+    if not isinstance(several, list) or not all(isinstance(text, str) for text in several):
+        raise ValueError(f'"{name}" is {excerpt(str(value))}; a text or an array of texts is allowed')
+    return tuple(text for text in several if text.strip())
 
 
 def _is_number(value: object) -> bool:

@@ -192,24 +192,33 @@ class KnowledgeJudge:
             one.score("relevance", found.get(id(one), 0.0))
 
     def _coherence(self, work: Sequence[_Work]) -> None:
-        if self.models.causal is not None:
-            asked = [Continuation("", text) for one in work for text in one.sentences]
-            scores = iter(self.models.causal.token_scores(asked) if asked else [])
-            for one in work:
-                own = [next(scores) for _ in one.sentences]
-                if any(math.isnan(each.mean) for each in own):
-                    one.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-                one.scores["coherence_sentence"] = sentence_coherence(own)
-        if self.models.coherence is not None:
-            there = [one for one in work if one.sentences]
-            found = self.models.coherence.coherences([one.sentences for one in there]) if there else []
-            by_item = dict(zip(map(id, there), found, strict=True))
-            for one in work:
-                one.score("coherence_paragraph", by_item.get(id(one), 0.0))
+        self._sentence_coherence(work)
+        self._paragraph_coherence(work)
         for one in work:
             both = [one.scores.get(name) for name in ("coherence_sentence", "coherence_paragraph")]
-            if all(value is not None for value in both):
-                one.scores["coherence_greater"] = max(value for value in both if value is not None)
+            values = [value for value in both if value is not None]
+            if len(values) == 2:
+                one.scores["coherence_greater"] = max(values)
+
+    def _sentence_coherence(self, work: Sequence[_Work]) -> None:
+        if self.models.causal is None:
+            return
+        asked = [Continuation("", text) for one in work for text in one.sentences]
+        scores = iter(self.models.causal.token_scores(asked) if asked else [])
+        for one in work:
+            own = [next(scores) for _ in one.sentences]
+            if any(math.isnan(each.mean) for each in own):
+                one.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
+            one.scores["coherence_sentence"] = sentence_coherence(own)
+
+    def _paragraph_coherence(self, work: Sequence[_Work]) -> None:
+        if self.models.coherence is None:
+            return
+        there = [one for one in work if one.sentences]
+        coherences = self.models.coherence.coherences([one.sentences for one in there]) if there else []
+        by_item = dict(zip(map(id, there), coherences, strict=True))
+        for one in work:
+            one.score("coherence_paragraph", by_item.get(id(one), 0.0))
 
     def _informativeness(self, work: Sequence[_Work]) -> None:
         if self.models.causal is None:

@@ -191,12 +191,12 @@ def _file_of(value: str, name: str) -> str:
     return str(files[0])
 
 
-def _fitted_value(declared: DeclaredSetting, value: Any) -> Any:
-    setting, name = declared.setting, declared.setting.name(declared.field)
+def _converted(declared: DeclaredSetting, value: Any, name: str) -> Any:
+    """A value in the type of its setting, where it is given as another that stands for it."""
     type_ = declared.type
     if type_ is str and isinstance(value, Path):
         value = str(value)
-    if setting.folder and isinstance(value, str):
+    if declared.setting.folder and isinstance(value, str):
         return _file_of(value, name)
     if type_ is Path and isinstance(value, str):
         return Path(value)
@@ -204,8 +204,13 @@ def _fitted_value(declared: DeclaredSetting, value: Any) -> Any:
         if value not in list(type_):
             raise UsageError(f"{name} is {value!r}; allowed: {', '.join(type_)}")
         return type_(value)
-    if type_ is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+    return float(value) if type_ is float and isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _fitted_value(declared: DeclaredSetting, value: Any) -> Any:
+    setting, type_ = declared.setting, declared.type
+    name = setting.name(declared.field)
+    value = _converted(declared, value, name)
     if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
         raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")
     low, high = setting.least, setting.most

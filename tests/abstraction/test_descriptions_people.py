@@ -51,6 +51,7 @@ def told(description: str) -> list[str]:
         ("Italian chemist, partisan, Holocaust survivor, and writer",
          ["Italian chemist", "Italian partisan", "Italian Holocaust survivor", "Italian writer"]),
         ("Russian language journalist and playwright", ["Russian-language journalist", "Russian-language playwright"]),
+        ("Canadian French-language writer", ["Canadian French-language writer"]),
         ("American Disc Jockey, radio personality", ["American disc jockey", "American radio personality"]),
         ("Film Actress", ["film actress"]),
         ("Austrian politician who was Chancellor of Austria and chairman of the SPÖ", ["Austrian politician"]),

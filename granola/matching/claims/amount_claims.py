@@ -10,12 +10,15 @@ from importlib.resources import files
 
 import orjson
 
+from abstraction.language.language_data import any_of
+from abstraction.language.languages import language
+from abstraction.language.units import units
 from granola.matching.claims.intervals import IntervalClaim, half_step
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.numerals import with_digits
-from granola.matching.text.tokens import NUMBER_WORDS, TENS, UNITS, key, plain, words
+from granola.matching.text.tokens import key, plain, words
 
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "dozen": 12.0}
+_SCALES = {word: 10.0**power for word, power in language("en").powers.items()} | {"dozen": 12.0}
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/units.json").read_bytes())
 _UNITS: dict[str, str] = {told: unit for unit, spellings in _TABLES["spellings"].items() for told in spellings}
 _RATES = {
@@ -30,15 +33,11 @@ _RATES = {
 _SQUARES = {"kilometre": "km2", "kilometer": "km2", "mile": "mi2", "metre": "m2", "meter": "m2"}
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3}){1,20}+|\d{1,3}(?:[ '’]\d{3}){1,8}(?![\d'])|\d{1,60}+)(?:\.\d{1,60}+)?+"
-_SPELT = {
-    **NUMBER_WORDS,
-    **TENS,
-    **{f"{ten}{gap}{unit}": m + n for ten, m in TENS.items() for unit, n in UNITS.items() for gap in "- "},
-}
-_WORDS = "|".join(sorted(_SPELT, key=len, reverse=True))
+_SPELT = {word: number for word, number in language("en").number_words.items() if number > 1}
+_WORDS = any_of(_SPELT)
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
-_SCALE = r"(?:[\s-]*+(?P<{0}s>hundred|thousand|million|billion|bn|trillion|dozen)\b)?"
+_SCALE = rf"(?:[\s-]*+(?P<{{0}}s>{any_of(_SCALES)})\b)?"
 _POWER = (
     r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
     r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
@@ -84,7 +83,11 @@ def _next_power(value: float) -> float:
 
 
 # Units of one dimension: (dimension, size of one, offset), so that value * size + offset is in its base unit.
-_SIZES: dict[str, tuple[str, float, float]] = {unit: tuple(size) for unit, size in _TABLES["sizes"].items()}
+_SIZES: dict[str, tuple[str, float, float]] = {label: tuple(size) for label, size in _TABLES["sizes"].items()} | {
+    label: (unit.dimension, float(unit.factor), float(unit.offset))
+    for label, qid in _TABLES["measured_as"].items()
+    if (unit := units()[qid])
+}
 
 
 def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:

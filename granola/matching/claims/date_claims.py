@@ -7,24 +7,24 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
+from abstraction.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number
+from abstraction.language.language_data import any_of
+from abstraction.language.languages import language
 from granola.matching.claims.intervals import IntervalClaim
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import ORDINALS, plain
+from granola.matching.text.tokens import plain
 
-_MONTHS = (
-    "january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul",
-    "august|aug", "september|sept|sep", "october|oct", "november|nov", "december|dec",
-)  # fmt: skip
-_NUMBER = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split("|")}
-_LENGTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_TO_31 = (*ORDINALS, "twentieth", *(f"twenty-{word}" for word in ORDINALS[1:10]), "thirtieth", "thirty-first")
-_ORDINAL_WORD = {word: number for number, word in enumerate(_TO_31) if number}
+_ENGLISH = language("en")
+_NUMBER = _ENGLISH.month_numbers
+_ORDINAL_WORD = {word: number for number, word in enumerate((*_ENGLISH.count_words[:30], "thirty-first"), 1)}
 
-_MONTH = "(?:" + "|".join(_MONTHS) + r")\b\.?"
-_WORDS = "|".join(sorted(_ORDINAL_WORD, key=len, reverse=True))
+_MONTH = rf"(?:{any_of(_NUMBER)})\b\.?"
+_WORDS = any_of(_ORDINAL_WORD)
 _DAY = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|{_WORDS})"
 _ORD = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_WORDS})"
 
+# Words and units are those of `abstraction.language`; the patterns are not. A gold date is a whole text, and refused
+# where it could mean two; an answer's stands within sentences, and is read in its likelier sense: '61, 8/4/1961.
 _OF_YEAR = r"(?:(?:of|in)\s++)?(?:the\s++)?(?:year\s++)?"
 _BESIDE = r"\s*+(?:b\.?\s?c|before christ|a\.?d\b|c\.?e\b)"
 _PART = (
@@ -47,7 +47,7 @@ def _year(name: str) -> str:
     )
 
 
-_DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
+_DECADES = {word: 1900 + first for first, word in _ENGLISH.spoken_decades.items()}
 _TO = r"\s*+(?:-|–|—|to|and|until|through)\s*+"
 
 # Tried in this order at each position: the most exact reading first.
@@ -76,7 +76,7 @@ _PATTERNS = tuple(
 )  # fmt: skip
 
 # How most dates are written. A text that is one of these and nothing else needs none of the patterns.
-_NAMES = "|".join(names.partition("|")[0] for names in _MONTHS)
+_NAMES = "|".join(month.name.lower() for month in _ENGLISH.months)
 _USUAL = re.compile(
     rf"(?:(?P<mon>{_NAMES}) (?P<d>[12]\d|3[01]|[1-9]),? |(?P<e>[12]\d|3[01]|[1-9]) (?P<m>{_NAMES}) |(?P<n>{_NAMES}) )?"
     r"(?P<y>[1-9]\d{3})"
@@ -84,7 +84,7 @@ _USUAL = re.compile(
 
 # Without these in a text a pattern need not be tried.
 _NEEDED = {
-    **dict.fromkeys(("mdy", "my"), re.compile("|".join(name[:3] for name in _MONTHS))),
+    **dict.fromkeys(("mdy", "my"), re.compile("|".join(month.name[:3].lower() for month in _ENGLISH.months))),
     **dict.fromkeys(("days", "span"), re.compile("-|–|—|to|and|until|through")),
     **dict.fromkeys(("iso", "slash"), re.compile(r"\d[/.-]\d")),
     "season": re.compile(r"\d\s?[-–—/]\s?\d\d"),
@@ -107,13 +107,8 @@ SEASONS = 30  # years that two digits behind a year may span: 2017-18
 TURN = 30  # years written with two digits below this are of this century
 
 
-def _days(year: int, month: int, day: int) -> int:
-    """A number that orders days and counts no gap as none: months of 31 days, years of 12 months."""
-    return (year * 12 + month - 1) * 31 + day - 1
-
-
 def _span(first: int, last: int) -> tuple[int, int]:
-    return _days(first, 1, 1), _days(last, 12, 31)
+    return day_number(first, 1, 1), day_number(last, 12, 31)
 
 
 def _signed(year: str, era: str | None) -> int:
@@ -121,19 +116,16 @@ def _signed(year: str, era: str | None) -> int:
     number = int(year.replace(",", "").lstrip("'"))
     if year[0] == "'":
         return number + (2000 if number < TURN else 1900)
-    return 1 - number if era and era.startswith("b") else number
+    return 1 - number if _is_before(era) else number
+
+
+def _is_before(era: str | None) -> bool:
+    return era is not None and era.startswith("b")
 
 
 def _ordinal(text: str) -> int:
     """4 of `4`, `4th` and `fourth`."""
     return _ORDINAL_WORD.get(text) or int(re.sub(r"\D", "", text))
-
-
-def _century(number: int, width: int, era: str | None) -> tuple[int, int]:
-    first = (number - 1) * width + 1
-    if era and era.startswith("b"):
-        return _span(1 - (first + width - 1), 1 - first)
-    return _span(first, first + width - 1)
 
 
 def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
@@ -153,15 +145,15 @@ def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
         case "slash":
             return _slash(_this_or_last(group["y"]), int(group["a"]), int(group["b"]), american=group["sep"] == "/")
         case "century":
-            width = 1000 if group["unit"] == "millennium" else 100
-            return _part(group["part"], *_century(_ordinal(group["c"]), width, group["y_era"]))
+            size: Kind = "millennium" if group["unit"] == "millennium" else "century"
+            number = _ordinal(group["c"]) * (-1 if _is_before(group["y_era"]) else 1)
+            return _part(group["part"], *CalendarUnit(size, number).days())
         case "decade":
             return _part(group["part"], *_decade(int(group["y"].lstrip("'")), group["y_era"]))
         case "season":
             return _season(year, int(group["z"]))
         case "twenties":
-            first = 1920 + 10 * _DECADES.index(group["t"])
-            return _part(group["part"], *_span(first, first + 9))
+            return _part(group["part"], *CalendarUnit("decade", _DECADES[group["t"]]).days())
         case "span":
             return _years(_signed(group["y"], group["y_era"] or group["z_era"]), _signed(group["z"], group["z_era"]))
     return _span(year, year)
@@ -179,11 +171,9 @@ def _this_or_last(year: str) -> int:
 
 def _decade(first: int, era: str | None) -> tuple[int, int]:
     """Ten years from their first, which may have two digits; before the common era they count down."""
-    if era and era.startswith("b"):
-        return _span(-8 - first, 1 - first)
     if first < 100 and not era:
         first += 2000 if first < 20 else 1900
-    return _span(first, first + 9)
+    return CalendarUnit("decade", -first if _is_before(era) else first).days()
 
 
 def _years(first: int, last: int) -> tuple[int, int] | None:
@@ -223,13 +213,14 @@ def _part(part: str | None, low: int, high: int) -> tuple[int, int]:
 
 
 def _day(year: int, month: int, day: int) -> tuple[int, int] | None:
-    if not (1 <= month <= 12 and 1 <= day <= _LENGTH[month - 1]):
+    if not (1 <= month <= 12 and 1 <= day <= MOST_DAYS[month - 1]):
         return None
-    return _days(year, month, day), _days(year, month, day)
+    number = day_number(year, month, day)
+    return number, number
 
 
 def _month(year: int, month: int) -> tuple[int, int]:
-    return _days(year, month, 1), _days(year, month, 31)
+    return day_number(year, month, 1), day_number(year, month, 31)
 
 
 def _slash(year: int, a: int, b: int, *, american: bool) -> tuple[int, int] | None:

@@ -14,14 +14,14 @@ from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 
+from abstraction.language.calendar_units import unit_of
 from abstraction.language.date_reader import ParsedDate, parse_date
-from abstraction.language.language_data import with_plain_digits
+from abstraction.language.language_data import any_of, with_plain_digits
 from abstraction.language.languages import Language, language
 from abstraction.language.units import unit_of_spelling
 from granola.matching.claims import date_claims as english
 from granola.matching.claims.intervals import IntervalClaim, half_step
 from granola.matching.text.match_cache import MATCHING
-from kg.model import TimeValue
 
 _ONE_FOR_ONE = str.maketrans(
     dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
@@ -64,9 +64,9 @@ def dates(text: str, code: str) -> tuple[IntervalClaim, ...]:
             at = bisect_left(kept, found.start(), key=_start)
             if (at and found.start() < kept[at - 1].end) or (at < len(kept) and kept[at].start < found.end()):
                 continue
-            parsed = parse_date(found[0], code=words.code)
-            if parsed is not None:
-                kept.insert(at, _claim(parsed, text, found.start(), found.end()))
+            claim = _claim(parse_date(found[0], code=words.code), text, *found.span())
+            if claim is not None:
+                kept.insert(at, claim)
     for claim in english.dates(text):  # 28 June 1919, and the months of other languages
         if any(letter.isalpha() for letter in claim.text):
             last = bisect_left(kept, claim.end, key=_start)
@@ -85,39 +85,25 @@ _start = attrgetter("start")
 def whole_date(text: str, code: str) -> IntervalClaim | None:
     """The date that `text` is, in the language or in English; None where it is something else or says more."""
     MATCHING.count(len(text))
-    parsed = parse_date(text, code=language(code).code)
-    return english.whole_date(text) if parsed is None else _claim(parsed, text, 0, len(text))
+    claim = _claim(parse_date(text, code=language(code).code), text, 0, len(text))
+    return english.whole_date(text) if claim is None else claim
 
 
-def _claim(parsed: ParsedDate, text: str, start: int, end: int) -> IntervalClaim:
-    (low, _), (_, high) = _days(parsed.first), _days(parsed.last or parsed.first)
-    return IntervalClaim(low, high, text[start:end].strip(), start, end)
-
-
-def _days(value: TimeValue) -> tuple[int, int]:
-    """First and last day as in `granola.matching.claims.date_claims`: months of 31 days, years of 12 months, no year
-    missing."""
-    size = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1)
-    number = abs(value.year)
-    first, last = (number, number + 9) if size == 10 else ((number - 1) // size * size + 1, -(-number // size) * size)
-    if value.year < 0:
-        first, last = 1 - last, 1 - first
-    months = (value.month, value.month) if value.month else (1, 12)
-    days = (value.day, value.day) if value.day else (1, 31)
-    low, high = (
-        (year * 12 + month - 1) * 31 + day - 1 for year, month, day in zip((first, last), months, days, strict=True)
-    )
-    return low, high
+def _claim(parsed: ParsedDate | None, text: str, start: int, end: int) -> IntervalClaim | None:
+    if parsed is None:
+        return None
+    first, last = unit_of(parsed.first), unit_of(parsed.last or parsed.first)
+    if first is None or last is None:
+        return None
+    return IntervalClaim(first.days()[0], last.days()[1], text[start:end].strip(), start, end)
 
 
 @cache
 def _amount(words: Language) -> re.Pattern[str]:
-    scales = "|".join(sorted(map(re.escape, words.powers), key=lambda s: (-len(s), s))) or "(?!)"
-    numbers = [re.escape(word) for word, number in words.number_words.items() if number > 1]
-    spelled = "|".join(sorted(numbers, key=lambda s: (-len(s), s))) or "(?!)"
+    spelled = any_of(word for word, number in words.number_words.items() if number > 1)
     below = "|".join(re.escape(word.lower()) for word in words.fewer)
     joint = "|".join(re.escape(j.strip()) for j in (words.joint_and, words.joint_to))
-    scale = rf"(?:\s*(?P<{{}}>{scales})\b\.?)?"
+    scale = rf"(?:\s*(?P<{{}}>{any_of(words.powers)})\b\.?)?"
     return re.compile(
         rf"(?P<below>(?:{below})\s+)?(?<![\w.,])(?P<a>-?{words.number_pattern}|\b(?:{spelled})\b){scale.format('s')}"
         rf"(?:\s*(?:-|\b(?:{joint})\b)\s*(?P<b>{words.number_pattern}){scale.format('t')})?(?!\w*\d)"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-from granola.matching.text.tokens import NUMBER_WORDS, TENS
+from abstraction.language.language_data import any_of
+from abstraction.language.languages import language
 
-_SMALL = {**NUMBER_WORDS, **TENS, "one": 1, "a": 1, "an": 1}
-_LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_ENGLISH = language("en")
+_SMALL = {word: n for word, n in _ENGLISH.number_words.items() if 0 < n < 20 or (n and not n % 10)} | {"a": 1, "an": 1}
+_LARGE = {scale.one or scale.read[0]: 10**scale.power for scale in _ENGLISH.scales if scale.power > 2}
 _PARTS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "quarters": 0.25, "thirds": 1 / 3}
-_NAMES = "|".join(sorted(_SMALL.keys() - {"a", "an"}, key=len, reverse=True))
-_POWERS = "|".join(_LARGE)
+_NAMES = any_of(_SMALL.keys() - {"a", "an"})
+_POWERS = any_of(_LARGE)
 _WORD = rf"(?:{_NAMES}|hundred|{_POWERS})"
 _GAP = r"(?:[\s-]+and[\s-]+|[\s-]+)"
 _RUN = re.compile(rf"\b(?:an?\s+(?=hundred|{_POWERS}))?{_WORD}(?:{_GAP}{_WORD})+\b")

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from abstraction.language.languages import language
 from granola.matching.text.match_cache import MATCHING
 
 
@@ -36,24 +37,11 @@ _PLAIN = str.maketrans(
     }
 )  # fmt: skip
 
-_UNITS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-ORDINALS = (
-    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth",
-    "nineteenth",
-)  # fmt: skip
-_TENTHS = tuple(word[:-1] + "ieth" for word in _TENS)
-_CARDINAL = {word: value for value, word in enumerate(_UNITS)}
-NUMBER_WORDS = {word: value for word, value in _CARDINAL.items() if value > 1}
-_TEN = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
-TENS = {word: 10 * (index + 2) for index, word in enumerate(_TENS)}
-UNITS = {word: value for word, value in _CARDINAL.items() if 0 < value < 10}
-_ORDINAL = {word: value for value, word in enumerate(ORDINALS)}
-_TENTH = {word: 10 * (index + 2) for index, word in enumerate(_TENTHS)}
+_NUMBERS = language("en").number_words
+_CARDINAL = {word: value for word, value in _NUMBERS.items() if value < 20}
+_TEN = {word: value for word, value in _NUMBERS.items() if value >= 20 and not value % 10}
+_ORDINAL = {word: value for value, word in enumerate(("zeroth", *language("en").count_words[:19]))}
+_TENTH = {word[:-1] + "ieth": value for word, value in _TEN.items()}
 
 # Words that `words` does more with than lower them.
 _NUMBERISH = frozenset({*_CARDINAL, *_TEN, *_ORDINAL, *_TENTH})

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.errors import UsageError
+from granola.runs.drawn_figures import (
+    FiguresDrawn,
+    FiguresOut,
+    ForceFigures,
+    check_folder,
+    numbers_of,
+    write_figures,
+)
 from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
 from granola.runs.settings import Run, Setting
 
 if TYPE_CHECKING:
+    from granola.grounding.grounding_items import GroundingItem
+    from granola.grounding.grounding_scores import GroundingSettings
     from granola.scoring.aggregation import Estimate
 
 PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
@@ -28,22 +36,20 @@ class GroundingDrawRun(Run, FormingSettings):
     verb: ClassVar[str] = "grounding draw"
 
     judged: JudgedAnswers
-    out: Annotated[Path, Setting("The folder to write the figures to.")]
+    out: FiguresOut
     by: Annotated[tuple[str, ...], Setting("A tag to draw the score by; the paper's by default.")] = ()
     bands: Bands = THIRDS
-    force: Annotated[bool, Setting("Replace figures that stand there.", recorded=False)] = False
+    force: ForceFigures = False
 
-    def run(self) -> FiguresOfGrounding:
+    def run(self) -> FiguresDrawn:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.grounding.grounding_figures import slice_figure
-        from granola.grounding.grounding_scores import sliced, value
+        from granola.grounding.grounding_scores import sliced
         from granola.grounding.judged_answers import answers_by_system
         from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
-        from kg.files import atomic_path
 
         check_bands(self.bands)
-        if self.out.exists() and not self.out.is_dir():
-            raise UsageError(f"--out {self.out} is a file; name a folder")
+        check_folder(self.out)
         how = self.forming()
         rejected: list[Any] = []
         systems = answers_by_system(self.judged, rejected.append)
@@ -55,22 +61,18 @@ class GroundingDrawRun(Run, FormingSettings):
         }
         told = {by: found for by, found in told.items() if any(one.n for own in found.values() for one in own.values())}
         if not told:
-            counts = any(value(one, self.sliced, how) is not None for items in systems.values() for one in items)
-            tags = f"no answer has a tag of {', '.join(self.by or PAPERS)}"
-            none = f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
-            raise UsageError(f"nothing to draw: {tags if counts else none}")
+            raise UsageError(f"nothing to draw: {self._what_lacks(systems, how)}")
         made = {f"{_safe(by)}.svg": slice_figure(found, score=self.sliced, by=by) for by, found in told.items()}
         made["figures.csv"] = _table(told)
-        self.out.mkdir(parents=True, exist_ok=True)
-        for name, data in made.items():
-            place = self.out / name
-            if place.exists() and not self.force:
-                raise UsageError(f"{place} exists; give --force to replace it, or another --out")
-            with atomic_path(place) as temporary:
-                temporary.write_bytes(data)
-        return FiguresOfGrounding(
-            files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0])
-        )
+        files = write_figures(made, self.out, force=self.force)
+        return FiguresDrawn(files=files, rejected=rejected, source=str(self.judged[0]))
+
+    def _what_lacks(self, systems: Mapping[str, Sequence[GroundingItem]], how: GroundingSettings) -> str:
+        from granola.grounding.grounding_scores import value
+
+        if any(value(answer, self.sliced, how) is not None for answers in systems.values() for answer in answers):
+            return f"no answer has a tag of {', '.join(self.by or PAPERS)}"
+        return f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
 
 
 def _safe(name: str) -> str:
@@ -85,28 +87,5 @@ def _table(told: Mapping[str, Mapping[str, Mapping[str, Estimate]]]) -> bytes:
         for system, own in found.items():
             for name, one in own.items():
                 words = [str(marked(word)).replace('"', "'") for word in (by, system, name)]
-                numbers = (one.value, one.interval.low, one.interval.high)
-                cells = ["" if math.isnan(x) else f"{x:.6f}" for x in numbers]
-                rows.append(",".join([*(f'"{word}"' for word in words), *cells, str(one.n)]))
+                rows.append(",".join([*(f'"{word}"' for word in words), numbers_of(one)]))
     return ("\n".join(rows) + "\n").encode()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FiguresOfGrounding:
-    """Files that were written."""
-
-    files: Sequence[Path]
-    rejected: Sequence[Any]
-    source: str
-
-    @property
-    def failed(self) -> bool:
-        """Whether rows were rejected."""
-        return bool(self.rejected)
-
-    def show(self) -> None:
-        """Their names."""
-        from granola.runs.outputs import report_rejects
-
-        print(*self.files, sep="\n")
-        report_rejects(self.source, self.rejected)

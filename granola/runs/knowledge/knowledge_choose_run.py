@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.runs.knowledge.knowledge_settings import Judged, Resamples, Seed
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Out
+
+if TYPE_CHECKING:
+    from granola.knowledge.overall_quality import Coefficients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +45,7 @@ class KnowledgeChooseRun(Run):
         """Choose and write. Raises UsageError for settings that do not go together, and for scores that are lacking."""
         from granola.errors import UsageError
         from granola.knowledge.judged_rows import read_judged
-        from granola.knowledge.overall_quality import PARTS, Coefficients, best_of, best_places, fitted
-        from granola.knowledge.overall_quality import read_coefficients as read
+        from granola.knowledge.overall_quality import PARTS, best_of, best_places
         from granola.runs.outputs import count
 
         if self.coefficients is not None and self.fit is not None:
@@ -51,25 +54,10 @@ class KnowledgeChooseRun(Run):
             raise UsageError("--of goes with --best, which is not given")
         with rows_output(self, self.out, inputs=[self.judged], force=self.force) as output:
             rows = read_judged(self.judged, on_reject=output.rejected.append)
-            gamma = Coefficients() if self.coefficients is None else read(self.coefficients)
-            if self.fit is not None:
-                told = [
-                    (row["scores"], float(row["scores"][self.fit]))
-                    for row in rows
-                    if row["scores"].get(self.fit) is not None and all(name in row["scores"] for name in PARTS)
-                ]
-                gamma = fitted(told)
-            groups: dict[Any, list[dict[str, Any]]] = {}
-            if self.best is not None:
-                ordered = sorted(rows, key=lambda row: (str(row.get("system") or ""), row["id"]))
-                n = len(rows) if self.of is None else min(self.of, len(rows))
-                groups[""] = random.Random(self.seed).sample(ordered, n)
-            else:
-                for row in rows:
-                    groups.setdefault((row.get("system", ""), row["id"]), []).append(row)
+            gamma = self._coefficients(rows)
             chosen: list[dict[str, Any]] = []
-            pairs: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = []
-            for group in groups.values():
+            pairs: list[tuple[list[dict[str, Any]], Sequence[dict[str, Any]]]] = []
+            for group in self._groups(rows):
                 qualities = [gamma.quality(row["scores"]) for row in group]
                 own = best_places(qualities, self.best) if self.best is not None else [best_of(qualities)]
                 chosen += [{**group[at], "quality": qualities[at]} for at in own]
@@ -80,6 +68,25 @@ class KnowledgeChooseRun(Run):
         shown = ", ".join(f"{name} {value:.3f}" for name, value in zip(PARTS, gamma.values, strict=True))
         told_of = f"{count(len(chosen), 'text')} of {len(rows):,} chosen; coefficients {shown}"
         return output.ended(told_of, *lines, source=self.judged)
+
+    def _coefficients(self, rows: Sequence[Mapping[str, Any]]) -> Coefficients:
+        from granola.knowledge.overall_quality import PARTS, Coefficients, fitted, read_coefficients
+
+        if self.fit is None:
+            return Coefficients() if self.coefficients is None else read_coefficients(self.coefficients)
+        given = [row["scores"] for row in rows if all(name in row["scores"] for name in PARTS)]
+        return fitted([(scores, float(scores[self.fit])) for scores in given if scores.get(self.fit) is not None])
+
+    def _groups(self, rows: Sequence[dict[str, Any]]) -> Iterable[Sequence[dict[str, Any]]]:
+        """The texts that are chosen among together: the candidates of each id, or with --best those drawn of all."""
+        if self.best is not None:
+            ordered = sorted(rows, key=lambda row: (str(row.get("system") or ""), row["id"]))
+            n = len(rows) if self.of is None else min(self.of, len(rows))
+            return [random.Random(self.seed).sample(ordered, n)]
+        groups: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            groups[row.get("system", ""), row["id"]].append(row)
+        return groups.values()
 
     def _lines(self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]) -> Iterator[str]:
         from granola import __version__

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.runs.knowledge.knowledge_settings import Judged, Resamples, Seed
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+
+if TYPE_CHECKING:
+    from granola.knowledge.judged_rows import RatingSheet
 
 # Which scores are held against the ratings of an axis: the metric's own first, then the baselines (Tables 9, 10, 18).
 OF_AXIS: Mapping[str, tuple[str, ...]] = {
@@ -46,47 +50,14 @@ class KnowledgeCorrelateRun(Run):
 
     def run(self) -> Correlated:
         """Read and correlate. Raises UsageError and SheetError for files that do not fit."""
-        from granola.errors import SheetError
-        from granola.knowledge.judged_rows import mean_ratings, rating_agreement, read_judged, read_rating_sheet
+        from granola.knowledge.judged_rows import rating_agreement, read_judged, read_rating_sheet
         from granola.knowledge.knowledge_summary import slices
 
         rejected: list[Any] = []
         rows = read_judged(self.judged, on_reject=rejected.append)
-        lines: list[dict[str, Any]] = []
-        agreement: dict[str, tuple[float, int]] = {}
-        systems = ["", *sorted({str(row["system"]) for row in rows if row.get("system")})]
-        if self.ratings:
-            sheets = [read_rating_sheet(path) for path in self.ratings]
-            for sheet in sheets:
-                for item, text in sheet.texts.items():
-                    if not 1 <= item <= len(rows) or " ".join(text.split()) != " ".join(
-                        str(rows[item - 1].get("knowledge") or "").split()
-                    ):
-                        raise SheetError(
-                            f"{sheet.path}: item {item} is not row {item} of {self.judged}; give the file that "
-                            "granola knowledge rate wrote with this sheet"
-                        )
-            rated = mean_ratings(sheets)
-            agreement = {axis: rating_agreement(sheets, axis) for axis in OF_AXIS} if len(sheets) > 1 else {}
-            for system in systems:
-                for axis, names in OF_AXIS.items():
-                    for name in names:
-                        pairs = [
-                            (own[axis], rows[item - 1]["scores"].get(name))
-                            for item, own in rated.items()
-                            if axis in own and system in ("", rows[item - 1].get("system"))
-                        ]
-                        lines += self._line(system, axis, name, pairs)
-        else:
-            for system in systems:
-                for extrinsic in EXTRINSIC:
-                    for name in INTRINSIC:
-                        pairs = [
-                            (row["scores"].get(extrinsic), row["scores"].get(name))
-                            for row in rows
-                            if system in ("", row.get("system"))
-                        ]
-                        lines += self._line(system, extrinsic, name, pairs)
+        sheets = [read_rating_sheet(path) for path in self.ratings]
+        agreement = {axis: rating_agreement(sheets, axis) for axis in OF_AXIS} if len(sheets) > 1 else {}
+        lines = list(self._by_ratings(rows, sheets) if sheets else self._by_scores(rows))
         told = {
             by: found
             for by in ("popularity", "sentences")
@@ -94,18 +65,62 @@ class KnowledgeCorrelateRun(Run):
         }
         return Correlated(settings=self, lines=lines, agreement=agreement, slices=told, rejected=rejected, n=len(rows))
 
+    def _by_ratings(self, rows: _Rows, sheets: Sequence[RatingSheet]) -> Iterator[dict[str, Any]]:
+        """Scores given ratings, of all systems and of each."""
+        from granola.knowledge.judged_rows import mean_ratings
+
+        for sheet in sheets:
+            self._check_sheet(sheet, rows)
+        rated = mean_ratings(sheets)
+        for system, axis in product(_systems(rows), OF_AXIS):
+            for name in OF_AXIS[axis]:
+                pairs = [
+                    (ratings[axis], rows[item - 1]["scores"].get(name))
+                    for item, ratings in rated.items()
+                    if axis in ratings and system in ("", rows[item - 1].get("system"))
+                ]
+                yield from self._line(system, axis, name, pairs)
+
+    def _by_scores(self, rows: _Rows) -> Iterator[dict[str, Any]]:
+        """Intrinsic scores given extrinsic ones, of all systems and of each."""
+        for system, extrinsic, name in product(_systems(rows), EXTRINSIC, INTRINSIC):
+            pairs = [
+                (row["scores"].get(extrinsic), row["scores"].get(name))
+                for row in rows
+                if system in ("", row.get("system"))
+            ]
+            yield from self._line(system, extrinsic, name, pairs)
+
+    def _check_sheet(self, sheet: RatingSheet, rows: _Rows) -> None:
+        from granola.errors import SheetError
+
+        for item, text in sheet.texts.items():
+            knowledge = str(rows[item - 1].get("knowledge") or "") if 1 <= item <= len(rows) else None
+            if knowledge is None or text.split() != knowledge.split():
+                raise SheetError(
+                    f"{sheet.path}: item {item} is not row {item} of {self.judged}; give the file that "
+                    "granola knowledge rate wrote with this sheet"
+                )
+
     def _line(
         self, system: str, independent: str, dependent: str, pairs: Sequence[tuple[float | None, float | None]]
-    ) -> list[dict[str, Any]]:
+    ) -> Iterator[dict[str, Any]]:
         from granola.knowledge.rank_association import somers_d
 
         there = [(one, two) for one, two in pairs if one is not None and two is not None]
-        if not there:
-            return []
-        found = somers_d(
-            [one for one, _ in there], [two for _, two in there], times=self.resamples, seed=self.seed
-        )  # fmt: skip
-        return [{"system": system or "all", "independent": independent, "dependent": dependent, **found.to_json()}]
+        if there:
+            first, second = ([pair[at] for pair in there] for at in (0, 1))
+            association = somers_d(first, second, times=self.resamples, seed=self.seed)
+            names = {"system": system or "all", "independent": independent, "dependent": dependent}
+            yield {**names, **association.to_json()}
+
+
+_Rows = Sequence[Mapping[str, Any]]
+
+
+def _systems(rows: _Rows) -> list[str]:
+    """ "" for all, and the names of those that rows tell."""
+    return ["", *sorted({str(row["system"]) for row in rows if row.get("system")})]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from granola.errors import UsageError
+from granola.runs.drawn_figures import (
+    FiguresDrawn,
+    FiguresOut,
+    ForceFigures,
+    check_folder,
+    numbers_of,
+    write_figures,
+)
 from granola.runs.knowledge.knowledge_settings import Resamples, Seed
 from granola.runs.settings import Run, Setting
 
@@ -24,31 +31,29 @@ class KnowledgeDrawRun(Run):
     verb: ClassVar[str] = "knowledge draw"
 
     judged: Annotated[tuple[Path, ...], Setting("Judged texts; several files.", metavar="JUDGED...", positional=True)]
-    out: Annotated[Path, Setting("The folder to write the figures to.")]
+    out: FiguresOut
     size: Annotated[
         tuple[float, ...], Setting("Billions of parameters of the model of each file, in their order.", least=0)
     ] = ()
     resamples: Resamples = 1000
     seed: Seed = 0
-    force: Annotated[bool, Setting("Replace figures that stand there.", recorded=False)] = False
+    force: ForceFigures = False
 
     def run(self) -> FiguresDrawn:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.knowledge.judged_rows import read_judged
         from granola.knowledge.knowledge_figures import JudgedFile, drawn_figures, figure_lines
         from granola.run_record import record_of
-        from kg.files import atomic_path
 
         if self.size and len(self.size) != len(self.judged):
             raise UsageError(f"--size is given {len(self.size)} times for {len(self.judged)} files; give one for each")
-        if self.out.exists() and not self.out.is_dir():
-            raise UsageError(f"--out {self.out} is a file; name a folder")
+        check_folder(self.out)
         rejected: list[Any] = []
-        files = []
+        judged = []
         for at, path in enumerate(self.judged):
             told = record_of(path).get("arguments", {})
             pieces = told.get("pieces")
-            files.append(
+            judged.append(
                 JudgedFile(
                     name=path.stem,
                     rows=read_judged(path, on_reject=rejected.append),
@@ -57,18 +62,11 @@ class KnowledgeDrawRun(Run):
                     size=self.size[at] if self.size else None,
                 )
             )
-        lines = figure_lines(files, times=self.resamples, seed=self.seed)
+        lines = figure_lines(judged, times=self.resamples, seed=self.seed)
         if not lines:
             raise UsageError("nothing to draw: rows have neither views nor sentences with factuality")
-        self.out.mkdir(parents=True, exist_ok=True)
-        made = {**drawn_figures(lines), "figures.csv": _table(lines)}
-        for name, data in made.items():
-            place = self.out / name
-            if place.exists() and not self.force:
-                raise UsageError(f"{place} exists; give --force to replace it, or another --out")
-            with atomic_path(place) as temporary:
-                temporary.write_bytes(data)
-        return FiguresDrawn(files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0]))
+        files = write_figures({**drawn_figures(lines), "figures.csv": _table(lines)}, self.out, force=self.force)
+        return FiguresDrawn(files=files, rejected=rejected, source=str(self.judged[0]))
 
 
 def _table(lines: Mapping[str, Mapping[str, Sequence[tuple[float, Any]]]]) -> bytes:
@@ -77,28 +75,5 @@ def _table(lines: Mapping[str, Mapping[str, Sequence[tuple[float, Any]]]]) -> by
         for name, points in own.items():
             shown = name.replace('"', "'")
             for at, one in points:
-                numbers = (one.value, one.interval.low, one.interval.high)
-                cells = ",".join("" if math.isnan(x) else f"{x:.6f}" for x in numbers)
-                rows.append(f'{figure},"{shown}",{at:g},{cells},{one.n}')
+                rows.append(f'{figure},"{shown}",{at:g},{numbers_of(one)}')
     return ("\n".join(rows) + "\n").encode()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FiguresDrawn:
-    """Files that were written."""
-
-    files: Sequence[Path]
-    rejected: Sequence[Any]
-    source: str
-
-    @property
-    def failed(self) -> bool:
-        """Whether rows were rejected."""
-        return bool(self.rejected)
-
-    def show(self) -> None:
-        """Their names."""
-        from granola.runs.outputs import report_rejects
-
-        print(*self.files, sep="\n")
-        report_rejects(self.source, self.rejected)

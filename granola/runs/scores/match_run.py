@@ -215,26 +215,34 @@ def read_row(record: Record) -> MatchRow:
     )
 
 
-def _levels(data: Mapping[str, Any], *, flat: bool) -> Levels:
+def _given_levels(data: Mapping[str, Any], *, flat: bool) -> Any:
+    """What a row has as levels, or its answers as the one level."""
     from abstraction.formats.fields import parsed, split_cell
     from granola.errors import PredictionError
 
     levels, answers = data.get("levels"), data.get("answers")
     if levels is not None and answers is not None:
         raise PredictionError("both 'answers' and 'levels': give one of them")
-    field = "answers" if levels is None else "levels"
     if levels is None and answers is None:
         raise PredictionError("neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)")
     if levels is None:
         if flat and isinstance(answers, str):
             answers = split_cell(answers)
-        levels = [answers if isinstance(answers, list) else [answers]]
-    elif flat and isinstance(levels, str):
+        return [answers if isinstance(answers, list) else [answers]]
+    if flat and isinstance(levels, str):
         levels = parsed(levels)
         if isinstance(levels, str):
             raise PredictionError(
-                f'{field}: no JSON; expected lists of texts, finest first, as in [["Lyon", "Lyons"], ["France"]]'
+                'levels: no JSON; expected lists of texts, finest first, as in [["Lyon", "Lyons"], ["France"]]'
             )
+    return levels
+
+
+def _levels(data: Mapping[str, Any], *, flat: bool) -> Levels:
+    from granola.errors import PredictionError
+
+    field = "answers" if data.get("levels") is None else "levels"
+    levels = _given_levels(data, flat=flat)
     if not isinstance(levels, list) or not levels:
         raise PredictionError(f"{field}: expected a list with at least one level")
     parsed_levels = []
