@@ -30,7 +30,9 @@ from granola.grounding.grounding_scores import (
     Over,
     compared_answers,
     grounding_report,
+    grounded_by,
     ladder_shares,
+    ladders_unjudged,
 )
 from granola.grounding.judge_pools import (
     POOLED,
@@ -52,6 +54,7 @@ from granola.runs import (
     GroundingPoolRun,
     GroundingScoreRun,
 )
+from kg.files import sha256_of
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import TOPICS, garage_rows, own_rows
 
@@ -116,7 +119,9 @@ def test_garages_rows_as_published(tmp_path: Path) -> None:
     assert [(one.id, one.text.strip(), one.age, one.date, one.private) for one in first.passages] == [
         ("cite_1", "It opened.", "6 days", None, False), ("cite_2", "Old.", None, None, True),
     ]  # fmt: skip
-    assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, True)
+    # Who validated an answer says nothing of whether it deflects.
+    assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, False)
+    assert (first.tags["answer_validate"], second.tags["answer_validate"]) == ("yes", "not told")
     assert (first.tags["time_sensitivity"], first.tags["question_tag"], first.source) == (
         "fast-changing",
         "sec",
@@ -379,6 +384,13 @@ def test_pooled_by_majority_by_hand() -> None:
     nobody = pooled_by_majority(three(item(eligibility=None), item(eligibility=None)))
     assert nobody.eligibility is None
     assert nobody.unjudged == {"eligibility": "no judge told"}
+    silent = pooled_by_majority(three(item(deflects=None), item(deflects=None)))
+    assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge told"})
+    assert pooled_by_majority(three(item(deflects=None), item(deflects="rule"))).deflects == "rule"
+    levels = [LadderStanding(levels=3, stated=stated, mentioned=1, judged=True) for stated in (1, 2, 2, None, None)]
+    ladder = pooled_by_majority(three(*(item(ladder=one) for one in levels))).ladder
+    assert ladder is not None
+    assert ladder.stated is None
 
 
 def test_pooled_by_mean_by_hand() -> None:
@@ -479,29 +491,61 @@ def test_at_which_level_an_answer_states_the_gold_answer(
     assert found.ladder is not None
     assert (found.ladder.stated, found.ladder.passages) == (stated, {STRICT: 2, WIDE: 1})
     for reading, expected in ((STRICT, strict), (WIDE, wide)):
-        assert found.ladder.outcome(reading, deflects=found.deflects is not None) is expected
+        assert found.ladder.outcome(reading, deflects=bool(found.deflects)) is expected
         assert ladder_shares([found], reading)[expected].value == 1.0
     assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
-    assert found.judge.endswith("|ladders:" + matching.matcher("rules").signature())
+    how = f"by {matching.matcher('rules').signature()}, by mention, not entailment"
+    assert found.judge.endswith(f"|ladders:of no file {how}")
 
 
 def test_a_judge_that_reads_tells_whether_the_level_is_entailed() -> None:
-    class Reads:
-        name, reads_meaning = "reads", True
+    def level(answer: str, levels: str, entailed: bool | None) -> GroundingItem:
+        """`levels`: what the judge says of the levels of the answer, from the one that is mentioned on."""
 
-        def signature(self) -> str:
-            return "reads"
+        class Reads:
+            name, reads_meaning = "reads", True
 
-        def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-            for one in asked:
-                asks_level = one.sentences and one.sentences[0].startswith("The answer to the question")
-                yield tuple(UNS if asks_level else SUP for _ in one.sentences), ""
+            def signature(self) -> str:
+                return "reads"
 
-    judge = AnswerJudge(sentences=Reads(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
-    (found,) = judge.judged([(TREATY, "It was signed in France.")])
-    assert found.ladder is not None
-    assert found.ladder.supported == {STRICT: False, WIDE: False}
-    assert found.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_INVENTED  # though a passage states it
+            def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+                said = {"+": SUP, "-": UNS, "?": None}
+                for one in asked:
+                    if one.id.endswith("level stated"):
+                        assert [passage.text for passage in one.passages] == [answer]
+                        yield tuple(said[sign] for sign in levels), ""
+                    elif " level " in one.id:
+                        yield (None if entailed is None else SUP if entailed else UNS,), ""
+                    else:
+                        yield (SUP,) * len(one.sentences), ""
+
+        judge = AnswerJudge(sentences=Reads(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
+        (found,) = judge.judged([(TREATY, answer)])
+        assert found.judge.endswith(", confirmed by the judge")
+        assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
+        return found
+
+    france = level("It was signed in France.", "+", entailed=False)
+    assert france.ladder is not None
+    assert france.ladder.supported == {STRICT: False, WIDE: False}
+    # Though a passage names it.
+    assert france.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_INVENTED
+    near = level("It was signed within sight of Versailles.", "-++", entailed=True)
+    assert near.ladder is not None
+    assert (near.ladder.mentioned, near.ladder.stated) == (1, 2)
+    assert near.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_GROUNDED
+    denied = level("It was not signed in France.", "-", entailed=True)
+    assert denied.ladder is not None
+    assert denied.ladder.outcome(STRICT, deflects=False) is LevelGrounding.NOT_STATED
+    silent = level("It was signed in France.", "?", entailed=True)
+    assert (silent.ladder, "level stated" in silent.unjudged) == (None, True)
+    unknown = level("It was signed in France.", "+", entailed=None)
+    assert unknown.ladder is not None
+    assert unknown.ladder.outcome(STRICT, deflects=False) is None
+    report = ladder_shares([france, near, denied, silent, unknown], STRICT)
+    assert (report[LevelGrounding.COARSER_GROUNDED].n, report[LevelGrounding.COARSER_GROUNDED].value) == (3, 1 / 3)
+    assert ladders_unjudged([france, near, denied, silent, unknown], STRICT) == 2
+    assert grounded_by([silent]) == "by the judge"
 
 
 def test_finer_and_coarser_than_the_passages() -> None:
@@ -543,9 +587,11 @@ def test_statistics_count_what_is_there(world: Path) -> None:
     assert told["passages_with_age"] == told["passages"]
 
 
-def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:
+def test_the_commands(
+    world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     described = GroundingDescribeRun(questions=world).run()
-    assert (described.told["questions"], described.failed) == (64, False)
+    assert (described.counts["questions"], described.failed) == (64, False)
     answers = write(
         tmp_path / "copies.jsonl", [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
     )
@@ -558,7 +604,8 @@ def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_p
     told = GroundingScoreRun(judged=(first,), sliced="uF", by=("source",), resamples=20).run()
     assert told.ladders["copies"]["strict"][str(LevelGrounding.FINEST_GROUNDED)].value == 1.0
     assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
-    assert told.signature.endswith("|ladders:" + matching.matcher("rules").signature() + "]")
+    how = f"by {matching.matcher('rules').signature()}, by mention, not entailment]"
+    assert told.signature.endswith(f"|ladders:{sha256_of(ladders)[:8]} {how}")
     told.show()
     second = write(tmp_path / "second.jsonl", [
         replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
@@ -567,9 +614,26 @@ def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_p
         judged=(first, second), out=str(tmp_path / "pooled.jsonl"), sliced="uF", resamples=20
     ).run()
     assert set(pooled.scores["copies"]) == {"J1", "J2", "majority", "mean"}
+    assert all(not bias.favours for bias in pooled.biases)  # of one system alone there is nobody to favour
     pooled.show()
+    shown = capsys.readouterr().out
+    assert re.search(r"  uF +majority +1\.0000  \[0\.9\d+, 1\.0000\]  n 51", shown)
+    assert "of two systems or more" in shown
+    assert "J1 favours" not in shown
     again = GroundingScoreRun(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
     assert again.reports["copies"]["uF"] == pooled.scores["copies"]["majority"]["uF"]
+    assert again.signature.count("words|share:1") == again.signature.count("words|share:0.6") == 1
+    with pytest.raises(UsageError, match="counts once"):
+        GroundingPoolRun(judged=(first, second, write(tmp_path / "copy.jsonl", map(orjson.loads, second.open()))),
+                         out=str(tmp_path / "p.jsonl")).run()  # fmt: skip
+    apart = GroundingScoreRun(judged=(first, write(tmp_path / "n.jsonl", [one.to_json() for one in judged["noise"]])),
+                              sliced="uF", resamples=20).run()  # fmt: skip
+    apart.show()
+    shown = capsys.readouterr().out
+    assert re.search(r"not judged alike.*copies: \[words\|share:0\.6.*noise: \[words\|share:1", shown)
+    assert re.search(r"against the reference's, F1, pooled +0\.\d+  \[0\.\d+, \d\.\d+\]  n \d+", shown)
+    assert "by mention, not entailment" in shown
+    assert "citations, over answerable questions" in shown
     noise = write(tmp_path / "noise.jsonl", [one.to_json() for one in judged["noise"]])
     drawn = GroundingDrawRun(judged=(first, noise), out=tmp_path / "figures", sliced="uF", resamples=20).run()
     assert [path.name for path in drawn.files] == [
@@ -578,8 +642,12 @@ def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_p
     for path in drawn.files[:-1]:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
     lines = drawn.files[-1].read_text().splitlines()
-    assert lines[0] == "by,system,slice,value,low,high,n"
-    assert any(line.startswith('"source","noise","private",') for line in lines)
+    assert lines[0] == "by,system,slice,value,low,high,n,score,over,deflecting,judge"
+    (row,) = [line for line in lines if line.startswith('"source","noise","private",')]
+    assert row.endswith(',"uF","answerable","as-judged","words|share:1|eligibility:none|deflection:rules-en"')
+    drawn.show()
+    assert drawn.signature.startswith("over:answerable|")
+    assert drawn.signature.count("judge:[") == 2
 
 
 def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:

@@ -150,6 +150,24 @@ CITED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "It opened [source: passage 2].": (("2",), ()),
     "It lies in [0, 1].": ((), ()),
     "It costs [1,000].": ((), ()),
+    "Sources 1-3 say that it opened.": (("1", "2", "3"), ()),
+    "Sources 1–3 and 4 say that it opened.": (("1", "2", "3", "4"), ()),
+    "Passages 2 through 4 say that it opened.": (("2", "3", "4"), ()),
+    "Passages 1 to 3 say that it opened.": (("1", "2", "3"), ()),
+    "Passages 1, 3-4 say that it opened.": (("1", "3", "4"), ()),
+    "Passages 3-7 say that it opened.": ((), ()),
+    "It opened [1，2].": (("1", "2"), ()),
+    "It opened [1、2；3].": (("1", "2", "3"), ()),
+    "It opened [1 through 3].": (("1", "2", "3"), ()),
+    "It opened, see source #4.": (("4",), ()),
+    "It opened (see source #4).": (("4",), ()),
+    "Es öffnete (Quelle 3).": (("3",), ()),
+    "Es öffnete (siehe Quellen 1 und 2).": (("1", "2"), ()),
+    "Quelle 3 sagt es.": (("3",), ()),
+    "Abrió (fuente 2).": (("2",), ()),
+    "Abrió (fuentes 1 y 2).": (("1", "2"), ()),
+    "Il a ouvert (sources 1 et 2).": (("1", "2"), ()),
+    "Il a ouvert [1 à 3].": (("1", "2", "3"), ()),
     "It is sin² x.": ((), ()),
     "It opened [Table 1].": ((), ()),
     "It opened [3rd].": ((), ()),
@@ -175,6 +193,9 @@ def test_ids_of_other_forms() -> None:
     )
     assert cited_passages("It opened [1].", ["[1]"])[0] == ("[1]",)
     assert cited_passages("(a) It opened, (b) it closed.", ["a", "b"])[0] == ()
+    from_zero = ("0", "1", "2")
+    for text in ("It opened [0-2].", "It opened [0, 1, 2].", "Passages 0 to 2 say so.", "It opened.⁰ ¹ ²"):
+        assert cited_passages(text, from_zero)[0] == from_zero
 
 
 @pytest.mark.parametrize("text", CITED)
@@ -248,6 +269,19 @@ SENTENCES: dict[str, list[str]] = {
     "- [1] It opened.\n- [2] It closed.": ["[1] It opened.", "[2] It closed."],
     "It opened.\n\n[2] states that it closed.": ["It opened.", "[2] states that it closed."],
     "It opened [1].\n\nSources:\n[1] The Times\n[2] The Post": ["It opened [1]."],
+    "It opened [1]. It closed [2].\n\nSources: [1], [2]": ["It opened [1].", "It closed [2]."],
+    "It opened [1].\n**Sources:** [1][2]": ["It opened [1]."],
+    "It opened [1].\nReferences: [1]\nIt closed [2].": ["It opened [1].", "It closed [2]."],
+    "It opened [1]. Sources: [1] and [2].": ["It opened [1]."],
+    "It opened [1].\n- Sources used: 1, 2": ["It opened [1]."],
+    "Es öffnete [1].\nQuellen: [1], [2]": ["Es öffnete [1]."],
+    "It has three sources: [1], [2], [3].": ["It has three sources: [1], [2], [3]."],
+    "Sources [1] and [2] agree.": ["Sources [1] and [2] agree."],
+    "According to [1], it rose. [2] says it fell.": ["According to [1], it rose.", "[2] says it fell."],
+    "It rose. [1] [2] say it fell.": ["It rose.", "[1] [2] say it fell."],
+    "It rose.[1] [2] says it fell.": ["It rose.[1]", "[2] says it fell."],
+    "It rose. (source 1) says so, too.": ["It rose.", "(source 1) says so, too."],
+    "It rose. [1] [2] It fell.": ["It rose. [1] [2]", "It fell."],
     "```python\nprint(1)\n```\nIt prints [1].": ["It prints [1]."],
     "| Name | Value |\n|---|---|\n| A | 5 [1] |": ["| Name | Value |", "| A | 5 [1] |"],
     "It opened in\n1999 and was\nwidened later. It closed.": [

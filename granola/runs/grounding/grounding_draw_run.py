@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from granola.errors import UsageError
+from granola.runs.grounding.grounding_score_run import signed
 from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
 from granola.runs.settings import Run, Setting
 
@@ -20,7 +21,7 @@ PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
 
 @dataclass(frozen=True, kw_only=True)
 class GroundingDrawRun(Run, FormingSettings):
-    """Draw judged answers as the paper's Figures 5 and 6, and write what is drawn beside it as CSV.
+    """Draw judged answers as the paper's Figures 5 and 6, and write every slice beside it as CSV, and the signature.
 
     Without --by: time_sensitivity and source (Figure 5), relevant_share (Figure 6) and popularity, those that are told.
     """
@@ -36,7 +37,7 @@ class GroundingDrawRun(Run, FormingSettings):
     def run(self) -> FiguresOfGrounding:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.grounding.grounding_figures import slice_figure
-        from granola.grounding.grounding_scores import sliced, value
+        from granola.grounding.grounding_scores import judges_of, sliced, value
         from granola.grounding.judged_answers import answers_by_system
         from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
         from kg.files import atomic_path
@@ -49,18 +50,25 @@ class GroundingDrawRun(Run, FormingSettings):
         systems = answers_by_system(self.judged, rejected.append)
         for by in self.by:
             check_tag(by, systems)
-        told = {
+        slices = {
             by: {name: sliced(items, self.sliced, slice_of(by, self.bands), how) for name, items in systems.items()}
             for by in self.by or PAPERS
         }
-        told = {by: found for by, found in told.items() if any(one.n for own in found.values() for one in own.values())}
-        if not told:
+        slices = {
+            by: by_system
+            for by, by_system in slices.items()
+            if any(estimate.n for by_slice in by_system.values() for estimate in by_slice.values())
+        }
+        if not slices:
             counts = any(value(one, self.sliced, how) is not None for items in systems.values() for one in items)
             tags = f"no answer has a tag of {', '.join(self.by or PAPERS)}"
             none = f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
             raise UsageError(f"nothing to draw: {tags if counts else none}")
-        made = {f"{_safe(by)}.svg": slice_figure(found, score=self.sliced, by=by) for by, found in told.items()}
-        made["figures.csv"] = _table(told)
+        made = {
+            f"{_safe(by)}.svg": slice_figure(by_system, score=self.sliced, by=by) for by, by_system in slices.items()
+        }
+        judges = {name: judges_of(items) for name, items in systems.items()}
+        made["figures.csv"] = self._table(slices, judges)
         self.out.mkdir(parents=True, exist_ok=True)
         for name, data in made.items():
             place = self.out / name
@@ -69,26 +77,40 @@ class GroundingDrawRun(Run, FormingSettings):
             with atomic_path(place) as temporary:
                 temporary.write_bytes(data)
         return FiguresOfGrounding(
-            files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0])
+            files=[self.out / name for name in made],
+            signature=signed(how, judges),
+            rejected=rejected,
+            source=str(self.judged[0]),
         )
+
+    def _table(
+        self, slices: Mapping[str, Mapping[str, Mapping[str, Estimate]]], judges: Mapping[str, Sequence[str]]
+    ) -> bytes:
+        """A row a slice, with the score that it is of, how that was formed, and who judged."""
+        how = self.forming()
+        over = str(how.over_of.get(self.sliced, how.over))
+        deflecting = str(how.deflecting_of.get(self.sliced, how.deflecting))
+        rows = ["by,system,slice,value,low,high,n,score,over,deflecting,judge"]
+        for by, by_system in slices.items():
+            for system, by_slice in by_system.items():
+                for name, estimate in by_slice.items():
+                    numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
+                    cells = ["" if math.isnan(number) else f"{number:.6f}" for number in numbers]
+                    settings = (self.sliced, over, deflecting, " ".join(judges[system]))
+                    rows.append(
+                        ",".join([*map(_cell, (by, system, name)), *cells, str(estimate.n), *map(_cell, settings)])
+                    )
+        return ("\n".join(rows) + "\n").encode()
 
 
 def _safe(name: str) -> str:
     return "".join(character if character.isalnum() or character in "-_" else "_" for character in name)[:60]
 
 
-def _table(told: Mapping[str, Mapping[str, Mapping[str, Estimate]]]) -> bytes:
+def _cell(word: str) -> str:
     from abstraction.formats.cells import marked
 
-    rows = ["by,system,slice,value,low,high,n"]
-    for by, found in told.items():
-        for system, own in found.items():
-            for name, one in own.items():
-                words = [str(marked(word)).replace('"', "'") for word in (by, system, name)]
-                numbers = (one.value, one.interval.low, one.interval.high)
-                cells = ["" if math.isnan(x) else f"{x:.6f}" for x in numbers]
-                rows.append(",".join([*(f'"{word}"' for word in words), *cells, str(one.n)]))
-    return ("\n".join(rows) + "\n").encode()
+    return '"' + str(marked(word)).replace('"', "'") + '"'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,6 +118,7 @@ class FiguresOfGrounding:
     """Files that were written."""
 
     files: Sequence[Path]
+    signature: str
     rejected: Sequence[Any]
     source: str
 
@@ -105,8 +128,8 @@ class FiguresOfGrounding:
         return bool(self.rejected)
 
     def show(self) -> None:
-        """Their names."""
+        """Their names, and the signature."""
         from granola.runs.outputs import report_rejects
 
-        print(*self.files, sep="\n")
+        print(*self.files, self.signature, sep="\n")
         report_rejects(self.source, self.rejected)
