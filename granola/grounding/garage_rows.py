@@ -147,7 +147,7 @@ def _marked(given: str, unknown: Counter[str] | None) -> dict[str, str | None]:
         match = _MARK.match(rest)
         if match is not None:
             mark = str(match["square"] or match["wide"] or match["round"]).strip()
-            name, value = _mark_of(mark)
+            name, value = _mark_of(mark, keyed_only=match["round"] is not None and not head)
             if name is None and number == 0 and (match["round"] is None or _CITE.fullmatch(mark)):
                 name, value = "id", mark
             if name is None:
@@ -168,11 +168,13 @@ def _marked(given: str, unknown: Counter[str] | None) -> dict[str, str | None]:
     return {**{name: told_text(head, name) for name in head}, "text": text}
 
 
-def _mark_of(mark: str) -> tuple[str | None, str]:
+def _mark_of(mark: str, *, keyed_only: bool) -> tuple[str | None, str]:
     """What a mark tells, by its key or by what its value looks like, and the value."""
     keyed = _KEYED.fullmatch(mark)
     if keyed is not None and (name := _name(keyed["key"])) is not None:
         return name, keyed["value"].strip()
+    if keyed_only:
+        return None, mark
     if is_provider(mark):
         return "provider", mark
     if is_age(mark):

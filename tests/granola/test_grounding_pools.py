@@ -29,8 +29,8 @@ from granola.grounding.grounding_scores import (
     GroundingSettings,
     Over,
     compared_answers,
-    grounding_report,
     grounded_by,
+    grounding_report,
     ladder_shares,
     ladders_unjudged,
 )
@@ -54,6 +54,7 @@ from granola.runs import (
     GroundingPoolRun,
     GroundingScoreRun,
 )
+from granola.runs.grounding.grounding_settings import THIRDS, slice_of
 from kg.files import sha256_of
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import TOPICS, garage_rows, own_rows
@@ -251,9 +252,9 @@ def test_pairs_are_of_questions_where_both_count() -> None:
 def test_the_questions_have_all_kinds(world: Path) -> None:
     samples = list(read_grounded(world))
     assert len(samples) >= 60
-    tags = {
-        name: Counter(one.tags[name] for one in samples) for name in ("complexity", "time_sensitivity", "popularity")
-    }
+    names = ("complexity", "time_sensitivity", "popularity", "question_tag")
+    tags = {name: Counter(one.tags[name] for one in samples) for name in names}
+    assert set(tags["question_tag"]) == {"web", "ent", "devops", "sec", "arxiv", "enron"}
     assert len(tags["complexity"]) == 7
     assert set(tags["time_sensitivity"]) == {"fast-changing", "slow-changing", "static"}
     assert set(tags["popularity"]) == {"Head", "Torso", "Tail"}
@@ -287,6 +288,10 @@ def test_garages_fields_tell_the_same(world: Path, tmp_path: Path) -> None:
         ({"citation_marker": "3", "passage": "[Age: 1 day] A text.", "source": "web"}, ("3", "A text.", "web", False)),
         ("A text: with a colon [and brackets].", ("1", "A text: with a colon [and brackets].", None, None)),
         ("[sic] A text.", ("sic", "A text.", None, None)),
+        ("[cite_1] (Age: 6 days) (Provider: web) A text.", ("cite_1", "A text.", "web", False)),
+        ("[cite_3] [6 days] [17 December 2024] [web] A text.", ("cite_3", "A text.", "web", False)),
+        ("(cite_3) (6 days) (not defined) (ent) A text.", ("cite_3", "A text.", "ent", True)),
+        ("(3 weeks ago) it opened.", ("1", "(3 weeks ago) it opened.", None, None)),
     ],
 )
 def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: Path) -> None:
@@ -294,6 +299,74 @@ def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: 
     (sample,) = read_grounded(write(tmp_path / "g.jsonl", [row]))
     (one,) = sample.passages
     assert (one.id, one.text, one.provider, one.private) == expected
+
+
+def test_what_is_not_understood_is_counted(tmp_path: Path) -> None:
+    """Heads, labels that contradict each other, unknown words: each says what it counts as."""
+    head = "[cite_1] [6 days] [not defined] [web] [rank three] A text."
+    row = {
+        "sample_id": "a", "question": "q", "grounding": [head, "[cite_2] b", "[cite_3] c", "[cite_4] d"],
+        "evidence_relevant": ["YES", "YES", "NO", "YES"],
+        "evidence_correct": ["IRRELEVANT", "", "OUTDATED", "SOSO"],
+        "answer_generate": "It opened.", "answer_validate": "PERHAPS",
+    }  # fmt: skip
+    unknown: Counter[str] = Counter()
+    (sample,) = read_grounded(write(tmp_path / "g.jsonl", [row]), unknown=unknown)
+    assert unknown == {
+        "head [rank three] (left in the text)": 1,
+        "RELEVANT, second label IRRELEVANT (counts in the wide reading alone)": 1,
+        "IRRELEVANT, second label OUTDATED (counts as irrelevant)": 1,
+        "second label SOSO (counts in the wide reading alone, if relevant)": 1,
+        "answer_validate perhaps (decides nothing)": 1,
+    }
+    first = sample.passages[0]
+    assert (first.id, first.age, first.date, first.provider) == ("cite_1", "6 days", None, "web")
+    assert first.text == "[rank three] A text."
+    assert ([one.id for one in sample.relevant(STRICT)], [one.id for one in sample.relevant(WIDE)]) == (
+        ["cite_2"],  # relevant without a second label
+        ["cite_1", "cite_2", "cite_4"],
+    )
+    assert (sample.deflection, "answer_validate" in sample.tags) == (False, False)
+    # The same contradictions in a row of one's own.
+    passages = [
+        {"text": "a", "relevant": True, "label": "IRRELEVANT"}, {"text": "b", "relevant": False, "label": "RELEVANT"},
+        {"text": "c", "label": "RELEVANT"}, {"text": "d", "label": "IRRELEVANT"},
+    ]  # fmt: skip
+    unknown.clear()
+    (sample,) = read_grounded(
+        write(tmp_path / "own.jsonl", [{"id": "a", "question": "q", "passages": passages}]), unknown=unknown
+    )
+    assert ([one.id for one in sample.relevant(STRICT)], [one.id for one in sample.relevant(WIDE)]) == (
+        ["3"],
+        ["1", "3"],
+    )
+    assert sum(unknown.values()) == 2
+
+
+def test_ids_count_from_zero_too(tmp_path: Path) -> None:
+    row = {
+        "id": "a", "question": "q", "reference_citations": [0],
+        "passages": [{"id": 0, "text": "It opened."}, {"id": 1, "text": "Noise."}],
+    }  # fmt: skip
+    (sample,) = read_grounded(write(tmp_path / "own.jsonl", [row]))
+    assert [one.id for one in sample.passages] == ["0", "1"]
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened [0].")])
+    assert one.citations == CitationCounts(1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "passages", "band"),
+    [(1, 3, "0.00-0.33"), (2, 6, "0.00-0.33"), (2, 3, "0.33-0.67"), (4, 6, "0.33-0.67"), (5, 7, "0.67-1.00"),
+     (2, 5, "0.33-0.67"), (0, 3, "0.00-0.33"), (3, 3, "0.67-1.00")],
+)  # fmt: skip
+def test_a_limit_belongs_to_the_band_below(relevant: int, passages: int, band: str) -> None:
+    sample = GroundedSample(
+        id="a", question="q",
+        passages=tuple(GroundingPassage(id=str(at), text="x", relevant=at < relevant) for at in range(passages)),
+    )  # fmt: skip
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
+    kept = GroundingItem.from_json(orjson.loads(orjson.dumps(one.to_json())))
+    assert slice_of("relevant_share", THIRDS)(kept) == band
 
 
 @pytest.mark.parametrize(
@@ -306,6 +379,9 @@ def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: 
         ({"passages": ["a"], "deflection": "no"}, '"deflection" is'),
         ({"passages": ["a"], "reference_citations": ["7"]}, "no passage's id"),
         ({"passages": ["a"] * 501}, "allowed are 500"),
+        ({"passages": ["a"], "reference": ["In Paris"]}, '"reference" is'),
+        ({"grounding": ["a"], "answer_generate": {"text": "x"}}, '"answer_generate" is'),
+        ({"passages": [{"id": ["1"], "text": "a"}]}, '"id" is'),
         ({"passages": [{"id": "1", "text": "a"}, "b", {"id": "2", "text": "c"}]}, "two passages have one id"),
     ],
 )
@@ -604,6 +680,9 @@ def test_the_commands(
     told = GroundingScoreRun(judged=(first,), sliced="uF", by=("source",), resamples=20).run()
     assert told.ladders["copies"]["strict"][str(LevelGrounding.FINEST_GROUNDED)].value == 1.0
     assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
+    by_tag = GroundingScoreRun(judged=(first,), sliced="uF", by=("question_tag",)).run().slices["copies"]
+    answerable = Counter(row["tags"]["question_tag"] for row in own_rows() if not row["deflection"])
+    assert {name: one.n for name, one in by_tag["question_tag"].items()} == answerable
     how = f"by {matching.matcher('rules').signature()}, by mention, not entailment]"
     assert told.signature.endswith(f"|ladders:{sha256_of(ladders)[:8]} {how}")
     told.show()
