@@ -290,6 +290,13 @@ TOPICS = (
 )  # fmt: skip
 
 
+# What questions were made from, by topic: one of the paper's private sources, `ent` for another, else the web.
+MADE_FROM = {
+    "billing service": "devops", "filings": "sec", "graph papers": "arxiv", "mail": "enron", "support": "ent",
+    "harbour weather": "ent",
+}  # fmt: skip
+
+
 def own_rows() -> list[dict[str, Any]]:
     """The questions as rows of one's own."""
     return [
@@ -319,6 +326,7 @@ def _row(topic: Topic, id: str, question: str, kinds: str, labels: str, referenc
         "deflection": not cited,
         "tags": {
             "complexity": complexity, "time_sensitivity": time, "popularity": popularity, "category": topic.category,
+            "question_tag": MADE_FROM.get(topic.name, "web"),
         },
     }  # fmt: skip
 
@@ -343,6 +351,7 @@ def garage_rows() -> list[dict[str, Any]]:
                 "question_complexity": tags["complexity"],
                 "question_popularity": tags["popularity"],
                 "question_category": tags["category"],
+                "question_tag": tags["question_tag"],
                 "evidence_relevant": ["YES" if one["relevant"] else "NO" for one in passages],
                 "evidence_correct": [one.get("label") for one in passages],
                 "evidence_cited": [one["id"] in row["reference_citations"] for one in passages],

@@ -40,6 +40,8 @@ class ReplayModel:
         if not self.path.is_file():
             raise ModelError(f"replay:{path}: no such file; name the .jsonl of a run's calls, or answers by hand")
         self._places: dict[tuple[bytes, int], _Place] = {}
+        # The identities of the models whose calls were recorded, as the log tells them.
+        self.recorded: list[Mapping[str, Any]] = []
         self.damaged = 0  # lines that cannot be read: those that a killed run left
         self.identity: Mapping[str, Any] = {"kind": "replay", "sha256": sha256_of(path)}
         self.totals = Totals()
@@ -59,6 +61,8 @@ class ReplayModel:
                 raise ModelError(
                     f"{where}: a log of version {line.get('schema_version')!r}; this program reads version 1"
                 )
+            if isinstance(model := line.get("model"), dict) and model not in self.recorded:
+                self.recorded.append(model)
         elif isinstance(key := line.get("key"), str):
             samples = line.get("samples")
             if line.get("error") is not None or not isinstance(samples, list):

@@ -138,8 +138,12 @@ def _judgement(sample: AttributionSample, outcome: RequestOutcome[tuple[ReadLabe
 
 def model_name(model: ChatModel) -> str:
     """What a signature calls a model: its name, and a hash of all that tells it from others."""
-    identity = dict(model.identity)
-    digest = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
+    return identity_name(model.identity)
+
+
+def identity_name(identity: Mapping[str, object]) -> str:
+    """As `model_name`, of an identity."""
+    digest = hashlib.sha256(orjson.dumps(dict(identity), option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
     called = str(identity.get("model") or identity.get("kind") or "model")
     return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{digest}"
 

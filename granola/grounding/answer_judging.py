@@ -11,15 +11,15 @@ from abstraction.models.chat_model import ChatModel
 from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
-from granola.attribution.chat_evaluator import model_name
 from granola.grounding.answer_sentences import answer_sentences, is_cut
 from granola.grounding.citation_markers import cited_passages, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.judge_models import judge_name
 from granola.grounding.judge_replies import read_deflection, read_grade
-from granola.grounding.ladder_levels import LadderStanding, ladder_standing, level_sentence
+from granola.grounding.ladder_levels import BY_MENTION, MOST_SENTENCES, LadderStanding, ladder_standing, level_sentence
 from granola.grounding.sentence_judges import (
     AGAIN,
     DEFLECTION,
@@ -42,7 +42,8 @@ Pair = tuple[GroundedSample, str]
 class AnswerJudge:
     """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect.
 
-    Where `ladders` has a row of a sample's id, `matcher` says at which level the answer states it.
+    Where `ladders` has a row of a sample's id, `matcher` says which level the answer mentions, and a judge of sentences
+    that reads whether it states that level, or a coarser one. `ladders_hash` tells the ladders in the signature.
     """
 
     sentences: SentenceJudge
@@ -52,11 +53,12 @@ class AnswerJudge:
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=64))
     ladders: Mapping[str, TieredRow] = field(default_factory=dict)
+    ladders_hash: str = ""
     matcher: Matcher | None = None
 
     def signature(self) -> str:
-        """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|ladders:MATCHER`."""
-        chat = f"{model_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
+        """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|ladders:HASH by MATCHER, HOW`."""
+        chat = f"{judge_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
         parts = [
             self.sentences.signature(),
             f"eligibility:{chat}",
@@ -65,7 +67,8 @@ class AnswerJudge:
         if self.chat is not None:
             parts.append(f"prompts:{prompts_hash(dict(self.prompts))[:8]}")
         if self.ladders and self.matcher is not None:
-            parts.append(f"ladders:{self.matcher.signature()}")
+            how = "confirmed by the judge" if self.sentences.reads_meaning else BY_MENTION
+            parts.append(f"ladders:{self.ladders_hash or 'of no file'} by {self.matcher.signature()}, {how}")
         return "|".join(parts)
 
     def judged(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
@@ -76,7 +79,7 @@ class AnswerJudge:
 
     def _batch(self, batch: Sequence[Pair]) -> Iterator[GroundingItem]:
         parted = [
-            answer_sentences(answer, [one.id for one in sample.passages], language=self.language)
+            answer_sentences(answer, [passage.id for passage in sample.passages], language=self.language)
             for sample, answer in batch
         ]
         readings: tuple[Relevance | None, ...] = (None, *Relevance)
@@ -85,7 +88,7 @@ class AnswerJudge:
         declined = self._asked(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
         items = [
             self._item(
-                sample, answer, parted[at], {reading: found[at] for reading, found in against.items()},
+                sample, answer, parted[at], {reading: verdicts[at] for reading, verdicts in against.items()},
                 eligible[at], declined[at],
             )
             for at, (sample, answer) in enumerate(batch)
@@ -93,7 +96,7 @@ class AnswerJudge:
         yield from self._on_ladders(batch, items)
 
     def _on_ladders(self, batch: Sequence[Pair], items: Sequence[GroundingItem]) -> Iterator[GroundingItem]:
-        """The items with their standing on ladders; judges that read are asked about the level that is stated."""
+        """The items with their standing on ladders; judges that read are asked about the level that is mentioned."""
         standings: dict[int, LadderStanding] = {}
         failed: dict[int, dict[str, str]] = {}
         if self.matcher is not None:
@@ -101,38 +104,81 @@ class AnswerJudge:
                 if (row := self.ladders.get(sample.id)) is not None and len(row.levels) > 1:
                     standings[at] = ladder_standing(sample, answer, row, self.matcher, language=self.language)
         if self.sentences.reads_meaning:
-            stated = {at: one.stated for at, one in standings.items() if one.stated is not None}
+            self._confirm_levels(batch, items, standings, failed)
             for reading in Relevance:
-                asked = [
-                    SentencesAsked(
-                        id=f"{batch[at][0].id} level {reading}", question=batch[at][0].question,
-                        sentences=(level_sentence(self.ladders[batch[at][0].id], level),),
-                        passages=_ordered(batch[at][0].relevant(reading)),
-                    )
-                    for at, level in stated.items()
-                ]  # fmt: skip
-                for at, (verdicts, why) in zip(stated, self.sentences.verdicts(asked), strict=True):
-                    told = None if verdicts[0] is None else verdicts[0] is SentenceVerdict.SUPPORTED
-                    one = standings[at]
-                    standings[at] = replace(one, supported={**one.supported, reading: told})
-                    if why:
-                        failed.setdefault(at, {})[f"level {reading}"] = why
+                self._judge_levels(batch, reading, standings, failed)
         for at, item in enumerate(items):
             yield replace(
                 item, ladder=standings.get(at), judge=self.signature(), unjudged={**item.unjudged, **failed.get(at, {})}
             )
 
+    def _confirm_levels(
+        self,
+        batch: Sequence[Pair],
+        items: Sequence[GroundingItem],
+        standings: dict[int, LadderStanding],
+        failed: dict[int, dict[str, str]],
+    ) -> None:
+        """Let the judge say which level an answer states, the mentioned one or a coarser one.
+
+        A standing is taken out where the judge says nothing.
+        """
+        asked = []
+        mentioned = {at: standing.mentioned for at, standing in standings.items() if standing.mentioned is not None}
+        standings |= {at: replace(standing, judged=True) for at, standing in standings.items()}
+        for at, level in mentioned.items():
+            sample, ladder = batch[at][0], self.ladders[batch[at][0].id]
+            ids = [passage.id for passage in sample.passages]
+            stating = [without_markers(text, ids) for text in items[at].sentences[:MOST_SENTENCES]]
+            asked.append(
+                SentencesAsked(
+                    id=f"{sample.id} level stated", question=sample.question,
+                    sentences=tuple(level_sentence(ladder, one) for one in range(level, len(ladder.levels) + 1)),
+                    passages=tuple(GroundingPassage(id="answer", text=text) for text in stating),
+                )
+            )  # fmt: skip
+        for (at, level), (verdicts, why) in zip(mentioned.items(), self.sentences.verdicts(asked), strict=True):
+            if None in verdicts:
+                del standings[at]
+                failed.setdefault(at, {})["level stated"] = why or "no verdict"
+                continue
+            confirmed = (level + above for above, one in enumerate(verdicts) if one is SentenceVerdict.SUPPORTED)
+            standings[at] = replace(standings[at], stated=next(confirmed, None))
+
+    def _judge_levels(
+        self,
+        batch: Sequence[Pair],
+        reading: Relevance,
+        standings: dict[int, LadderStanding],
+        failed: dict[int, dict[str, str]],
+    ) -> None:
+        """Let the judge say whether the relevant passages entail the level that is stated."""
+        stated = {at: standing.stated for at, standing in standings.items() if standing.stated is not None}
+        asked = [
+            SentencesAsked(
+                id=f"{batch[at][0].id} level {reading}", question=batch[at][0].question,
+                sentences=(level_sentence(self.ladders[batch[at][0].id], level),),
+                passages=_ordered(batch[at][0].relevant(reading)),
+            )
+            for at, level in stated.items()
+        ]  # fmt: skip
+        for at, (verdicts, why) in zip(stated, self.sentences.verdicts(asked), strict=True):
+            entailed = None if verdicts[0] is None else verdicts[0] is SentenceVerdict.SUPPORTED
+            standings[at] = replace(standings[at], supported={**standings[at].supported, reading: entailed})
+            if entailed is None:
+                failed.setdefault(at, {})[f"level {reading}"] = why or "no verdict"
+
     def _verdicts(
         self, batch: Sequence[Pair], parted: Sequence[Sequence[str]], reading: Relevance | None
     ) -> list[tuple[Verdicts, str]]:
         asked = []
-        for (sample, _), own in zip(batch, parted, strict=True):
-            ids = [one.id for one in sample.passages]
+        for (sample, _), cut in zip(batch, parted, strict=True):
+            ids = [passage.id for passage in sample.passages]
             passages = sample.passages if reading is None else sample.relevant(reading)
             asked.append(
                 SentencesAsked(
                     id=f"{sample.id} {reading or 'all'}", question=sample.question,
-                    sentences=tuple(without_markers(text, ids) for text in own), passages=_ordered(passages),
+                    sentences=tuple(without_markers(text, ids) for text in cut), passages=_ordered(passages),
                 )
             )  # fmt: skip
         return list(self.sentences.verdicts(asked))
@@ -172,23 +218,25 @@ class AnswerJudge:
         eligible: tuple[str | None, str],
         declined: tuple[str | None, str],
     ) -> GroundingItem:
-        ids = [one.id for one in sample.passages]
+        ids = [passage.id for passage in sample.passages]
         cited, strange = cited_passages(answer, ids)
-        told = {"eligibility": eligible[1], "deflection": declined[1]}
+        lacking = {"eligibility": eligible[1], "deflection": declined[1]}
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
-        told |= {
+        lacking |= {
             f"sentences {reading or 'all'}": why
             for reading, (_, why) in against.items()
             if reading is None or reading in labelled
         }
         if is_cut(answer, parted):
-            told[CUT] = f"of {len(answer):,} characters the first {len(parted):,} sentences were judged"
-        rule = deflects(answer, language=self.language)
-        if declined[0] is not None:
-            rule = "judge" if declined[0] == "deflects" else None
+            lacking[CUT] = f"of {len(answer):,} characters the first {len(parted):,} sentences were judged"
+        rule: str | None = deflects(answer, language=self.language) or ""
+        if self.asks_deflection and answer.strip():
+            rule = None if declined[0] is None else "judge" if declined[0] == "deflects" else ""
         grade = None if eligible[0] is None else AnswerVerdict(eligible[0])
         if not answer.strip() and self.chat is not None:
             grade = AnswerVerdict.MAJOR  # an empty answer answers nothing, whoever would judge it
+        elif self.chat is not None and not sample.reference.strip():
+            lacking["eligibility"] = "no reference"
         return GroundingItem(
             id=sample.id,
             answer=answer,
@@ -200,11 +248,11 @@ class AnswerJudge:
             deflects=rule,
             citations=None if sample.cited is None else counted(cited, sample.cited, strange=len(strange)),
             by_relevance={
-                reading: counted(cited, [one.id for one in sample.relevant(reading)], strange=len(strange))
+                reading: counted(cited, [passage.id for passage in sample.relevant(reading)], strange=len(strange))
                 for reading in labelled
             },
             tags=_tags(sample),
-            unjudged={name: why for name, why in told.items() if why},
+            unjudged={name: why for name, why in lacking.items() if why},
         )
 
 
@@ -215,10 +263,10 @@ def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ..
 
 def _tags(sample: GroundedSample) -> dict[str, str]:
     share = sample.relevant_share(Relevance.STRICT)
-    providers = sorted({one.provider for one in sample.passages if one.provider})
+    providers = sorted({passage.provider for passage in sample.passages if passage.provider})
     return {
         **sample.tags,
-        **({"relevant_share": f"{share:.4f}"} if share is not None else {}),
+        **({"relevant_share": repr(share)} if share is not None else {}),
         **({"providers": ", ".join(providers)[:200]} if providers else {}),
         **({"source": sample.source} if sample.source is not None else {}),
     }

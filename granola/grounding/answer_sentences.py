@@ -21,7 +21,15 @@ _FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _RULE = re.compile(r"[ \t]{0,3}(?:(?:[-*_=][ \t]?){3,80}|\|?(?:[ :-]{1,40}\|){1,40}[ :-]{0,40})")
 # A heading above a list of what was cited; what follows states nothing.
 _REFERENCES = re.compile(
-    r"[#*_ \t]{0,8}(?:sources?|references?|citations?|bibliography|works cited)[*_ \t]{0,4}:?[*_ \t]{0,4}",
+    r"[#*_ \t]{0,8}(?:sources?|references?|citations?|bibliography|works cited|quellen|quellenangaben|références?"
+    r"|fuentes|referencias)[*_ \t]{0,4}:?[*_ \t]{0,4}",
+    re.IGNORECASE,
+)
+# What is left of "Sources: [1], [2]" without its markers.
+_SOURCES = re.compile(
+    r"[#*_>( \t-]{0,8}(?:(?:all|cited|used|the) ){0,2}(?:sources?|references?|citations?|bibliography|works cited"
+    r"|passages?|documents?|quellen?|quellenangaben?|referenzen|références?|fuentes?|referencias?)(?: (?:used|cited))?"
+    r"[*_ \t]{0,4}:?(?:[\s,;.&)*_-]|and\b|und\b|et\b|y\b|(?<=[\s,;:])\d{1,3}(?=[\s,;.]|$)){0,200}",
     re.IGNORECASE,
 )
 _NEXT_NUMBER = re.compile(r"(?:^|\s|(?<=:))(\d{1,3})[.)]$")
@@ -34,6 +42,7 @@ _ABBREVIATED = re.compile(
 _TITLE_CUT = re.compile(r"(?:^|[\s*_\"“(])(?:[A-Z]\.){2,4}$")  # "E.T. the Extra-Terrestrial"
 _ENDED = re.compile(r"[.!?:;。！？…][\"'”’)\]*_]{0,4}\s*$")
 _WORD = re.compile(r"\w")
+_DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -48,20 +57,22 @@ class _AnswerPart:
 def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en") -> list[str]:
     """The sentences in order. Items of a list are cut apart, also where they follow on one line.
 
-    A citation alone, or with the number of a list's item, goes to the sentence before it. Rules, code fences, and a
-    list of sources at the end state nothing.
+    A citation alone, or with the number of a list's item, goes to the sentence before it. Rules, code fences, a list
+    of sources at the end, and a heading with nothing but citations behind it state nothing.
     """
     parts: list[str] = []
-    for piece in _parts(text[:LONGEST], language):
+    for piece in _parts(text[:LONGEST], ids, language):
         sentence = piece.text
+        if _lists_sources(sentence, ids):
+            continue
         said = without_markers(sentence, ids)
         numbering = parts and not _LETTER.search(said) and _NEXT_NUMBER.search(said.strip())
         if _WORD.search(said) and not numbering:
-            lead = [marker for marker in markers(sentence, ids) if marker.start == 0 and not marker.inline]
-            behind = sentence[lead[0].end :].strip() if lead else ""
+            lead = _leading(sentence, ids)
+            behind = sentence[lead:].strip()
             if lead and parts and not piece.opens and not behind[:1].islower():
                 # "... in 1999. [3] It then ..." : the citation is of what stands before it.
-                parts[-1] = f"{parts[-1]} {sentence[: lead[0].end].strip()}"
+                parts[-1] = f"{parts[-1]} {sentence[:lead].strip()}"
                 sentence = behind
             parts.append(sentence)
         elif parts and markers(sentence, ids):
@@ -75,7 +86,53 @@ def is_cut(text: str, parts: Sequence[str]) -> bool:
     return len(text) > LONGEST or len(parts) >= MOST
 
 
-def _parts(text: str, language: str) -> Iterator[_AnswerPart]:
+def _lists_sources(sentence: str, ids: Sequence[str]) -> bool:
+    """Whether a sentence is a heading of sources with citations, or their bare numbers, and nothing else."""
+    cited = markers(sentence, ids)
+    out, at = [], 0
+    for marker in cited:
+        if marker.start >= at:
+            out.append(sentence[at : marker.start])
+            at = marker.end
+    bare = " ".join([*out, sentence[at:]])
+    if cited:
+        return _SOURCES.fullmatch(bare) is not None
+    return ":" in bare and bool(_DIGIT.search(bare)) and _SOURCES.fullmatch(bare) is not None
+
+
+def _leading(sentence: str, ids: Sequence[str]) -> int:
+    """Where the citations that a sentence begins with end."""
+    end = 0
+    for marker in markers(sentence, ids):
+        if marker.inline or sentence[end : marker.start].strip(" ,;"):
+            break
+        end = marker.end
+    return end
+
+
+def _led(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
+    """Sentences with the citations that are their subject: "It rose. [2]", "says it fell." are cut behind "rose."."""
+    out: list[str] = []
+    for sentence in sentences_cut:
+        if out and sentence[:1].islower() and (start := _trailing(out[-1], ids)) is not None:
+            out[-1], sentence = out[-1][:start].rstrip(), f"{out[-1][start:]} {sentence}"
+        out.append(sentence)
+    return out
+
+
+def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
+    """Where the citations begin that stand apart behind a sentence's end; None where there are none."""
+    end, start, apart = len(sentence), None, True
+    for marker in reversed(markers(sentence, ids)):
+        if marker.inline or sentence[marker.end : end].strip(" ,;"):
+            break
+        end = marker.start
+        apart = apart and sentence[end - 1 : end] == " "
+        start = end if apart else start
+    return start if _ENDED.search(sentence[:end]) else None
+
+
+def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart]:
     for line in _lines(text):
         for piece in _BULLET.split(line):
             if not piece.strip():
@@ -84,7 +141,7 @@ def _parts(text: str, language: str) -> Iterator[_AnswerPart]:
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = _HEADING.sub("", piece[item.end() :] if item else piece).strip()
             opens = True
-            for sentence in _joined(sentences(bare, language)):
+            for sentence in _led(_joined(sentences(bare, language)), ids):
                 following = _NEXT_NUMBER.search(sentence)
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
@@ -117,17 +174,17 @@ def _lines(text: str) -> list[str]:
     return kept
 
 
-def _joined(found: list[str]) -> list[str]:
+def _joined(sentences_cut: list[str]) -> list[str]:
     """Sentences that were cut behind an abbreviation put together again."""
     out: list[str] = []
-    for one in found:
-        first = one[:1]
+    for sentence in sentences_cut:
+        first = sentence[:1]
         cut = bool(out) and (
             (first.islower() and (_ABBREVIATED.search(out[-1]) or _TITLE_CUT.search(out[-1])))
             or (first.isdigit() and _ABBREVIATED.search(out[-1]) and not out[-1][-2:-1].isdigit())
         )
         if cut:
-            out[-1] = f"{out[-1]} {one}"
+            out[-1] = f"{out[-1]} {sentence}"
         else:
-            out.append(one)
+            out.append(sentence)
     return out

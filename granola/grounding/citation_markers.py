@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
-_WORD = (
-    r"(?:sources?|passages?|documents?|docs?|refs?|references?|citations?|cites?|snippets?|evidence|ids?|chunks?|web"
-    r"|no|nr)"
+_NOUN = (
+    r"(?:sources?|passages?|documents?|snippets?|quellen?|passagen?|dokumente?|fuentes?|pasajes?|documentos?"
+    r"|fragmentos?|extraits?)"
 )
-_DASH = r"(?:-|–|—|‑|−|to|\.\.)"
+_WORD = rf"(?:{_NOUN}|docs?|refs?|references?|citations?|cites?|evidence|ids?|chunks?|web|no|nr)"
+_DASH = r"(?:-|–|—|‑|−|to|through|thru|bis|à|\.\.)"
+_AND = r"(?:and|und|et|y)"
 _BRACKETS = re.compile(
     r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)|[【［](?P<wide>[^】［］【\n]{1,200})[】］]"
     r"|<(?:sup|cite)>(?P<tag>[^<>\n]{1,60})</(?:sup|cite)>"
 )
 _JOINED = re.compile(rf"\[(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(\d{{1,6}})\]")
-_LEAD = re.compile(rf"(?:see |see also |cf\.? |from )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}", re.IGNORECASE)
-_PART = re.compile(r",|;|&|/|\band\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
+_LEAD = re.compile(
+    rf"(?:see |see also |cf\.? |from |siehe |vgl\.? |voir |v[ée]ase |ver )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}",
+    re.IGNORECASE,
+)
+_PART = re.compile(rf"[,;，；、&/]|\b{_AND}\b|(?<=\d) {{1,4}}(?=\d)", re.IGNORECASE)
 _RANGE = re.compile(rf"(\d{{1,6}}) {{0,4}}{_DASH} {{0,4}}(\d{{1,6}})\Z")
 # What may stand behind a number: "1: NYT", "1 (web)", "1†source"; and what is no citation beside one: pages, dates.
 _NUMBER = re.compile(r"(\d{1,4})(?: {0,2}(?:†|:|\(|\||–|—| - )[^,;]{0,120})?\Z")
@@ -30,10 +35,10 @@ _BESIDE = re.compile(
 )
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
 _INLINE = re.compile(
-    r"\b(?:passages?|sources?|documents?|snippets?) (?P<first>\d{1,3})"
-    r"(?P<rest>(?: {0,2}(?:,|and|&|,? and) {0,2}\d{1,3}){0,9})\b",
+    rf"\b{_NOUN} (?P<numbers>#?\d{{1,3}}(?: {{0,2}}(?:,? {{0,2}}{_AND}|,|&|{_DASH}) {{0,2}}#?\d{{1,3}}){{0,9}})\b",
     re.IGNORECASE,
 )
+_SPAN = re.compile(rf"(\d{{1,3}})(?: {{0,2}}{_DASH} {{0,2}}#?(\d{{1,3}}))?", re.IGNORECASE)
 # Behind a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin².
 _SUPERSCRIPT = re.compile(
     r"(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)(?<!\bexp)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}"
@@ -109,14 +114,14 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
             found = [one for one in found if not match.start() <= one.start < match.end()]
             found.append(Marker(match.start(), match.end(), tuple(between)))
     for match in _SUPERSCRIPT.finditer(text):
-        name = known[match[0].translate(_DIGITS).lstrip("0")]
+        name = known[str(int(match[0].translate(_DIGITS)))]
         if name is not None:
             found.append(Marker(match.start(), match.end(), (name,)))
     taken = [(one.start, one.end) for one in found]
     for match in _INLINE.finditer(text):
-        told = [known[number] for number in re.findall(r"\d{1,3}", match["first"] + match["rest"])]
-        if all(told) and not any(start <= match.start() < end for start, end in taken):
-            found.append(Marker(match.start(), match.end(), tuple(filter(None, told)), inline=True))
+        names = tuple(_spanned(match["numbers"], known))
+        if all(known[name] for name in names) and not any(start <= match.start() < end for start, end in taken):
+            found.append(Marker(match.start(), match.end(), names, inline=True))
     return sorted(found, key=lambda marker: marker.start)
 
 
@@ -196,8 +201,16 @@ def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _spanned(numbers: str, known: PassageNames) -> Iterator[str]:
+    """The names of "1, 3-5 and 7"; what is no rising range is named by its ends."""
+    for first, last in _SPAN.findall(numbers):
+        between = _range(int(first), int(last), known) if last else []
+        for number in between or filter(None, (first, last)):
+            yield known[number] or number
+
+
 def _range(low: int, high: int, known: PassageNames) -> list[str]:
-    if not 0 < low <= high < low + WIDEST:
+    if not low <= high < low + WIDEST or (low == 0 and known["0"] is None):
         return []
     return [known[str(number)] or str(number) for number in range(low, high + 1)]
 

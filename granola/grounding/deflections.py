@@ -17,6 +17,7 @@ LONGEST = 4_000  # characters of an answer that are looked at
 SENTENCE = 600  # of a sentence
 LOOKED_AT = 3  # sentences, what greets and thanks among them
 _MARK = "\x01"  # in the place of a citation
+_SPACE = re.compile(r" (?=[,.;:!?])")  # before a mark of punctuation, where a citation was
 _NOTS = re.compile(r",[^,]{0,60}\b(?:not|n't|n’t|none|no)\b[^,]{0,60}$")
 
 
@@ -42,62 +43,59 @@ def deflects(answer: str, *, language: str = "en") -> str | None:
 
 def _sentences(text: str, language: str) -> list[str]:
     """The first sentences, lines apart, without the marks of headings."""
-    found: list[str] = []
+    first: list[str] = []
     for line in text.splitlines():
         bare = line.strip().lstrip("#*_>- ").replace("**", "")
         if bare:
-            found += sentences(bare, language)
-        if len(found) > LOOKED_AT:
+            first += sentences(bare, language)
+        if len(first) > LOOKED_AT:
             break
-    return [one[:SENTENCE] for one in found]
+    return [sentence[:SENTENCE] for sentence in first]
 
 
 def _declines(sentence: str, code: str) -> str | None:
     marked, cited = _marked(sentence)
-    plain = " ".join(marked.replace(_MARK, "").split())
+    plain = _SPACE.sub("", " ".join(marked.replace(_MARK, "").split()))
+    codes = [one for one in dict.fromkeys((code, "en")) if one in _data()["passages"]]
     if not cited and _pattern("sentences", "concedes").match(plain):
         return "passages:en"
+    whole = plain
     opening = _pattern("sentences", "opening")
     for _ in range(2):
-        plain = plain[found.end() :] if (found := opening.match(plain)) else plain
-    told = next((one for one in dict.fromkeys((code, "en")) if _says_that_passages_do_not_tell(plain, one)), None)
-    asserts = _pattern("sentences", "goes_on").search(plain) is not None or (
+        plain = plain[opened.end() :] if (opened := opening.match(plain)) else plain
+    declining = next((one for one in codes if _pattern("passages", one).match(plain)), None)
+    asserts = any(_pattern(kind, one).search(plain) for one in codes for kind in ("goes_on", "contrast")) or (
         _pattern("sentences", "though").match(plain) is not None and not _NOTS.search(plain)
     )
-    if told is not None and not asserts and (not cited or _cites_the_subject(marked)):
-        return f"passages:{told}"
-    return None if cited else _by_the_matcher(plain, code)
+    about_cited = not cited or _cites_the_subject(marked) or _pattern("cited", "en").match(whole) is not None
+    if declining is not None and not asserts and about_cited:
+        return f"passages:{declining}"
+    return None if cited else _by_the_matcher(plain, code, declining is not None)
 
 
-def _by_the_matcher(plain: str, code: str) -> str | None:
+def _by_the_matcher(plain: str, code: str, passages_named: bool) -> str | None:
     """The matcher's rule. It is made for short answers: a long one must also say what it cannot do, or lacks."""
-    found = refusal(plain, code) or (refusal(plain, "en") if code != "en" else None)
-    if found is None or (found.guess and found.offer):
+    refused = refusal(plain, code) or (refusal(plain, "en") if code != "en" else None)
+    if refused is None or (refused.guess and refused.offer):
         return None
-    if found.rule in ("abstain:not-stated", "abstain:no-information"):
-        about_us = found.rule == "abstain:no-information" and re.search(r"\b(?:i|we) ", plain, re.IGNORECASE)
-        return found.rule if about_us or _says_that_passages_do_not_tell(plain, "en") else None
-    if found.rule in _data()["confirmed"] and not _pattern("confirmed", found.rule).search(plain):
+    if refused.rule in ("abstain:not-stated", "abstain:no-information"):
+        about_us = refused.rule == "abstain:no-information" and re.search(r"\b(?:i|we) ", plain, re.IGNORECASE)
+        return refused.rule if about_us or passages_named else None
+    if refused.rule in _data()["confirmed"] and not _pattern("confirmed", refused.rule).search(plain):
         return None
-    return found.rule
-
-
-def _says_that_passages_do_not_tell(sentence: str, code: str) -> bool:
-    if code not in _data()["passages"]:
-        return False
-    return _pattern("passages", code).match(sentence) is not None
+    return refused.rule
 
 
 def _marked(sentence: str) -> tuple[str, bool]:
     """The sentence with a mark in the place of each citation in brackets, and whether it has any."""
-    known = [str(number) for number in range(1, 100)]
-    found = [one for one in markers(sentence, known) if not one.inline]
+    known = [str(number) for number in range(100)]
+    cited = [marker for marker in markers(sentence, known) if not marker.inline]
     out, at = [], 0
-    for one in found:
-        if one.start >= at:
-            out.append(sentence[at : one.start] + _MARK)
-            at = one.end
-    return "".join([*out, sentence[at:]]), bool(found)
+    for marker in cited:
+        if marker.start >= at:
+            out.append(sentence[at : marker.start] + _MARK)
+            at = marker.end
+    return "".join([*out, sentence[at:]]), bool(cited)
 
 
 def _cites_the_subject(marked: str) -> bool:
@@ -110,8 +108,8 @@ def _cites_the_subject(marked: str) -> bool:
 @cache
 def _data() -> dict[str, Any]:
     """`parts` stand in other patterns as <name>; `passages` by language, each a list of ways to say it."""
-    found: dict[str, Any] = orjson.loads((files("granola") / "grounding" / "deflection_patterns.json").read_bytes())
-    return found
+    patterns: dict[str, Any] = orjson.loads((files("granola") / "grounding" / "deflection_patterns.json").read_bytes())
+    return patterns
 
 
 @cache

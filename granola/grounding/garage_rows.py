@@ -15,22 +15,28 @@ from abstraction.formats.records import excerpt
 from granola.errors import SampleError
 from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
+from granola.grounding.passage_ages import is_age, is_date
 from granola.grounding.sample_fields import (
     LONGEST,
+    both_steps,
+    count_odd,
     is_cited,
     is_private,
-    is_yes,
+    is_provider,
+    is_untold,
     label_word,
     optional_text,
     parallel_list,
     passage_list,
     relevant_by,
-    second_label,
     text_field,
     told_text,
+    validation,
 )
 
-_MARK = re.compile(r"\s{0,9}(?:\[(?P<square>[^\]\[\n]{1,240})\]|【(?P<wide>[^】【\n]{1,240})】)\s{0,9}")
+_MARK = re.compile(
+    r"\s{0,9}(?:\[(?P<square>[^\]\[\n]{1,240})\]|【(?P<wide>[^】【\n]{1,240})】|\((?P<round>[^()\n]{1,240})\))\s{0,9}"
+)
 _KEYED = re.compile(r"(?P<key>[A-Za-z][A-Za-z _-]{0,39}?)\s{0,3}[:=]\s{0,3}(?P<value>[^\n]{0,200})")
 _NAMES = ("provider", "source", "date", "age")
 _LINE = re.compile(
@@ -48,22 +54,25 @@ MARKS = 8  # marks before a text, at most
 def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSample:
     """The question of a row. Raises SampleError.
 
-    A question is to be declined where its answer was not validated: `answer_validate` is YES for 1,939 questions of the
-    published file and empty for 427, the paper's two groups. Without that field: where the answer is empty or deflects.
+    A question is to be declined where its human answer is empty or deflects. `answer_validate` tells whether a second
+    annotator validated that answer, by the data's README, and is a tag.
     """
     given = passage_list(data, "grounding")
-    heads = [_headed(one) for one in given]
+    heads = [_headed(one, unknown) for one in given]
     marks = [head.get("id") for head in heads]
     named = None not in marks and len(set(marks)) == len(marks)
     relevant = parallel_list(data, "evidence_relevant", len(given))
     correct = parallel_list(data, "evidence_correct", len(given))
     cited = parallel_list(data, "evidence_cited", len(given))
+    steps = [
+        both_steps(relevant_by(label_word(first), unknown), label_word(second), unknown)
+        for first, second in zip(relevant, correct, strict=True)
+    ]
     passages = tuple(
         GroundingPassage(
             id=str(head["id"] if named else at + 1), text=head["text"] or "", date=head.get("date"),
             age=head.get("age"), provider=head.get("provider"), private=is_private(head.get("provider")),
-            relevant=relevant_by(label_word(relevant[at]), unknown),
-            label=second_label(label_word(correct[at]), unknown),
+            relevant=steps[at][0], label=steps[at][1],
         )
         for at, head in enumerate(heads)
     )  # fmt: skip
@@ -79,8 +88,8 @@ def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> Grou
         cited=None
         if data.get("evidence_cited") is None
         else tuple(one.id for one, mark in zip(passages, cited, strict=True) if is_cited(mark, unknown)),
-        deflection=not is_yes(data["answer_validate"]) if "answer_validate" in data else deflects(answer) is not None,
-        tags=_tags(data),
+        deflection=deflects(answer) is not None,
+        tags={**_tags(data), **({} if (word := validation(data, unknown)) is None else {"answer_validate": word})},
     )
 
 
@@ -108,37 +117,44 @@ def time_sensitivity(kind: str | None, sensitive: str | None) -> str | None:
     return "static" if sensitive is not None and sensitive.strip().casefold() in ("no", "false", "0") else None
 
 
-def _headed(given: object) -> dict[str, str | None]:
+def _headed(given: object, unknown: Counter[str] | None) -> dict[str, str | None]:
     """`text`, and as far as told `id`, `date`, `age` and `provider` of a passage, an object or a text with marks."""
     if isinstance(given, Mapping):
-        told = {
-            name: next((found for key in keys if (found := told_text(given, key))), None)
+        fields = {
+            name: next((value for key in keys if (value := told_text(given, key))), None)
             for name, keys in _IN_OBJECT.items()
         }
         cite = next((key for key in given if isinstance(key, str) and _CITE.fullmatch(key)), None)
-        if cite is not None and told["text"] is None:
-            told |= {"text": optional_text(given, cite), "id": cite}
-        text = told.pop("text")
+        if cite is not None and fields["text"] is None:
+            fields |= {"text": optional_text(given, cite), "id": cite}
+        text = fields.pop("text")
         if text is None:
             raise SampleError(f"a passage has no text under cite_1 and so on, nor under text: {excerpt(repr(given))}")
-        marked = _headed(text)
-        return {**marked, **{name: value for name, value in told.items() if value is not None}}
+        return {**_marked(text, unknown), **{name: value for name, value in fields.items() if value is not None}}
     if not isinstance(given, str) or not given.strip():
         raise SampleError(f"a passage is {excerpt(repr(given))}; expected a text")
-    head: dict[str, str | None] = {}
+    return _marked(given, unknown)
+
+
+def _marked(given: str, unknown: Counter[str] | None) -> dict[str, str | None]:
+    """A text with marks before it: [cite_1] [Age: 6 days] (Provider: web), or their values alone, or lines of them.
+
+    A mark in square brackets behind the first that is none of these is text, and counted in `unknown`.
+    """
+    head: dict[str, str] = {}
     rest = given[:LONGEST]
     for number in range(MARKS):
         match = _MARK.match(rest)
         if match is not None:
-            mark = str(match["square"] or match["wide"]).strip()
-            keyed = _KEYED.fullmatch(mark)
-            name = _name(keyed["key"]) if keyed else None
-            if keyed is not None and name is not None:
-                head.setdefault(name, keyed["value"].strip())
-            elif number == 0:
-                head["id"] = mark
-            else:
-                break  # brackets of the text itself
+            mark = str(match["square"] or match["wide"] or match["round"]).strip()
+            name, value = _mark_of(mark, keyed_only=match["round"] is not None and not head)
+            if name is None and number == 0 and (match["round"] is None or _CITE.fullmatch(mark)):
+                name, value = "id", mark
+            if name is None:
+                if number and match["round"] is None:
+                    count_odd(unknown, f"head [{mark[:40]}] (left in the text)")
+                break
+            head.setdefault(name, value)
         else:
             match = _LINE.match(rest)
             if match is None:
@@ -149,9 +165,25 @@ def _headed(given: object) -> dict[str, str | None]:
     text = rest[body.end() :] if body else rest
     if not text.strip():
         raise SampleError(f"a passage has no text: {excerpt(repr(given))}")
-    return {**head, "text": text}
+    return {**{name: told_text(head, name) for name in head}, "text": text}
+
+
+def _mark_of(mark: str, *, keyed_only: bool) -> tuple[str | None, str]:
+    """What a mark tells, by its key or by what its value looks like, and the value."""
+    keyed = _KEYED.fullmatch(mark)
+    if keyed is not None and (name := _name(keyed["key"])) is not None:
+        return name, keyed["value"].strip()
+    if keyed_only:
+        return None, mark
+    if is_provider(mark):
+        return "provider", mark
+    if is_age(mark):
+        return "age", mark
+    if is_date(mark):
+        return "date", mark
+    return ("", mark) if is_untold(mark) else (None, mark)
 
 
 def _name(key: str) -> str | None:
-    found = next((name for name in _NAMES if name in key.casefold()), None)
-    return "provider" if found == "source" else found
+    named = next((name for name in _NAMES if name in key.casefold()), None)
+    return "provider" if named == "source" else named

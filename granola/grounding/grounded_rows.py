@@ -18,13 +18,11 @@ from granola.grounding.garage_rows import garage_sample
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
 from granola.grounding.sample_fields import (
     LONGEST,
-    is_first_step,
+    both_steps,
     is_private,
     label_word,
     optional_text,
     passage_list,
-    relevant_by,
-    second_label,
     text_field,
 )
 
@@ -37,14 +35,15 @@ def read_grounded(
 ) -> Iterator[GroundedSample]:
     """The questions of a file, GaRAGe's or one's own, told row by row.
 
-    Bad and repeated rows go to `on_reject`, else they raise. `unknown` counts labels that are none of the known ones.
+    Bad and repeated rows go to `on_reject`, else they raise. `unknown` counts what was not understood, in words that
+    say what it counts as: labels that are none of the known ones or contradict each other, and heads of passages.
     """
     seen: dict[str, str] = {}
     for record in read_records(path):
         row = record if isinstance(record, RejectedRow) else None
         if row is None and not isinstance(record, RejectedRow):
             try:
-                read = garage_sample if "grounding" in record.data else _own
+                read = garage_sample if "grounding" in record.data else _plain_sample
                 sample = read(record.data, unknown)
                 if sample.id in seen:
                     raise SampleError(f"id {sample.id!r} stands already at {seen[sample.id]}")
@@ -59,7 +58,7 @@ def read_grounded(
         on_reject(row)
 
 
-def _own(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSample:
+def _plain_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSample:
     passages = tuple(_passage(one, at, unknown) for at, one in enumerate(passage_list(data, "passages"), 1))
     known = {one.id for one in passages}
     if len(known) < len(passages):
@@ -96,11 +95,10 @@ def _passage(given: object, number: int, unknown: Counter[str] | None) -> Ground
     for name, value in (("relevant", relevant), ("private", private)):
         if value is not None and not isinstance(value, bool):
             raise SampleError(f'passage {number}: "{name}" is {excerpt(repr(value))}; expected true or false')
-    if is_first_step(label):
-        relevant, label = relevant_by(label, unknown), None
+    relevant, label = both_steps(relevant, label, unknown)
     provider = optional_text(given, "provider")
     return GroundingPassage(
-        id=str(given.get("id") or number), text=text_field(given, "text"), date=optional_text(given, "date"),
-        age=optional_text(given, "age"), provider=provider, relevant=relevant, label=second_label(label, unknown),
-        private=is_private(provider) if private is None else private,
+        id=str(number) if given.get("id") in (None, "") else text_field(given, "id"), text=text_field(given, "text"),
+        date=optional_text(given, "date"), age=optional_text(given, "age"), provider=provider, relevant=relevant,
+        label=label, private=is_private(provider) if private is None else private,
     )  # fmt: skip

@@ -37,12 +37,15 @@ class GroundingPassage:
     private: bool | None = None
 
     def is_relevant(self, reading: Relevance) -> bool | None:
-        """Whether it counts; a relevant passage without a second label counts in both readings."""
+        """Whether it counts; a relevant passage without a second label counts in both readings.
+
+        One whose second label is of no known kind, or contradicts the first step, counts in the wide one alone.
+        """
         if self.relevant is False:
             return False
         if self.label in WIDE_LABELS:
             return self.label in STRICT_LABELS or reading is Relevance.WIDE
-        if self.label is not None:  # a label that is none of the known ones: relevant by the first step alone
+        if self.label is not None:  # relevant by the first step alone
             return bool(self.relevant) and reading is Relevance.WIDE
         return self.relevant
 

@@ -39,9 +39,10 @@ class SentenceVerdict(StrEnum):
 class GroundingItem:
     """One answer. `sentences` has of each its text, its verdict against all passages, and against the relevant ones.
 
-    A verdict is None where a judge gave none; `unjudged` says what is lacking and why. `deflects` names the rule.
-    `system` wrote the answer, `judge` is the signature of who judged it. `ladder` is None where there is none, and so
-    are `citations` where nobody told what to cite. Readings that nobody labelled passages in are absent.
+    A verdict is None where a judge gave none; `unjudged` says what is lacking and why. `deflects` names the rule, "" of
+    an answer that does not deflect, None where the judge that was asked did not say. `system` wrote the answer, `judge`
+    is the signature of who judged it. `ladder` is None where there is none, and so are `citations` where nobody told
+    what to cite. Readings that nobody labelled passages in are absent.
     """
 
     id: str
@@ -51,7 +52,7 @@ class GroundingItem:
     sentences: tuple[str, ...] = ()
     against_all: tuple[SentenceVerdict | None, ...] = ()
     against_relevant: Mapping[Relevance, tuple[SentenceVerdict | None, ...]] = field(default_factory=dict)
-    deflects: str | None = None
+    deflects: str | None = ""
     citations: CitationCounts | None = None
     by_relevance: Mapping[Relevance, CitationCounts] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -174,7 +175,7 @@ class _ItemLine(BaseModel):
     unjudged: dict[str, str] = {}
     ladder: dict[str, Any] | None = None
     system: Annotated[str, Field(max_length=300, strict=True)] = ""
-    judge: Annotated[str, Field(max_length=2_000, strict=True)] = ""
+    judge: Annotated[str, Field(max_length=20_000, strict=True)] = ""
 
     @field_validator("citations", "citations_by_relevance")
     @classmethod
@@ -188,7 +189,7 @@ class _ItemLine(BaseModel):
     @classmethod
     def _share(cls, value: dict[str, str]) -> dict[str, str]:
         share = value.get("relevant_share")
-        if share is not None and re.fullmatch(r"0(?:\.\d{1,9})?|1(?:\.0{1,9})?", share) is None:
+        if share is not None and re.fullmatch(r"0(?:\.\d{1,20})?|1(?:\.0{1,9})?", share) is None:
             raise ValueError(f"relevant_share is {share[:40]!r}; expected a share from 0 to 1")
         return value
 

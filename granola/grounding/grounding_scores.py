@@ -18,7 +18,7 @@ from granola.audit.agreement import wilson
 from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
-from granola.grounding.ladder_levels import LevelGrounding
+from granola.grounding.ladder_levels import BY_MENTION, LevelGrounding
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
 from granola.scoring.system_comparison import Difference, paired_difference
@@ -62,15 +62,17 @@ class GroundingSettings:
     seed: int = 0
 
     def __str__(self) -> str:
-        over = _told(self.over, self.over_of)
-        deflecting = _told(self.deflecting, self.deflecting_of)
+        over = _with_exceptions(self.over, self.over_of)
+        deflecting = _with_exceptions(self.deflecting, self.deflecting_of)
         return (
-            f"over:{over}|deflecting:{deflecting}|unjudged:{self.unjudged}|strict:answers,related"
-            f"|wide:strict,outdated,unknown|boot:{self.times}|seed:{self.seed}|version:{__version__}"
+            f"over:{over}|deflecting:{deflecting}|unjudged:{self.unjudged}|citations over:{Over.ANSWERABLE}"
+            "|strict:answers,related,relevant without second label"
+            "|wide:strict,outdated,unknown,relevant with another second label"
+            f"|intervals:wilson of shares, else boot:{self.times}|seed:{self.seed}|version:{__version__}"
         )
 
 
-def _told(usual: StrEnum, of: Mapping[str, StrEnum]) -> str:
+def _with_exceptions(usual: StrEnum, of: Mapping[str, StrEnum]) -> str:
     return ",".join([str(usual), *(f"{score}={value}" for score, value in sorted(of.items()))])
 
 
@@ -79,15 +81,15 @@ Worth = Callable[[GroundingItem], bool | None]
 
 def worths() -> dict[str, Worth]:
     """The five scores of an item by name; those against relevant passages in both readings."""
-    found: dict[str, Worth] = {
+    scores: dict[str, Worth] = {
         "E": lambda item: item.eligible,
         "uF": lambda item: item.factual(),
         "F": lambda item: both(item.eligible, item.factual()),
     }
     for reading in Relevance:
-        found[f"uRAF {reading}"] = lambda item, reading=reading: item.factual(reading)  # type: ignore[misc]
-        found[f"RAF {reading}"] = lambda item, reading=reading: both(item.eligible, item.factual(reading))  # type: ignore[misc]
-    return found
+        scores[f"uRAF {reading}"] = lambda item, reading=reading: item.factual(reading)  # type: ignore[misc]
+        scores[f"RAF {reading}"] = lambda item, reading=reading: both(item.eligible, item.factual(reading))  # type: ignore[misc]
+    return scores
 
 
 def both(first: bool | None, second: bool | None) -> bool | None:
@@ -99,59 +101,85 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
     """What an item adds to a score of `worths`: 0 or 1, None where it does not count."""
     if settings.over_of.get(score, settings.over) is Over.ANSWERABLE and item.expected_deflection:
         return None
-    deflecting = settings.deflecting_of.get(score, settings.deflecting)
-    if item.deflects is not None and deflecting is not Deflecting.AS_JUDGED:
-        return None if deflecting is Deflecting.LEFT_OUT else 0.0
-    found = worths()[score](item)
-    if found is None:
+    worth_of_deflecting = settings.deflecting_of.get(score, settings.deflecting)
+    worth = worths()[score](item)
+    if worth_of_deflecting is not Deflecting.AS_JUDGED:
+        if item.deflects is None:
+            worth = None  # nobody said whether it deflects
+        elif item.deflects:
+            return None if worth_of_deflecting is Deflecting.LEFT_OUT else 0.0
+    if worth is None:
         return None if settings.unjudged is Unjudged.LEFT_OUT else 0.0
-    return float(found)
+    return float(worth)
 
 
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
+    An answer of which no judge said whether it deflects is in neither `deflection` score (`deflections_unjudged`).
     Citations are scored over answerable questions, whatever `over` is: `cited ...` against the reference's, where it
     tells them, `cited-relevant ...` against the passages that are labelled as relevant.
     """
     how = settings or GroundingSettings()
-    found = {name: mean_value([value(item, name, how) for item in items], how) for name in worths()}
+    report = {name: share_value([value(item, name, how) for item in items]) for name in worths()}
     for name, expected in (("deflection TP", True), ("deflection FP", False)):
-        found[name] = deflection_rate(
-            [item.deflects is not None for item in items if item.expected_deflection is expected]
-        )
+        report[name] = share_value([deflecting(item) for item in items if item.expected_deflection is expected])
     answerable = [item for item in items if not item.expected_deflection]
     against = {"cited": [item.citations for item in answerable]}
-    against |= {f"cited-relevant {one}": [item.by_relevance.get(one) for item in answerable] for one in Relevance}
+    against |= {
+        f"cited-relevant {reading}": [item.by_relevance.get(reading) for item in answerable] for reading in Relevance
+    }
     for whose, given in against.items():
-        told = [counts for counts in given if counts is not None]
-        for name, one in citation_scores(told, times=how.times, seed=how.seed).items():
-            found[f"{whose} {name}"] = one
-    return found
+        counts = [one for one in given if one is not None]
+        for name, estimate in citation_scores(counts, times=how.times, seed=how.seed).items():
+            report[f"{whose} {name}"] = estimate
+    return report
+
+
+def deflecting(item: GroundingItem) -> float | None:
+    """1 where an answer deflects, 0 where it does not, None where nobody said."""
+    return None if item.deflects is None else float(bool(item.deflects))
+
+
+def deflections_unjudged(items: Sequence[GroundingItem]) -> int:
+    """How many answers are in no deflection score, as the judge that was asked did not say."""
+    return sum(item.deflects is None for item in items)
 
 
 def ladder_shares(items: Sequence[GroundingItem], reading: Relevance) -> dict[LevelGrounding, Estimate]:
-    """What answers make of ladders, each share of all answers whose question has one, with Wilson's interval."""
-    told = [
-        item.ladder.outcome(reading, deflects=item.deflects is not None) for item in items if item.ladder is not None
-    ]
-    n = len(told)
-    return {
-        one: Estimate(value=told.count(one) / n if n else math.nan, interval=wilson(told.count(one), n), n=n)
-        for one in LevelGrounding
-    }
+    """What answers make of ladders, each share of all answers whose question has one, with Wilson's interval.
+
+    Answers of which a judge did not say what they make of them are left out.
+    """
+    standings = [(item.ladder, item.deflects) for item in items if item.ladder is not None]
+    outcomes = [ladder.outcome(reading, deflects=None if rule is None else bool(rule)) for ladder, rule in standings]
+    judged = [outcome for outcome in outcomes if outcome is not None]
+    return {one: share_value([float(outcome is one) for outcome in judged]) for one in LevelGrounding}
+
+
+def grounded_by(items: Sequence[GroundingItem]) -> str:
+    """Who says which level is stated, and whether passages entail it; "" where no question has a ladder."""
+    asked = {item.ladder.judged for item in items if item.ladder is not None}
+    asked |= {True for item in items if "level stated" in item.unjudged}
+    return " or ".join("by the judge" if judged else BY_MENTION for judged in sorted(asked))
+
+
+def ladders_unjudged(items: Sequence[GroundingItem], reading: Relevance) -> int:
+    """How many answers a judge was asked about for their ladder, and did not say all that it was asked."""
+    return sum("level stated" in item.unjudged or f"level {reading}" in item.unjudged for item in items)
 
 
 def fineness(items: Sequence[GroundingItem], reading: Relevance) -> dict[str, int]:
-    """How many answers are finer than, as fine as, or coarser than what relevant passages state of their ladders."""
-    told = [item.ladder.against_passages(reading) for item in items if item.ladder is not None]
-    return {name: told.count(name) for name in ("finer", "as fine", "coarser")}
+    """How many answers are finer than, as fine as, or coarser than what relevant passages name of their ladders."""
+    standings = [item.ladder.against_passages(reading) for item in items if item.ladder is not None]
+    return {name: standings.count(name) for name in ("finer", "as fine", "coarser")}
 
 
-def deflection_rate(told: Sequence[bool]) -> Estimate:
-    """The share of answers that deflect, with Wilson's interval."""
-    n = len(told)
-    return Estimate(value=sum(told) / n if n else math.nan, interval=wilson(sum(told), n), n=n)
+def share_value(values: Sequence[float | None]) -> Estimate:
+    """The share of ones among zeros and ones, None where an item does not count, with Wilson's interval."""
+    counted = [one for one in values if one is not None]
+    n, ones = len(counted), round(sum(counted))
+    return Estimate(value=ones / n if n else math.nan, interval=wilson(ones, n), n=n)
 
 
 def sliced(
@@ -163,8 +191,7 @@ def sliced(
         if (name := by(item)) is not None:
             groups.setdefault(name, []).append(item)
     return {
-        name: mean_value([value(item, score, settings) for item in own], settings)
-        for name, own in sorted(groups.items())
+        name: share_value([value(item, score, settings) for item in group]) for name, group in sorted(groups.items())
     }
 
 
@@ -177,23 +204,28 @@ def compared_answers(
 
     from granola.scoring.bootstrap import holm
 
-    told = {name: {item.id: value(item, score, settings) for item in items} for name, items in systems.items()}
-    found = []
-    for first, second in combinations(told, 2):
-        shared = [key for key in told[first] if key in told[second]]
-        pairs = [(told[first][key], told[second][key]) for key in shared]
-        found.append(
+    values = {name: {item.id: value(item, score, settings) for item in items} for name, items in systems.items()}
+    differences = []
+    for first, second in combinations(values, 2):
+        shared = [key for key in values[first] if key in values[second]]
+        pairs = [(values[first][key], values[second][key]) for key in shared]
+        differences.append(
             paired_difference(
                 [pair for pair in pairs if None not in pair], metric=score, first=first, second=second,
                 times=settings.times, seed=settings.seed,
             )
         )  # fmt: skip
-    adjusted = holm([one.p for one in found])
-    return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
+    adjusted = holm([one.p for one in differences])
+    return [replace(one, adjusted=p) for one, p in zip(differences, adjusted, strict=True)]
+
+
+def judges_of(items: Sequence[GroundingItem]) -> list[str]:
+    """The signatures of who judged answers, as far as they are told."""
+    return sorted({item.judge for item in items if item.judge})
 
 
 def mean_value(values: Sequence[float | None], settings: GroundingSettings) -> Estimate:
-    """The mean of what items add, each in [0, 1] or None where it does not count, with its bootstrap interval."""
+    """The mean of what items add, None where one does not count, with its bootstrap interval."""
     counted = [one for one in values if one is not None]
 
     def statistic(kinds: Sequence[float], numbers: Any) -> Any:

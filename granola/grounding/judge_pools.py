@@ -16,7 +16,8 @@ from granola.audit.agreement import cohen_kappa, fleiss_kappa
 from granola.errors import SampleError
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.grounding_scores import GroundingSettings, mean_value, value, worths
+from granola.grounding.grounding_scores import GroundingSettings, deflecting, mean_value, share_value, value, worths
+from granola.grounding.ladder_levels import LadderStanding
 from granola.scoring.aggregation import Estimate
 
 V = TypeVar("V", bound=Hashable)
@@ -25,7 +26,7 @@ _VERDICTS = (
     (SentenceVerdict.CONTRADICTORY, SentenceVerdict.UNSUPPORTED), (SentenceVerdict.SUPPORTED, SentenceVerdict.NO_NEED),
 )  # fmt: skip
 _GRADES = ((AnswerVerdict.MAJOR,), (AnswerVerdict.MINOR, AnswerVerdict.NO_ISSUES))
-POOLED = "pooled by majority"
+POOLED = "pooled by majority"  # what the signature of the outcome begins with
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,26 +43,28 @@ def judged_together(files: Mapping[str, Sequence[GroundingItem]]) -> list[Judged
 
     Raises SampleError where judges were given different answers or sentences, or share no answer.
     """
-    told = {judge: {(item.system, item.id): item for item in items} for judge, items in files.items()}
+    by_judge = {judge: {(item.system, item.id): item for item in items} for judge, items in files.items()}
     for judge, items in files.items():
-        if any(item.judge == POOLED for item in items):
+        if any(item.judge.startswith(POOLED) for item in items):
             raise SampleError(f"{judge} is the outcome of pooling, no judge of its own")
-        if len(told[judge]) < len(items):
-            raise SampleError(f"{judge} judged one answer twice; one file a judge and system is wanted")
-    judges = tuple(told)
-    shared = [key for key in told[judges[0]] if all(key in own for own in told.values())]
+        if len(by_judge[judge]) < len(items):
+            raise SampleError(
+                f"{judge} judged one answer twice, as a judge and its replay do; one file a judge and system is wanted"
+            )
+    judges = tuple(by_judge)
+    shared = [key for key in by_judge[judges[0]] if all(key in items for items in by_judge.values())]
     if not shared:
         raise SampleError("no answer was judged by all; judges are pooled over the same systems and questions")
-    found = []
+    together = []
     for key in shared:
-        items = tuple(told[judge][key] for judge in judges)
+        items = tuple(by_judge[judge][key] for judge in judges)
         first = items[0]
         for judge, one in zip(judges, items, strict=True):
             if (one.answer, one.sentences) != (first.answer, first.sentences):
                 what = "answer" if one.answer != first.answer else "sentences of the answer"
                 raise SampleError(f"{judges[0]} and {judge} judged another {what} to {first.id!r} of {key[0]!r}")
-        found.append(JudgedTogether(system=key[0], judges=judges, items=items))
-    return found
+        together.append(JudgedTogether(system=key[0], judges=judges, items=items))
+    return together
 
 
 def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
@@ -77,44 +80,60 @@ def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
         told = [verdicts(item) for item in items]
         return tuple(_majority([own[at] if at < len(own) else None for own in told], _VERDICTS) for at in range(n))
 
-    deflecting = Counter(item.deflects is not None for item in items)
-    rules = [item.deflects for item in items if item.deflects is not None]
-    supported = {}
-    if first.ladder is not None:
-        for reading in Relevance:
-            said = [item.ladder.supported.get(reading) for item in items if item.ladder is not None]
-            supported[reading] = _majority(said, ((False,), (True,)))
+    votes = Counter(deflecting(item) for item in items if item.deflects is not None)
+    rules = [item.deflects for item in items if item.deflects]
+    rule = None if not votes else rules[0] if votes[1.0] > votes[0.0] else ""
     against_all = sentence_labels(lambda item: item.against_all)
     against = {
         reading: sentence_labels(lambda item, reading=reading: item.against_relevant.get(reading, ()))  # type: ignore[misc]
         for reading in first.against_relevant
     }
     grade = _majority([item.eligibility for item in items], _GRADES)
-    lacking = {"eligibility": grade is None, "sentences all": None in against_all}
+    lacking = {"eligibility": grade is None, "sentences all": None in against_all, "deflection": rule is None}
     lacking |= {f"sentences {reading}": None in verdicts for reading, verdicts in against.items()}
     return replace(
         first,
         eligibility=grade,
         against_all=against_all,
         against_relevant=against,
-        deflects=rules[0] if deflecting[True] > deflecting[False] else None,
-        unjudged={name: "no judge told" for name, lacks in lacking.items() if lacks},
-        ladder=replace(first.ladder, supported=supported) if first.ladder is not None else None,
-        judge=POOLED,
+        deflects=rule,
+        unjudged={
+            name: next((item.unjudged[name] for item in items if name in item.unjudged), "no judge told")
+            for name, lacks in lacking.items()
+            if lacks
+        },
+        ladder=_pooled_ladder([item.ladder for item in items if item.ladder is not None]),
+        judge=f"{POOLED}: {' '.join(f'[{item.judge or name}]' for name, item in zip(one.judges, items, strict=True))}",
     )
+
+
+def _pooled_ladder(standings: Sequence[LadderStanding]) -> LadderStanding | None:
+    """The level that most judges say is stated, of as many votes the coarser or none, and whether it is supported."""
+    if not standings:
+        return None
+    counts = Counter(standing.stated for standing in standings)
+    stated = max(counts, key=lambda level: (counts[level], math.inf if level is None else level))
+    agreeing = [standing for standing in standings if standing.stated == stated]
+    supported = {
+        reading: _majority([standing.supported.get(reading) for standing in agreeing], ((False,), (True,)))
+        for reading in Relevance
+    }
+    return replace(agreeing[0], supported=supported)
 
 
 def pooled_by_mean(together: Sequence[JudgedTogether], settings: GroundingSettings) -> dict[str, Estimate]:
     """The five scores, an answer worth the mean of what it is worth to each judge; deflection likewise."""
-    found = {
-        name: mean_value([_mean([value(item, name, settings) for item in one.items]) for one in together], settings)
-        for name in worths()
-    }
+
+    def pooled(answers: Sequence[JudgedTogether], worth: Callable[[GroundingItem], float | None]) -> Estimate:
+        values = [_mean([worth(item) for item in answer.items]) for answer in answers]
+        whole = all(one in (None, 0.0, 1.0) for one in values)
+        return share_value(values) if whole else mean_value(values, settings)
+
+    scores = {name: pooled(together, lambda item, name=name: value(item, name, settings)) for name in worths()}  # type: ignore[misc]
     for name, expected in (("deflection TP", True), ("deflection FP", False)):
-        own = [one for one in together if one.items[0].expected_deflection is expected]
-        told = [_mean([float(item.deflects is not None) for item in one.items]) for one in own]
-        found[name] = mean_value(told, settings)
-    return found
+        answers = [answer for answer in together if answer.items[0].expected_deflection is expected]
+        scores[name] = pooled(answers, deflecting)
+    return scores
 
 
 def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
@@ -129,7 +148,9 @@ def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
             f"sentence, relevant {reading}": (lambda one, reading=reading: _sentence_labels(one, reading))  # type: ignore[misc]
             for reading in Relevance
         },
-        "deflection": lambda one: [tuple(str(item.deflects is not None) for item in one.items)],
+        "deflection": lambda one: [
+            tuple(None if item.deflects is None else str(bool(item.deflects)) for item in one.items)
+        ],
     }
     judges = together[0].judges
     found = []
@@ -155,7 +176,8 @@ def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
 class JudgeBias:
     """`lenient`: the judge's score minus the mean of the others', over all answers.
 
-    `favours`: by system, how much higher still than that; the interval is of answers resampled.
+    `favours`: by system, how much higher still than that, nothing where there is one system alone; intervals are of
+    answers resampled.
     """
 
     judge: str
@@ -184,6 +206,7 @@ def judge_biases(together: Sequence[JudgedTogether], score: str, settings: Groun
                 favours={
                     system: mean_value([gap - centre for gap in own_gaps], settings)
                     for system, own_gaps in sorted(gaps.items())
+                    if len(gaps) > 1
                 },
             )
         )

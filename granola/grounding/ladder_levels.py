@@ -19,6 +19,7 @@ from granola.matching.verdict import Matcher
 
 MOST_SENTENCES = 200  # of a passage
 LONGEST = 600  # characters of a sentence
+BY_MENTION = "by mention, not entailment"  # how levels are told where no judge that reads is asked
 
 
 class LevelGrounding(StrEnum):
@@ -34,41 +35,45 @@ class LevelGrounding(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LadderStanding:
-    """`stated`: the finest of `levels` levels that the answer states, 1 the finest, None for none.
+    """`mentioned`: the finest of `levels` levels that the answer names, 1 the finest, None for none.
 
-    `passages`: the finest that a relevant passage states, by reading. `supported`: whether a judge says that the
-    relevant passages support the stated level; None where none was asked, or none said.
+    `stated`: that level, or where `judged`, by a judge that reads, the finest that it finds the answer to state.
+    `passages`: the finest that a relevant passage names, by reading. `supported`: whether the judge says that the
+    relevant passages support the stated level; None where it did not say.
     """
 
     levels: int
     stated: int | None
+    mentioned: int | None = None
+    judged: bool = False
     passages: Mapping[Relevance, int | None] = field(default_factory=dict)
     supported: Mapping[Relevance, bool | None] = field(default_factory=dict)
 
     def grounded(self, reading: Relevance) -> bool | None:
-        """Whether the stated level follows from relevant passages: by the judge, else as one states it or a finer one.
+        """Whether the stated level follows from relevant passages: by the judge, else as one names it or a finer one.
 
-        None where no level is stated.
+        None where no level is stated, or the judge did not say.
         """
         if self.stated is None:
             return None
-        judged = self.supported.get(reading)
-        if judged is not None:
-            return judged
+        if self.judged:
+            return self.supported.get(reading)
         finest = self.passages.get(reading)
         return finest is not None and finest <= self.stated
 
-    def outcome(self, reading: Relevance, *, deflects: bool) -> LevelGrounding:
-        """What the answer makes of the ladder; one that states a level does not deflect."""
+    def outcome(self, reading: Relevance, *, deflects: bool | None) -> LevelGrounding | None:
+        """What the answer makes of the ladder, None where nobody judged; one that states a level does not deflect."""
         grounded = self.grounded(reading)
         if self.stated is None:
-            return LevelGrounding.DEFLECTED if deflects else LevelGrounding.NOT_STATED
+            return None if deflects is None else LevelGrounding.DEFLECTED if deflects else LevelGrounding.NOT_STATED
+        if grounded is None:
+            return None
         if self.stated == 1:
             return LevelGrounding.FINEST_GROUNDED if grounded else LevelGrounding.FINEST_INVENTED
         return LevelGrounding.COARSER_GROUNDED if grounded else LevelGrounding.COARSER_INVENTED
 
     def against_passages(self, reading: Relevance) -> str | None:
-        """finer, as fine or coarser than what relevant passages state; None where one of them states no level."""
+        """finer, as fine or coarser than what relevant passages name; None where one of them states no level."""
         finest = self.passages.get(reading)
         if self.stated is None or finest is None:
             return None
@@ -79,6 +84,8 @@ class LadderStanding:
         return {
             "levels": self.levels,
             "stated": self.stated,
+            "mentioned": self.mentioned,
+            "judged": self.judged,
             "passages": {str(reading): level for reading, level in self.passages.items()},
             "supported": {str(reading): told for reading, told in self.supported.items()},
         }
@@ -86,38 +93,44 @@ class LadderStanding:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LadderStanding:
         """The inverse of `to_json`. Raises ValueError."""
-        levels, stated = data.get("levels"), data.get("stated")
+        levels, stated, judged = data.get("levels"), data.get("stated"), data.get("judged", False)
+        mentioned = data.get("mentioned", stated)
         passages, supported = data.get("passages"), data.get("supported")
         if (
             not isinstance(levels, int)
             or levels < 1
             or not isinstance(passages, dict)
             or not isinstance(supported, dict)
+            or not isinstance(judged, bool)
         ):
-            raise ValueError("expected levels, passages and supported")
-        for level in (stated, *passages.values()):
+            raise ValueError("expected levels, judged, passages and supported")
+        for level in (stated, mentioned, *passages.values()):
             if level is not None and (not isinstance(level, int) or not 1 <= level <= levels):
                 raise ValueError(f"a level is {level!r}; expected 1 to {levels}")
-        if not all(told is None or isinstance(told, bool) for told in supported.values()):
+        if not all(entailed is None or isinstance(entailed, bool) for entailed in supported.values()):
             raise ValueError("supported is true, false or null")
         return cls(
             levels=levels,
             stated=stated,
+            mentioned=mentioned,
+            judged=judged,
             passages={Relevance(name): level for name, level in passages.items()},
-            supported={Relevance(name): told for name, told in supported.items()},
+            supported={Relevance(name): entailed for name, entailed in supported.items()},
         )
 
 
 def ladder_standing(
     sample: GroundedSample, answer: str, row: TieredRow, matcher: Matcher, *, language: str = "en"
 ) -> LadderStanding:
-    """The levels that an answer and the relevant passages state, sentence by sentence."""
+    """The levels that an answer and the relevant passages name, sentence by sentence."""
     names = [level.names() for level in row.levels]
     ids = [one.id for one in sample.passages]
-    said = (without_markers(text, ids) for text in answer_sentences(answer, ids, language=language))
+    texts = (without_markers(text, ids) for text in answer_sentences(answer, ids, language=language))
+    mentioned = _finest(texts, names, matcher, row.question)
     return LadderStanding(
         levels=len(names),
-        stated=_finest(said, names, matcher, row.question),
+        stated=mentioned,
+        mentioned=mentioned,
         passages={
             reading: _finest(_passages(sample, reading, language), names, matcher, row.question)
             for reading in Relevance

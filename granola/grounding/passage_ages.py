@@ -31,6 +31,18 @@ def age_in_days(sample: GroundedSample, passage: GroundingPassage) -> float | No
     return _age(passage.age or "")
 
 
+def is_age(text: str) -> bool:
+    """Whether a text is an age with its unit."""
+    return any(character.isalpha() for character in text) and _age(text) is not None
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date to the day or the month."""
+    iso = _ISO.match(text)
+    date_read = parse_date(iso[1] if iso else text[:80])
+    return date_read is not None and date_read.first.precision >= DAY - 1
+
+
 def _date(text: str | None) -> date | None:
     if not text:
         return None

@@ -15,7 +15,7 @@ from granola.grounding.grounded_samples import WIDE_LABELS
 MOST_PASSAGES = 500
 LONGEST = 200_000  # characters of a passage or an answer
 _RELEVANT = {"RELEVANT": True, "YES": True, "TRUE": True, "IRRELEVANT": False, "NO": False, "FALSE": False}
-_NO_LABEL = frozenset({"NONE", "N/A", "NA", "NULL", "IRRELEVANT", "NO", "-"})
+_NO_LABEL = frozenset({"NONE", "N/A", "NA", "NULL", "-"})
 _UNTOLD = frozenset({"", "not defined", "n/a", "na", "none", "null", "unknown", "not available", "undefined"})
 _HEAD = re.compile(r"(?:published|publication|passage)? ?(?:date|age|on) ?: ?", re.IGNORECASE)
 _NO = frozenset({"0", "no", "false", "n", "not-cited", ""})
@@ -36,11 +36,13 @@ def text_field(data: Mapping[str, Any], name: str) -> str:
 
 
 def optional_text(data: Mapping[str, Any], name: str) -> str | None:
-    """A text, None where there is none; a number is told in digits."""
+    """A text, None where there is none; a number is told in digits. Raises SampleError for anything else."""
     value = data.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
-    return value.strip()[:LONGEST] or None if isinstance(value, str) else None
+    if value is not None and not isinstance(value, str):
+        raise SampleError(f'"{name}" is {excerpt(repr(value))}; expected a text')
+    return value.strip()[:LONGEST] or None if value is not None else None
 
 
 def told_text(data: Mapping[str, Any], name: str) -> str | None:
@@ -50,7 +52,7 @@ def told_text(data: Mapping[str, Any], name: str) -> str | None:
         return None
     head = _HEAD.match(text)
     bare = text[head.end() :] if head else text
-    return None if bare.casefold().strip(" .-") in _UNTOLD else bare
+    return None if is_untold(bare) else bare
 
 
 def passage_list(data: Mapping[str, Any], name: str) -> Sequence[Any]:
@@ -78,6 +80,11 @@ def parallel_list(data: Mapping[str, Any], name: str, n: int) -> Sequence[Any]:
     return value
 
 
+def is_untold(text: str) -> bool:
+    """Whether a value says that it is not told."""
+    return text.casefold().strip(" .-") in _UNTOLD
+
+
 def label_word(value: object) -> str | None:
     """A label in capitals with hyphens; None for what is no text."""
     if isinstance(value, bool):
@@ -86,25 +93,55 @@ def label_word(value: object) -> str | None:
     return text or None
 
 
+def count_odd(unknown: Counter[str] | None, what: str) -> None:
+    """Count what was not understood in a row, in words that say what it is and what it counts as."""
+    if unknown is not None:
+        unknown[what] += 1
+
+
 def relevant_by(label: str | None, unknown: Counter[str] | None) -> bool | None:
     """The first step of labelling: RELEVANT or YES, IRRELEVANT or NO; others are counted in `unknown`."""
-    if label is not None and label not in _RELEVANT and unknown is not None:
-        unknown[label[:60]] += 1
+    if label is not None and label not in _RELEVANT:
+        count_odd(unknown, f"relevance {label[:60]} (counts as not labelled)")
     return _RELEVANT.get(label) if label is not None else None
 
 
-def is_first_step(label: str | None) -> bool:
-    """Whether a label is of the first step."""
-    return label in _RELEVANT
+def both_steps(
+    relevant: bool | None, label: str | None, unknown: Counter[str] | None
+) -> tuple[bool | None, str | None]:
+    """Relevance by the first step, and the label of the second, in which a label of the first may stand too.
 
-
-def second_label(label: str | None, unknown: Counter[str] | None) -> str | None:
-    """The second step of labelling; a label that is none of the known ones is kept, and counted in `unknown`."""
+    Steps that contradict each other are counted in `unknown`: such a passage is relevant in the wide reading alone
+    where the first step says so, else irrelevant. So are labels that are none of the known ones, which are kept.
+    """
     if label is None or label in _NO_LABEL:
+        return relevant, None
+    again = _RELEVANT.get(label)
+    if again is not None and (relevant is None or relevant is again):
+        return again, None
+    if relevant is False and (again or label in WIDE_LABELS):
+        count_odd(unknown, f"IRRELEVANT, second label {label} (counts as irrelevant)")
+        return False, None if again else label
+    if again is False:
+        count_odd(unknown, f"RELEVANT, second label {label} (counts in the wide reading alone)")
+        return relevant, "IRRELEVANT"
+    if label not in WIDE_LABELS:
+        count_odd(unknown, f"second label {label[:60]} (counts in the wide reading alone, if relevant)")
+    return relevant, label
+
+
+def validation(data: Mapping[str, Any], unknown: Counter[str] | None) -> str | None:
+    """`answer_validate`, whether a second annotator validated the answer: yes, no or not told; None without it."""
+    if "answer_validate" not in data:
         return None
-    if label not in WIDE_LABELS and unknown is not None:
-        unknown[label[:60]] += 1
-    return label
+    value = data["answer_validate"]
+    word = "" if value is None else str(value).strip().casefold()
+    if word in _UNTOLD:
+        return "not told"
+    if word not in _YES | _NO:
+        count_odd(unknown, f"answer_validate {word[:60]} (decides nothing)")
+        return None
+    return "yes" if word in _YES else "no"
 
 
 def is_yes(mark: object) -> bool:
@@ -115,9 +152,14 @@ def is_yes(mark: object) -> bool:
 def is_cited(mark: object, unknown: Counter[str] | None) -> bool:
     """As `is_yes`; a mark that says neither yes nor no is counted in `unknown`."""
     word = label_word(mark)
-    if word is not None and unknown is not None and word not in _RELEVANT and word.casefold() not in _YES | _NO:
-        unknown[f"cited: {word[:50]}"] += 1
+    if word is not None and word not in _RELEVANT and word.casefold() not in _YES | _NO:
+        count_odd(unknown, f"cited {word[:50]} (counts as not cited)")
     return is_yes(mark)
+
+
+def is_provider(text: str) -> bool:
+    """Whether a text is a provider as GaRAGe's passages name them."""
+    return is_private(text) is not None
 
 
 def is_private(provider: str | None) -> bool | None:

@@ -13,9 +13,10 @@ from abstraction.models.chat_model import ChatModel
 from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
-from granola.attribution.chat_evaluator import model_name
+from granola.attribution.chat_evaluator import identity_name
 from granola.grounding.grounded_samples import GroundingPassage
 from granola.grounding.grounding_items import SentenceVerdict
+from granola.grounding.judge_models import judge_name
 from granola.grounding.judge_replies import read_verdicts
 from granola.text_models import EntailmentModel, TextPair
 from kg.errors import ForeseenError
@@ -90,7 +91,7 @@ class ChatSentences:
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
         return (
-            f"chat|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"chat|model:{judge_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
             f"|temperature:{self.sampling.temperature:g}"
         )
 
@@ -124,21 +125,18 @@ def _read(one: SentencesAsked, reply: str) -> Verdicts:
 class EntailmentSentences:
     """An entailment model, passage by passage: the likeliest class of the passage that entails a sentence most.
 
-    It does not know what needs no attribution: a sentence that nothing supports is unsupported.
+    It does not know what needs no attribution: a sentence that nothing supports is unsupported. `called` is what a
+    signature calls a model whose weights tell no name.
     """
 
     model: EntailmentModel
+    called: str = ""
     name: str = "entailment"
     reads_meaning: bool = True
 
     def signature(self) -> str:
-        """`entailment|model:HASH`."""
-        import hashlib
-
-        import orjson
-
-        told = orjson.dumps(dict(self.model.identity), option=orjson.OPT_SORT_KEYS, default=str)
-        return f"entailment|model:{hashlib.sha256(told).hexdigest()[:8]}"
+        """`entailment|model:NAME-HASH`."""
+        return f"entailment|model:{self.called + '-' if self.called else ''}{identity_name(self.model.identity)}"
 
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
         """As `SentenceJudge.verdicts`."""

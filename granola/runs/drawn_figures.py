@@ -20,11 +20,12 @@ ForceFigures = Annotated[bool, Setting("Replace figures that stand there.", reco
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FiguresDrawn:
-    """Files that were written."""
+    """Files that were written; `signature` tells what they are drawn of, where a score has one."""
 
     files: Sequence[Path]
     rejected: Sequence[Any]
     source: str
+    signature: str = ""
 
     @property
     def failed(self) -> bool:
@@ -32,10 +33,10 @@ class FiguresDrawn:
         return bool(self.rejected)
 
     def show(self) -> None:
-        """Their names."""
+        """Their names, and the signature."""
         from granola.runs.outputs import report_rejects
 
-        print(*self.files, sep="\n")
+        print(*self.files, *filter(None, [self.signature]), sep="\n")
         report_rejects(self.source, self.rejected)
 
 

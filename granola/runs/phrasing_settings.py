@@ -195,11 +195,8 @@ def opened(
     """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`."""
     from abstraction.models import open_model
 
-    cache: Path | None = None
-    log: Path | None = None
+    cache, log = kept_places(word, out, answers)
     if not word.startswith("replay:"):
-        cache = answers or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
-        log = None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
         if cache is None:
             note("the model's answers are not kept; --answers FILE keeps them, so that a run cut short can go on")
         for place in (cache, log):
@@ -212,6 +209,14 @@ def opened(
     finally:
         model.close()
         tell_totals(model)
+
+
+def kept_places(word: str, out: Path | str | None, answers: Path | None) -> tuple[Path | None, Path | None]:
+    """Where `opened` keeps a model's answers, and the log of its calls; nowhere for a replay."""
+    if word.startswith("replay:"):
+        return None, None
+    cache = answers or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
+    return cache, None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
 
 
 def tell_totals(model: ChatModel) -> None:

@@ -27,8 +27,8 @@ from granola.grounding.grounding_scores import (
     Over,
     Unjudged,
     both,
-    deflection_rate,
     grounding_report,
+    share_value,
     value,
     worths,
 )
@@ -84,7 +84,7 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
     assert ([one.id for one in first.relevant(STRICT)], [one.id for one in first.relevant(WIDE)]) == (["1"], ["1", "2"])
     assert (first.cited, first.deflection, first.tags) == (("1",), False, {"popularity": "tail", "topic_tag": "Travel"})
     assert found[2].deflection
-    assert unknown == {"MAYBE": 1}
+    assert unknown == {"relevance MAYBE (counts as not labelled)": 1}
     assert found[2].related == "It is a bridge."
     assert "1 entries for 3 passages" in rejected[0].reason
     assert "stands already" in rejected[1].reason
@@ -203,7 +203,7 @@ TABLE_3 = {
 @pytest.mark.parametrize("model", TABLE_3)
 def test_the_papers_deflection_figures_are_whole_numbers_of_questions(model: str) -> None:
     for printed, n in zip(TABLE_3[model], (427, 1_939), strict=True):
-        found = deflection_rate([True] * round(printed / 100 * n) + [False] * (n - round(printed / 100 * n)))
+        found = share_value([1.0] * round(printed / 100 * n) + [0.0] * (n - round(printed / 100 * n)))
         assert round(100 * found.value, 1) == printed
         assert found.n == n
 

@@ -29,8 +29,10 @@ from granola.grounding.grounding_scores import (
     GroundingSettings,
     Over,
     compared_answers,
+    grounded_by,
     grounding_report,
     ladder_shares,
+    ladders_unjudged,
 )
 from granola.grounding.judge_pools import (
     POOLED,
@@ -52,6 +54,8 @@ from granola.runs import (
     GroundingPoolRun,
     GroundingScoreRun,
 )
+from granola.runs.grounding.grounding_settings import THIRDS, slice_of
+from kg.files import sha256_of
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import TOPICS, garage_rows, own_rows
 
@@ -116,7 +120,9 @@ def test_garages_rows_as_published(tmp_path: Path) -> None:
     assert [(one.id, one.text.strip(), one.age, one.date, one.private) for one in first.passages] == [
         ("cite_1", "It opened.", "6 days", None, False), ("cite_2", "Old.", None, None, True),
     ]  # fmt: skip
-    assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, True)
+    # Who validated an answer says nothing of whether it deflects.
+    assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, False)
+    assert (first.tags["answer_validate"], second.tags["answer_validate"]) == ("yes", "not told")
     assert (first.tags["time_sensitivity"], first.tags["question_tag"], first.source) == (
         "fast-changing",
         "sec",
@@ -246,9 +252,9 @@ def test_pairs_are_of_questions_where_both_count() -> None:
 def test_the_questions_have_all_kinds(world: Path) -> None:
     samples = list(read_grounded(world))
     assert len(samples) >= 60
-    tags = {
-        name: Counter(one.tags[name] for one in samples) for name in ("complexity", "time_sensitivity", "popularity")
-    }
+    names = ("complexity", "time_sensitivity", "popularity", "question_tag")
+    tags = {name: Counter(one.tags[name] for one in samples) for name in names}
+    assert set(tags["question_tag"]) == {"web", "ent", "devops", "sec", "arxiv", "enron"}
     assert len(tags["complexity"]) == 7
     assert set(tags["time_sensitivity"]) == {"fast-changing", "slow-changing", "static"}
     assert set(tags["popularity"]) == {"Head", "Torso", "Tail"}
@@ -282,6 +288,10 @@ def test_garages_fields_tell_the_same(world: Path, tmp_path: Path) -> None:
         ({"citation_marker": "3", "passage": "[Age: 1 day] A text.", "source": "web"}, ("3", "A text.", "web", False)),
         ("A text: with a colon [and brackets].", ("1", "A text: with a colon [and brackets].", None, None)),
         ("[sic] A text.", ("sic", "A text.", None, None)),
+        ("[cite_1] (Age: 6 days) (Provider: web) A text.", ("cite_1", "A text.", "web", False)),
+        ("[cite_3] [6 days] [17 December 2024] [web] A text.", ("cite_3", "A text.", "web", False)),
+        ("(cite_3) (6 days) (not defined) (ent) A text.", ("cite_3", "A text.", "ent", True)),
+        ("(3 weeks ago) it opened.", ("1", "(3 weeks ago) it opened.", None, None)),
     ],
 )
 def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: Path) -> None:
@@ -289,6 +299,74 @@ def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: 
     (sample,) = read_grounded(write(tmp_path / "g.jsonl", [row]))
     (one,) = sample.passages
     assert (one.id, one.text, one.provider, one.private) == expected
+
+
+def test_what_is_not_understood_is_counted(tmp_path: Path) -> None:
+    """Heads, labels that contradict each other, unknown words: each says what it counts as."""
+    head = "[cite_1] [6 days] [not defined] [web] [rank three] A text."
+    row = {
+        "sample_id": "a", "question": "q", "grounding": [head, "[cite_2] b", "[cite_3] c", "[cite_4] d"],
+        "evidence_relevant": ["YES", "YES", "NO", "YES"],
+        "evidence_correct": ["IRRELEVANT", "", "OUTDATED", "SOSO"],
+        "answer_generate": "It opened.", "answer_validate": "PERHAPS",
+    }  # fmt: skip
+    unknown: Counter[str] = Counter()
+    (sample,) = read_grounded(write(tmp_path / "g.jsonl", [row]), unknown=unknown)
+    assert unknown == {
+        "head [rank three] (left in the text)": 1,
+        "RELEVANT, second label IRRELEVANT (counts in the wide reading alone)": 1,
+        "IRRELEVANT, second label OUTDATED (counts as irrelevant)": 1,
+        "second label SOSO (counts in the wide reading alone, if relevant)": 1,
+        "answer_validate perhaps (decides nothing)": 1,
+    }
+    first = sample.passages[0]
+    assert (first.id, first.age, first.date, first.provider) == ("cite_1", "6 days", None, "web")
+    assert first.text == "[rank three] A text."
+    assert ([one.id for one in sample.relevant(STRICT)], [one.id for one in sample.relevant(WIDE)]) == (
+        ["cite_2"],  # relevant without a second label
+        ["cite_1", "cite_2", "cite_4"],
+    )
+    assert (sample.deflection, "answer_validate" in sample.tags) == (False, False)
+    # The same contradictions in a row of one's own.
+    passages = [
+        {"text": "a", "relevant": True, "label": "IRRELEVANT"}, {"text": "b", "relevant": False, "label": "RELEVANT"},
+        {"text": "c", "label": "RELEVANT"}, {"text": "d", "label": "IRRELEVANT"},
+    ]  # fmt: skip
+    unknown.clear()
+    (sample,) = read_grounded(
+        write(tmp_path / "own.jsonl", [{"id": "a", "question": "q", "passages": passages}]), unknown=unknown
+    )
+    assert ([one.id for one in sample.relevant(STRICT)], [one.id for one in sample.relevant(WIDE)]) == (
+        ["3"],
+        ["1", "3"],
+    )
+    assert sum(unknown.values()) == 2
+
+
+def test_ids_count_from_zero_too(tmp_path: Path) -> None:
+    row = {
+        "id": "a", "question": "q", "reference_citations": [0],
+        "passages": [{"id": 0, "text": "It opened."}, {"id": 1, "text": "Noise."}],
+    }  # fmt: skip
+    (sample,) = read_grounded(write(tmp_path / "own.jsonl", [row]))
+    assert [one.id for one in sample.passages] == ["0", "1"]
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened [0].")])
+    assert one.citations == CitationCounts(1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "passages", "band"),
+    [(1, 3, "0.00-0.33"), (2, 6, "0.00-0.33"), (2, 3, "0.33-0.67"), (4, 6, "0.33-0.67"), (5, 7, "0.67-1.00"),
+     (2, 5, "0.33-0.67"), (0, 3, "0.00-0.33"), (3, 3, "0.67-1.00")],
+)  # fmt: skip
+def test_a_limit_belongs_to_the_band_below(relevant: int, passages: int, band: str) -> None:
+    sample = GroundedSample(
+        id="a", question="q",
+        passages=tuple(GroundingPassage(id=str(at), text="x", relevant=at < relevant) for at in range(passages)),
+    )  # fmt: skip
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
+    kept = GroundingItem.from_json(orjson.loads(orjson.dumps(one.to_json())))
+    assert slice_of("relevant_share", THIRDS)(kept) == band
 
 
 @pytest.mark.parametrize(
@@ -301,6 +379,9 @@ def test_marks_before_passages(given: Any, expected: tuple[Any, ...], tmp_path: 
         ({"passages": ["a"], "deflection": "no"}, '"deflection" is'),
         ({"passages": ["a"], "reference_citations": ["7"]}, "no passage's id"),
         ({"passages": ["a"] * 501}, "allowed are 500"),
+        ({"passages": ["a"], "reference": ["In Paris"]}, '"reference" is'),
+        ({"grounding": ["a"], "answer_generate": {"text": "x"}}, '"answer_generate" is'),
+        ({"passages": [{"id": ["1"], "text": "a"}]}, '"id" is'),
         ({"passages": [{"id": "1", "text": "a"}, "b", {"id": "2", "text": "c"}]}, "two passages have one id"),
     ],
 )
@@ -379,6 +460,13 @@ def test_pooled_by_majority_by_hand() -> None:
     nobody = pooled_by_majority(three(item(eligibility=None), item(eligibility=None)))
     assert nobody.eligibility is None
     assert nobody.unjudged == {"eligibility": "no judge told"}
+    silent = pooled_by_majority(three(item(deflects=None), item(deflects=None)))
+    assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge told"})
+    assert pooled_by_majority(three(item(deflects=None), item(deflects="rule"))).deflects == "rule"
+    levels = [LadderStanding(levels=3, stated=stated, mentioned=1, judged=True) for stated in (1, 2, 2, None, None)]
+    ladder = pooled_by_majority(three(*(item(ladder=one) for one in levels))).ladder
+    assert ladder is not None
+    assert ladder.stated is None
 
 
 def test_pooled_by_mean_by_hand() -> None:
@@ -479,29 +567,61 @@ def test_at_which_level_an_answer_states_the_gold_answer(
     assert found.ladder is not None
     assert (found.ladder.stated, found.ladder.passages) == (stated, {STRICT: 2, WIDE: 1})
     for reading, expected in ((STRICT, strict), (WIDE, wide)):
-        assert found.ladder.outcome(reading, deflects=found.deflects is not None) is expected
+        assert found.ladder.outcome(reading, deflects=bool(found.deflects)) is expected
         assert ladder_shares([found], reading)[expected].value == 1.0
     assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
-    assert found.judge.endswith("|ladders:" + matching.matcher("rules").signature())
+    how = f"by {matching.matcher('rules').signature()}, by mention, not entailment"
+    assert found.judge.endswith(f"|ladders:of no file {how}")
 
 
 def test_a_judge_that_reads_tells_whether_the_level_is_entailed() -> None:
-    class Reads:
-        name, reads_meaning = "reads", True
+    def level(answer: str, levels: str, entailed: bool | None) -> GroundingItem:
+        """`levels`: what the judge says of the levels of the answer, from the one that is mentioned on."""
 
-        def signature(self) -> str:
-            return "reads"
+        class Reads:
+            name, reads_meaning = "reads", True
 
-        def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-            for one in asked:
-                asks_level = one.sentences and one.sentences[0].startswith("The answer to the question")
-                yield tuple(UNS if asks_level else SUP for _ in one.sentences), ""
+            def signature(self) -> str:
+                return "reads"
 
-    judge = AnswerJudge(sentences=Reads(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
-    (found,) = judge.judged([(TREATY, "It was signed in France.")])
-    assert found.ladder is not None
-    assert found.ladder.supported == {STRICT: False, WIDE: False}
-    assert found.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_INVENTED  # though a passage states it
+            def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+                said = {"+": SUP, "-": UNS, "?": None}
+                for one in asked:
+                    if one.id.endswith("level stated"):
+                        assert [passage.text for passage in one.passages] == [answer]
+                        yield tuple(said[sign] for sign in levels), ""
+                    elif " level " in one.id:
+                        yield (None if entailed is None else SUP if entailed else UNS,), ""
+                    else:
+                        yield (SUP,) * len(one.sentences), ""
+
+        judge = AnswerJudge(sentences=Reads(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
+        (found,) = judge.judged([(TREATY, answer)])
+        assert found.judge.endswith(", confirmed by the judge")
+        assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
+        return found
+
+    france = level("It was signed in France.", "+", entailed=False)
+    assert france.ladder is not None
+    assert france.ladder.supported == {STRICT: False, WIDE: False}
+    # Though a passage names it.
+    assert france.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_INVENTED
+    near = level("It was signed within sight of Versailles.", "-++", entailed=True)
+    assert near.ladder is not None
+    assert (near.ladder.mentioned, near.ladder.stated) == (1, 2)
+    assert near.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_GROUNDED
+    denied = level("It was not signed in France.", "-", entailed=True)
+    assert denied.ladder is not None
+    assert denied.ladder.outcome(STRICT, deflects=False) is LevelGrounding.NOT_STATED
+    silent = level("It was signed in France.", "?", entailed=True)
+    assert (silent.ladder, "level stated" in silent.unjudged) == (None, True)
+    unknown = level("It was signed in France.", "+", entailed=None)
+    assert unknown.ladder is not None
+    assert unknown.ladder.outcome(STRICT, deflects=False) is None
+    report = ladder_shares([france, near, denied, silent, unknown], STRICT)
+    assert (report[LevelGrounding.COARSER_GROUNDED].n, report[LevelGrounding.COARSER_GROUNDED].value) == (3, 1 / 3)
+    assert ladders_unjudged([france, near, denied, silent, unknown], STRICT) == 2
+    assert grounded_by([silent]) == "by the judge"
 
 
 def test_finer_and_coarser_than_the_passages() -> None:
@@ -543,9 +663,11 @@ def test_statistics_count_what_is_there(world: Path) -> None:
     assert told["passages_with_age"] == told["passages"]
 
 
-def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:
+def test_the_commands(
+    world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     described = GroundingDescribeRun(questions=world).run()
-    assert (described.told["questions"], described.failed) == (64, False)
+    assert (described.counts["questions"], described.failed) == (64, False)
     answers = write(
         tmp_path / "copies.jsonl", [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
     )
@@ -558,7 +680,11 @@ def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_p
     told = GroundingScoreRun(judged=(first,), sliced="uF", by=("source",), resamples=20).run()
     assert told.ladders["copies"]["strict"][str(LevelGrounding.FINEST_GROUNDED)].value == 1.0
     assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
-    assert told.signature.endswith("|ladders:" + matching.matcher("rules").signature() + "]")
+    by_tag = GroundingScoreRun(judged=(first,), sliced="uF", by=("question_tag",)).run().slices["copies"]
+    answerable = Counter(row["tags"]["question_tag"] for row in own_rows() if not row["deflection"])
+    assert {name: one.n for name, one in by_tag["question_tag"].items()} == answerable
+    how = f"by {matching.matcher('rules').signature()}, by mention, not entailment]"
+    assert told.signature.endswith(f"|ladders:{sha256_of(ladders)[:8]} {how}")
     told.show()
     second = write(tmp_path / "second.jsonl", [
         replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
@@ -567,9 +693,26 @@ def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_p
         judged=(first, second), out=str(tmp_path / "pooled.jsonl"), sliced="uF", resamples=20
     ).run()
     assert set(pooled.scores["copies"]) == {"J1", "J2", "majority", "mean"}
+    assert all(not bias.favours for bias in pooled.biases)  # of one system alone there is nobody to favour
     pooled.show()
+    shown = capsys.readouterr().out
+    assert re.search(r"  uF +majority +1\.0000  \[0\.9\d+, 1\.0000\]  n 51", shown)
+    assert "of two systems or more" in shown
+    assert "J1 favours" not in shown
     again = GroundingScoreRun(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
     assert again.reports["copies"]["uF"] == pooled.scores["copies"]["majority"]["uF"]
+    assert again.signature.count("words|share:1") == again.signature.count("words|share:0.6") == 1
+    with pytest.raises(UsageError, match="counts once"):
+        GroundingPoolRun(judged=(first, second, write(tmp_path / "copy.jsonl", map(orjson.loads, second.open()))),
+                         out=str(tmp_path / "p.jsonl")).run()  # fmt: skip
+    apart = GroundingScoreRun(judged=(first, write(tmp_path / "n.jsonl", [one.to_json() for one in judged["noise"]])),
+                              sliced="uF", resamples=20).run()  # fmt: skip
+    apart.show()
+    shown = capsys.readouterr().out
+    assert re.search(r"not judged alike.*copies: \[words\|share:0\.6.*noise: \[words\|share:1", shown)
+    assert re.search(r"against the reference's, F1, pooled +0\.\d+  \[0\.\d+, \d\.\d+\]  n \d+", shown)
+    assert "by mention, not entailment" in shown
+    assert "citations, over answerable questions" in shown
     noise = write(tmp_path / "noise.jsonl", [one.to_json() for one in judged["noise"]])
     drawn = GroundingDrawRun(judged=(first, noise), out=tmp_path / "figures", sliced="uF", resamples=20).run()
     assert [path.name for path in drawn.files] == [
@@ -578,8 +721,12 @@ def test_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_p
     for path in drawn.files[:-1]:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
     lines = drawn.files[-1].read_text().splitlines()
-    assert lines[0] == "by,system,slice,value,low,high,n"
-    assert any(line.startswith('"source","noise","private",') for line in lines)
+    assert lines[0] == "by,system,slice,value,low,high,n,score,over,deflecting,judge"
+    (row,) = [line for line in lines if line.startswith('"source","noise","private",')]
+    assert row.endswith(',"uF","answerable","as-judged","words|share:1|eligibility:none|deflection:rules-en"')
+    drawn.show()
+    assert drawn.signature.startswith("over:answerable|")
+    assert drawn.signature.count("judge:[") == 2
 
 
 def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from granola.runs.shared_settings import AsJson
 
 @dataclass(frozen=True, kw_only=True)
 class GroundingDescribeRun(Run):
-    """Count questions, passages, labels (unknown ones too), providers, ages and expected deflections."""
+    """Count questions, passages, labels, providers, ages, expected deflections, and what was not understood."""
 
     verb: ClassVar[str] = "grounding describe"
 
@@ -29,20 +29,20 @@ class GroundingDescribeRun(Run):
 
         rejected: list[Any] = []
         unknown: Counter[str] = Counter()
-        found = statistics_of(read_grounded(self.questions, on_reject=rejected.append, unknown=unknown))
-        if not found.questions:
+        statistics = statistics_of(read_grounded(self.questions, on_reject=rejected.append, unknown=unknown))
+        if not statistics.questions:
             more = f"; its first row: {rejected[0].reason}" if rejected else ""
             raise UsageError(f"{self.questions} has no question with passages{more}")
-        told = {**found.to_json(), "unknown_labels": dict(unknown.most_common())}
-        return QuestionsDescribed(settings=self, told=told, rejected=rejected)
+        counts = {**statistics.to_json(), "not_understood": dict(unknown.most_common())}
+        return QuestionsDescribed(settings=self, counts=counts, rejected=rejected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuestionsDescribed:
-    """Counts of a file, as `GroundedStatistics.to_json` gives them, with `unknown_labels`."""
+    """Counts of a file, as `GroundedStatistics.to_json` gives them, with `not_understood`."""
 
     settings: GroundingDescribeRun
-    told: Mapping[str, Any]
+    counts: Mapping[str, Any]
     rejected: Sequence[Any]
 
     @property
@@ -55,9 +55,9 @@ class QuestionsDescribed:
         from granola.runs.outputs import print_json, report_rejects
 
         if self.settings.as_json:
-            print_json({"schema_version": 1, **self.told}, indent=1)
+            print_json({"schema_version": 1, **self.counts}, indent=1)
         else:
-            for name, value in self.told.items():
+            for name, value in self.counts.items():
                 _show(name.replace("_", " "), value, 0)
         report_rejects(str(self.settings.questions), self.rejected)
 
@@ -67,7 +67,7 @@ def _show(name: str, value: Any, depth: int) -> None:
     if isinstance(value, Mapping):
         print(f"{lead}{name}" + ("" if value else ": none"))
         for key, one in value.items():
-            _show(str(key)[:60], one, depth + 1)
+            _show(str(key)[:80], one, depth + 1)
     elif isinstance(value, float):
         print(f"{lead}{name:{50 - 2 * depth}} {value:10,.3f}")
     else:

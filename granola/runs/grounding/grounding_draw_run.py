@@ -15,6 +15,7 @@ from granola.runs.drawn_figures import (
     numbers_of,
     write_figures,
 )
+from granola.runs.grounding.grounding_score_run import signed
 from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
 from granola.runs.settings import Run, Setting
 
@@ -28,7 +29,7 @@ PAPERS = ("time_sensitivity", "source", "relevant_share", "popularity")
 
 @dataclass(frozen=True, kw_only=True)
 class GroundingDrawRun(Run, FormingSettings):
-    """Draw judged answers as the paper's Figures 5 and 6, and write what is drawn beside it as CSV.
+    """Draw judged answers as the paper's Figures 5 and 6, and write every slice beside it as CSV, and the signature.
 
     Without --by: time_sensitivity and source (Figure 5), relevant_share (Figure 6) and popularity, those that are told.
     """
@@ -44,7 +45,7 @@ class GroundingDrawRun(Run, FormingSettings):
     def run(self) -> FiguresDrawn:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.grounding.grounding_figures import slice_figure
-        from granola.grounding.grounding_scores import sliced
+        from granola.grounding.grounding_scores import judges_of, sliced
         from granola.grounding.judged_answers import answers_by_system
         from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
 
@@ -55,17 +56,24 @@ class GroundingDrawRun(Run, FormingSettings):
         systems = answers_by_system(self.judged, rejected.append)
         for by in self.by:
             check_tag(by, systems)
-        told = {
+        slices = {
             by: {name: sliced(items, self.sliced, slice_of(by, self.bands), how) for name, items in systems.items()}
             for by in self.by or PAPERS
         }
-        told = {by: found for by, found in told.items() if any(one.n for own in found.values() for one in own.values())}
-        if not told:
+        slices = {
+            by: by_system
+            for by, by_system in slices.items()
+            if any(estimate.n for by_slice in by_system.values() for estimate in by_slice.values())
+        }
+        if not slices:
             raise UsageError(f"nothing to draw: {self._what_lacks(systems, how)}")
-        made = {f"{_safe(by)}.svg": slice_figure(found, score=self.sliced, by=by) for by, found in told.items()}
-        made["figures.csv"] = _table(told)
+        made = {
+            f"{_safe(by)}.svg": slice_figure(by_system, score=self.sliced, by=by) for by, by_system in slices.items()
+        }
+        judges = {name: judges_of(items) for name, items in systems.items()}
+        made["figures.csv"] = self._table(slices, judges)
         files = write_figures(made, self.out, force=self.force)
-        return FiguresDrawn(files=files, rejected=rejected, source=str(self.judged[0]))
+        return FiguresDrawn(files=files, rejected=rejected, source=str(self.judged[0]), signature=signed(how, judges))
 
     def _what_lacks(self, systems: Mapping[str, Sequence[GroundingItem]], how: GroundingSettings) -> str:
         from granola.grounding.grounding_scores import value
@@ -74,18 +82,28 @@ class GroundingDrawRun(Run, FormingSettings):
             return f"no answer has a tag of {', '.join(self.by or PAPERS)}"
         return f"{self.sliced} counts for no answer (E, F and RAF ask a judge's --model); --of names another score"
 
+    def _table(
+        self, slices: Mapping[str, Mapping[str, Mapping[str, Estimate]]], judges: Mapping[str, Sequence[str]]
+    ) -> bytes:
+        """A row a slice, with the score that it is of, how that was formed, and who judged."""
+        how = self.forming()
+        over = str(how.over_of.get(self.sliced, how.over))
+        deflecting = str(how.deflecting_of.get(self.sliced, how.deflecting))
+        rows = ["by,system,slice,value,low,high,n,score,over,deflecting,judge"]
+        for by, by_system in slices.items():
+            for system, by_slice in by_system.items():
+                for name, estimate in by_slice.items():
+                    settings = (self.sliced, over, deflecting, " ".join(judges[system]))
+                    cells = [*map(_cell, (by, system, name)), numbers_of(estimate), *map(_cell, settings)]
+                    rows.append(",".join(cells))
+        return ("\n".join(rows) + "\n").encode()
+
 
 def _safe(name: str) -> str:
     return "".join(character if character.isalnum() or character in "-_" else "_" for character in name)[:60]
 
 
-def _table(told: Mapping[str, Mapping[str, Mapping[str, Estimate]]]) -> bytes:
+def _cell(word: str) -> str:
     from abstraction.formats.cells import marked
 
-    rows = ["by,system,slice,value,low,high,n"]
-    for by, found in told.items():
-        for system, own in found.items():
-            for name, one in own.items():
-                words = [str(marked(word)).replace('"', "'") for word in (by, system, name)]
-                rows.append(",".join([*(f'"{word}"' for word in words), numbers_of(one)]))
-    return ("\n".join(rows) + "\n").encode()
+    return '"' + str(marked(word)).replace('"', "'") + '"'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,9 +17,9 @@ from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Language, Out
 
 if TYPE_CHECKING:
-    from abstraction.models.chat_model import ChatModel
+    from granola.grounding.judge_models import CountedModel
 
-_LABELS_TOLD = 20
+_ODD_SHOWN = 20
 
 
 class SentenceJudgeKind(StrEnum):
@@ -35,7 +35,7 @@ class GroundingJudgeRun(Run):
     """Judge answers sentence by sentence against all passages and against the relevant ones, in both readings.
 
     A chat model also says whether an answer is eligible; deflection is told by named rules, or by the model. Where a
-    judge fails the row stays, and says what is lacking.
+    judge fails the row stays, says what is lacking, and leaves the scores that it lacks.
     """
 
     verb: ClassVar[str] = "grounding judge"
@@ -64,11 +64,11 @@ class GroundingJudgeRun(Run):
     ladders: Annotated[
         Path | None,
         Setting(
-            "Tiered rows with the ids of questions: at which level does an answer state the gold answer, and is that "
-            "grounded?"
+            "Tiered rows with the ids of questions: at which level does an answer state the gold answer, and do "
+            "relevant passages? By mention; chat and entailment judges confirm the level, and that passages entail it."
         ),
     ] = None
-    matcher: Annotated[str, Setting("What decides which level a sentence states, with --ladders.")] = "rules"
+    matcher: Annotated[str, Setting("What decides which level a sentence mentions, with --ladders.")] = "rules"
     system: Annotated[
         str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
     ] = None
@@ -77,7 +77,7 @@ class GroundingJudgeRun(Run):
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError for settings that do not go together."""
-        from abstraction.language.languages import is_known
+        from abstraction.language.languages import is_known, notice
         from granola.runs.outputs import count, note
 
         kind = self.sentences or (SentenceJudgeKind.WORDS if self.model is None else SentenceJudgeKind.CHAT)
@@ -87,16 +87,16 @@ class GroundingJudgeRun(Run):
             raise UsageError("--sentences entailment and --entailment go together")
         if not is_known(self.language):
             raise UsageError(f"--language is {self.language!r}, which is no known code")
+        if (lacking := notice(self.language)) is not None:
+            note(lacking)
         if self.ask_deflection and self.model is None:
             raise UsageError("--ask-deflection asks --model, which is not given")
         inputs = [self.questions, self.given, *([self.ladders] if self.ladders is not None else [])]
         with rows_output(self, self.out, inputs=inputs, force=self.force) as output:
             unknown: Counter[str] = Counter()
             pairs, names = self._pairs(output, unknown)
-            for label, number in unknown.most_common(_LABELS_TOLD):
-                note(
-                    f"label {label!r} is none of the known ones; {count(number, 'passage')} of it count as not relevant"
-                )
+            for odd, number in unknown.most_common(_ODD_SHOWN):
+                note(f"not understood {count(number, 'time')}: {odd}")
             with ExitStack() as stack:
                 judge = self._judge(kind, stack)
                 judge.ladders = self._ladders(output, {sample.id for sample, _ in pairs})
@@ -108,10 +108,31 @@ class GroundingJudgeRun(Run):
                         yield replace(item, system=names[item.id]).to_json()
 
                 output.write(rows())
-                output.more |= {"asked": _asked(judge.chat)}
-        told = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
-        return output.ended(f"{count(len(pairs), 'answer')}: {told}", f"judge {judge.sentences.signature()}",
-                            source=str(self.given))  # fmt: skip
+                took = self._took(judge.chat)
+                output.more |= {"asked": took}
+        counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
+        lines = [f"{count(len(pairs), 'answer')}: {counts}", f"judge {judge.signature()}"]
+        if took:
+            lines.append("the model's answers took " + shown_asked(took))
+        return output.ended(*lines, source=str(self.given))
+
+    def _took(self, chat: CountedModel | None) -> dict[str, float]:
+        """What the answers of the chat model took, those that were kept from earlier runs among them."""
+        if chat is None or self.model is None:
+            return {}
+        from abstraction.models.ledger import Prices
+        from abstraction.models.spec import parse_model_spec
+        from granola.runs.outputs import STANDARD
+        from granola.runs.phrasing_settings import kept_places
+
+        spec = parse_model_spec(self.model)
+        log = kept_places(self.model, None if self.out == STANDARD else self.out, self.answers)[1]
+        names = ("prompt_price", "completion_price")
+        prices = None
+        if set(names) & set(spec.settings):
+            sent, received = (spec.settings.get(name, 0.0) for name in names)
+            prices = Prices(prompt=sent, completion=received)
+        return chat.asked(Path(spec.where) if spec.kind == "replay" else log, prices)
 
     def _ladders(self, output: Any, ids: set[str]) -> dict[str, Any]:
         if self.ladders is None:
@@ -119,10 +140,10 @@ class GroundingJudgeRun(Run):
         from abstraction.rows import read_tiered
 
         rows = read_tiered(self.ladders, on_reject=output.rejected.append)
-        found = {row.id: row for row in rows if row.id in ids}
-        if not found:
+        ladders = {row.id: row for row in rows if row.id in ids}
+        if not ladders:
             raise UsageError(f"--ladders {self.ladders} has no row with the id of an answered question")
-        return found
+        return ladders
 
     def _pairs(self, output: Any, unknown: Counter[str]) -> tuple[list[Any], dict[str, str]]:
         """The questions with their answers, and what the system of each is called."""
@@ -165,6 +186,7 @@ class GroundingJudgeRun(Run):
     def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
         from abstraction.models import Sampling
         from granola.grounding.answer_judging import AnswerJudge
+        from granola.grounding.judge_models import CountedModel
         from granola.grounding.sentence_judges import (
             ChatSentences,
             EntailmentSentences,
@@ -175,32 +197,30 @@ class GroundingJudgeRun(Run):
         from granola.runs.outputs import STANDARD
         from granola.runs.phrasing_settings import opened
         from granola.text_models import open_entailment
+        from kg.files import sha256_of
 
         prompts = read_grounding_prompts(self.prompts)
         place = None if self.out == STANDARD else self.out
         chat = None
         if self.model is not None:
-            chat = stack.enter_context(opened(self.model, place, self.answers, [self.questions, self.given]))
+            asked = stack.enter_context(opened(self.model, place, self.answers, [self.questions, self.given]))
+            chat = CountedModel(asked)
         sentences: Any = WordSentences()
         if kind is SentenceJudgeKind.ENTAILMENT:
-            sentences = EntailmentSentences(model=open_entailment(self.entailment or ""))
+            word = self.entailment or ""
+            called = Path(word.partition(":")[2].partition("?")[0]).name if word.startswith("local:") else ""
+            sentences = EntailmentSentences(model=open_entailment(word), called=called)
         elif kind is SentenceJudgeKind.CHAT and chat is not None:
             sampling = Sampling(temperature=self.temperature, max_tokens=2_000)
             sentences = ChatSentences(model=chat, prompts=prompts, sampling=sampling)
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts, sampling=Sampling(temperature=self.temperature, max_tokens=64),
+            ladders_hash="" if self.ladders is None else (sha256_of(self.ladders) or "")[:8],
             matcher=matcher(self.matcher, language=self.language) if self.ladders is not None else None,
         )  # fmt: skip
 
 
-def _asked(chat: ChatModel | None) -> dict[str, float]:
-    """What was asked of a chat model, and what it cost; answers kept from a run before are `cached`."""
-    if chat is None:
-        return {}
-    had = chat.totals
-    told = {
-        "calls": had.calls, "cached": had.cached, "prompt_tokens": had.prompt_tokens,
-        "completion_tokens": had.completion_tokens,
-    }  # fmt: skip
-    return {**told, **({"cost": had.cost} if had.cost is not None else {})}
+def shown_asked(asked: Mapping[str, float]) -> str:
+    """What answers of a model took, in words."""
+    return ", ".join(f"{number:,.10g} {name.replace('_', ' ')}" for name, number in asked.items())

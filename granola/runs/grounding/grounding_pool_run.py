@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from granola.errors import UsageError
-from granola.runs.grounding.grounding_score_run import shown
+from granola.runs.grounding.grounding_judge_run import shown_asked
+from granola.runs.grounding.grounding_score_run import shown, signed
 from granola.runs.grounding.grounding_settings import FormingSettings, JudgedAnswers
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run
@@ -28,7 +29,8 @@ _SHOWN = ("E", "uF", "F", "uRAF strict", "RAF strict", "uRAF wide", "RAF wide", 
 class GroundingPoolRun(Run, FormingSettings):
     """Pool judges by majority, into --out, and by mean; show how far they agree, what they cost and whom they favour.
 
-    Files of one judge (by the signature in their rows) belong together. All must have judged the same answers.
+    Files of one judge (by the signature in their rows, which a replay of its calls shares) belong together. All must
+    have judged the same answers, each of them once.
     """
 
     verb: ClassVar[str] = "grounding pool"
@@ -62,18 +64,21 @@ class GroundingPoolRun(Run, FormingSettings):
                 together = judged_together({name: judges[judge] for name, judge in names.items()})
             except SampleError as error:
                 raise UsageError(str(error)) from error
-            pooled = [pooled_by_majority(one) for one in together]
-            systems = sorted({one.system for one in together})
+            pooled = [pooled_by_majority(answer) for answer in together]
+            systems = sorted({answer.system for answer in together})
             scores: dict[str, dict[str, Mapping[str, Estimate]]] = {}
             for system in systems:
-                own = [one for one in together if one.system == system]
+                answers = [answer for answer in together if answer.system == system]
                 scores[system] = {
-                    **{name: grounding_report([one.items[at] for one in own], how) for at, name in enumerate(names)},
-                    "majority": grounding_report([one for one in pooled if one.system == system], how),
-                    "mean": pooled_by_mean(own, how),
+                    **{
+                        name: grounding_report([answer.items[at] for answer in answers], how)
+                        for at, name in enumerate(names)
+                    },
+                    "majority": grounding_report([item for item in pooled if item.system == system], how),
+                    "mean": pooled_by_mean(answers, how),
                 }
             output.more |= {"judges": names}
-            output.write(one.to_json() for one in pooled)
+            output.write(item.to_json() for item in pooled)
         return JudgesPooled(
             settings=self,
             how=how,
@@ -91,19 +96,26 @@ class GroundingPoolRun(Run, FormingSettings):
         from granola.run_record import record_of
 
         judges: dict[str, list[GroundingItem]] = {}
+        seen: dict[tuple[str, str, str], Path] = {}
         costs: dict[str, dict[str, float]] = {}
         for path in self.judged:
             signature = ""
             for item in read_judged_answers(path, rejected.append):
                 signature = item.judge or path.stem
+                key = (signature, item.system, item.id)
+                if seen.setdefault(key, path) != path:
+                    raise UsageError(
+                        f"{path} and {seen[key]} are of the same judge ({signature}) and have the same answers: "
+                        "a judge, with its replays, counts once"
+                    )
                 judges.setdefault(signature, []).append(item)
             total = costs.setdefault(signature, {})
-            for name, number in _asked(path, record_of(path)).items():
+            for name, number in _asked(record_of(path)).items():
                 total[name] = total.get(name, 0) + number
         return judges, costs
 
 
-def _asked(path: Path, record: Mapping[str, Any]) -> dict[str, float]:
+def _asked(record: Mapping[str, Any]) -> dict[str, float]:
     asked = record.get("asked")
     if not isinstance(asked, dict):
         return {}
@@ -137,40 +149,46 @@ class JudgesPooled:
             self.written.show()
             return
         for name, judge in self.names.items():
-            told = ", ".join(f"{number:,g} {what.replace('_', ' ')}" for what, number in self.costs[name].items())
-            print(f"{name}: {judge}{'; ' + told if told else ''}")
-        for system, own in self.scores.items():
-            print(f"{system:26}" + "".join(f"{who:>10}" for who in own))
+            print(f"{name}: {judge}{'; ' + shown_asked(self.costs[name]) if self.costs[name] else ''}")
+        for system, by_judge in self.scores.items():
+            print(system)
             for score in _SHOWN:
-                print(f"  {score:24}" + "".join(_number(found[score].value) for found in own.values()))
+                for who, report in by_judge.items():
+                    print(f"  {score:16}{who:10}{shown(report[score])}")
         print("agreement                         n   all agree   kappa")
-        for one in self.agreement:
-            pairs = ", ".join(f"{first}-{second} {_short(kappa)}" for (first, second), kappa in one["pairs"].items())
+        for label in self.agreement:
+            pairs = ", ".join(f"{first}-{second} {_short(kappa)}" for (first, second), kappa in label["pairs"].items())
             more = f"  ({pairs})" if len(self.names) > 2 else ""
-            print(f"  {one['label']:24}{one['n']:>9,}{_number(one['agree'])}  {_short(one['kappa']):>7}{more}")
+            print(f"  {label['label']:24}{label['n']:>9,}{_number(label['agree'])}  {_short(label['kappa']):>7}{more}")
         print(f"judge minus the others, {self.settings.sliced}")
         for bias in self.biases:
             print(f"  {bias.judge} lenient by {'':14}{shown(bias.lenient)}")
             for system, gap in bias.favours.items():
                 print(f"  {bias.judge} favours {system[:18]:18}{shown(gap)}")
-        print(self.how)
+        if len(self.scores) < 2:
+            print("  whom a judge favours is told of two systems or more; these are of one")
+        print(signed(self.how, {"judges": list(self.names.values())}))
         self.written.show()
 
     def _json(self) -> dict[str, Any]:
         return {
             "schema_version": 1,
-            "signature": str(self.how),
+            "signature": signed(self.how, {"judges": list(self.names.values())}),
             "judges": {name: {"signature": judge, **self.costs[name]} for name, judge in self.names.items()},
             "systems": {
-                system: {who: {score: one.to_json() for score, one in found.items()} for who, found in own.items()}
-                for system, own in self.scores.items()
+                system: {
+                    who: {score: estimate.to_json() for score, estimate in report.items()}
+                    for who, report in by_judge.items()
+                }
+                for system, by_judge in self.scores.items()
             },
             "agreement": [
                 {
-                    "label": one["label"], "n": one["n"], "agree": _null(one["agree"]), "kappa": _null(one["kappa"]),
-                    "pairs": {f"{first}-{second}": _null(kappa) for (first, second), kappa in one["pairs"].items()},
+                    "label": label["label"], "n": label["n"], "agree": _null(label["agree"]),
+                    "kappa": _null(label["kappa"]),
+                    "pairs": {f"{first}-{second}": _null(kappa) for (first, second), kappa in label["pairs"].items()},
                 }
-                for one in self.agreement
+                for label in self.agreement
             ],
             "biases": [
                 {

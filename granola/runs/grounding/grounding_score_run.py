@@ -39,9 +39,13 @@ class GroundingScoreRun(Run, FormingSettings):
         from granola.grounding.grounded_samples import Relevance
         from granola.grounding.grounding_scores import (
             compared_answers,
+            deflections_unjudged,
             fineness,
+            grounded_by,
             grounding_report,
+            judges_of,
             ladder_shares,
+            ladders_unjudged,
             sliced,
         )
         from granola.grounding.judged_answers import answers_by_system
@@ -56,9 +60,10 @@ class GroundingScoreRun(Run, FormingSettings):
         return AnswersScored(
             settings=self,
             how=how,
-            judges=sorted({item.judge for items in systems.values() for item in items if item.judge}),
+            judges={name: judges_of(items) for name, items in systems.items()},
             reports={name: grounding_report(items, how) for name, items in systems.items()},
             unjudged={name: sum(bool(item.unjudged) for item in items) for name, items in systems.items()},
+            deflections_unjudged={name: deflections_unjudged(items) for name, items in systems.items()},
             slices={
                 name: {by: sliced(items, self.sliced, slice_of(by, self.bands), how) for by in self.by}
                 for name, items in systems.items()
@@ -68,11 +73,13 @@ class GroundingScoreRun(Run, FormingSettings):
                     str(reading): {
                         **{str(one): share for one, share in ladder_shares(items, reading).items()},
                         "fineness": fineness(items, reading),
+                        "unjudged": ladders_unjudged(items, reading),
+                        "grounded_by": grounded_by(items),
                     }
                     for reading in Relevance
                 }
                 for name, items in systems.items()
-                if any(item.ladder is not None for item in items)
+                if grounded_by(items)
             },
             tests=compared_answers(systems, self.sliced, how),
             rejected=rejected,
@@ -85,9 +92,10 @@ class AnswersScored:
 
     settings: GroundingScoreRun
     how: GroundingSettings
-    judges: Sequence[str]
+    judges: Mapping[str, Sequence[str]]
     reports: Mapping[str, Mapping[str, Estimate]]
     unjudged: Mapping[str, int]
+    deflections_unjudged: Mapping[str, int]
     slices: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
     ladders: Mapping[str, Mapping[str, Mapping[str, Any]]]
     tests: Sequence[Difference]
@@ -101,7 +109,7 @@ class AnswersScored:
     @property
     def signature(self) -> str:
         """Settings, and who judged."""
-        return "|".join([str(self.how), *(f"judge:[{one}]" for one in self.judges)])
+        return signed(self.how, self.judges)
 
     def show(self) -> None:
         """A table a system, its slices and ladders, the tests, the signature."""
@@ -117,6 +125,8 @@ class AnswersScored:
                     f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} [{test.interval.low:+.3f}, "
                     f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}"
                 )
+                if note := self._judged_apart(test):
+                    print(f"  {note}")
             print(self.signature)
         report_rejects(str(self.settings.judged[0]), self.rejected)
 
@@ -127,28 +137,33 @@ class AnswersScored:
         for score, one in own.items():
             if not score.startswith("cited"):
                 print(f"  {score:26}{shown(one)}")
-        print(f"  {'citations against':36}{'precision':>10}{'recall':>10}{'F1':>10}")
+        if self.deflections_unjudged[name]:
+            print(f"  {self.deflections_unjudged[name]:,} answers are in no deflection score: not judged")
+        print("  citations, over answerable questions")
         for whose in ("cited", "cited-relevant strict", "cited-relevant wide"):
             if own[f"{whose} pooled_f1"].n:
                 against = "the reference's" if whose == "cited" else whose.removeprefix("cited-")
-                for way, names in _WAYS.items():
-                    told = "".join(_number(own[f"{whose} {one}"].value) if one else " " * 10 for one in names)
-                    print(f"  {against + ', ' + way:36}{told}")
+                for way, label in _WAYS.items():
+                    print(f"  against {against + ', ' + label:40}{shown(own[f'{whose} {way}'])}")
         for by, found in self.slices[name].items():
             for key, one in found.items():
                 print(f"  {self.settings.sliced}, {by} {key[:40]:20}{shown(one)}")
         for reading, standings in self.ladders.get(name, {}).items():
-            for key, one in standings.items():
-                if key != "fineness":
-                    print(f"  ladders, {reading}: {key:30}{shown(one)}")
-            told = ", ".join(f"{key} {number:,}" for key, number in standings["fineness"].items())
-            print(f"  ladders, {reading}: against the finest level of relevant passages: {told}")
+            for key, share in standings.items():
+                if key not in _NO_SHARE:
+                    print(f"  ladders, {reading}: {key:30}{shown(share)}")
+            counts = ", ".join(f"{key} {number:,}" for key, number in standings["fineness"].items())
+            print(f"  ladders, {reading}: against the finest level that relevant passages mention: {counts}")
+            print(f"  ladders, {reading}: levels and grounds by {standings['grounded_by'].removeprefix('by ')}; "
+                  f"not judged: {standings['unjudged']:,}")  # fmt: skip
 
     def _json(self) -> dict[str, Any]:
         return {
             "schema_version": 1,
             "signature": self.signature,
+            "judges": {name: list(signatures) for name, signatures in self.judges.items()},
             "unjudged": dict(self.unjudged),
+            "deflections_unjudged": dict(self.deflections_unjudged),
             "systems": {name: {key: one.to_json() for key, one in own.items()} for name, own in self.reports.items()},
             "slices": {
                 name: {by: {key: one.to_json() for key, one in found.items()} for by, found in own.items()}
@@ -156,20 +171,37 @@ class AnswersScored:
             },
             "ladders": {
                 name: {
-                    reading: {key: one if key == "fineness" else one.to_json() for key, one in found.items()}
+                    reading: {key: one if key in _NO_SHARE else one.to_json() for key, one in found.items()}
                     for reading, found in own.items()
                 }
                 for name, own in self.ladders.items()
             },
-            "tests": [one.to_json() for one in self.tests],
+            "tests": [{**test.to_json(), "note": self._judged_apart(test) or None} for test in self.tests],
         }
 
+    def _judged_apart(self, test: Difference) -> str:
+        """Which judge is whose, where two systems were judged by different ones; else ""."""
+        if self.judges[test.first] == self.judges[test.second]:
+            return ""
+        whose = "; ".join(
+            f"{name}: {' '.join(f'[{judge}]' for judge in self.judges[name]) or 'not told'}"
+            for name in (test.first, test.second)
+        )
+        return f"not judged alike, so the difference may be the judges': {whose}"
 
-_WAYS: dict[str, tuple[str, str, str]] = {
-    "pooled": ("pooled_precision", "pooled_recall", "pooled_f1"),
-    "of means": ("mean_precision", "mean_recall", "f1_of_means"),
-    "mean of F1": ("", "", "mean_f1"),
-}
+
+_NO_SHARE = ("fineness", "unjudged", "grounded_by")  # of what is told of ladders
+_WAYS: dict[str, str] = {
+    "pooled_precision": "precision, pooled", "pooled_recall": "recall, pooled", "pooled_f1": "F1, pooled",
+    "mean_precision": "precision, mean", "mean_recall": "recall, mean", "f1_of_means": "F1 of these means",
+    "mean_f1": "mean of F1",
+}  # fmt: skip
+
+
+def signed(how: GroundingSettings, judges: Mapping[str, Sequence[str]]) -> str:
+    """Settings, and all who judged."""
+    everyone = sorted({judge for signatures in judges.values() for judge in signatures})
+    return "|".join([str(how), *(f"judge:[{judge}]" for judge in everyone)])
 
 
 def shown(one: Estimate) -> str:
@@ -177,7 +209,3 @@ def shown(one: Estimate) -> str:
     if math.isnan(one.value):
         return f"{'-':>7}  n {one.n:,}"
     return f"{one.value:7.4f}  [{one.interval.low:.4f}, {one.interval.high:.4f}]  n {one.n:,}"
-
-
-def _number(value: float) -> str:
-    return f"{'-':>10}" if math.isnan(value) else f"{value:10.4f}"

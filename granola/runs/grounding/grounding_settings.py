@@ -79,14 +79,14 @@ class FormingSettings:
 
 
 def _by_score(given: tuple[str, ...], kind: type[K], name: str) -> dict[str, K]:
-    found = {}
-    for one in given:
-        score, equals, word = one.partition("=")
+    by_score = {}
+    for pair in given:
+        score, equals, word = pair.partition("=")
         check_score(score, name)
         if not equals or word not in list(kind):
-            raise UsageError(f"{name} is {one!r}; expected SCORE=VALUE with a value of {', '.join(kind)}")
-        found[score] = kind(word)
-    return found
+            raise UsageError(f"{name} is {pair!r}; expected SCORE=VALUE with a value of {', '.join(kind)}")
+        by_score[score] = kind(word)
+    return by_score
 
 
 def check_bands(bands: tuple[float, ...]) -> None:
@@ -100,11 +100,11 @@ def slice_of(by: str, bands: tuple[float, ...]) -> Callable[[GroundingItem], str
     """What slice an item is in by a tag; `relevant_share` is cut at `bands`, a limit belonging to the band below."""
 
     def tag(item: GroundingItem) -> str | None:
-        found = item.tags.get(by)
-        if by != "relevant_share" or found is None:
-            return found
+        word = item.tags.get(by)
+        if by != "relevant_share" or word is None:
+            return word
         limits = [0.0, *sorted(bands), 1.0]
-        share = float(found)
+        share = float(word)
         at = sum(share > limit for limit in limits[1:-1])
         return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
 

@@ -1,0 +1,162 @@
+"""Judges of answers from passages: what they do not say, what they took, whose replay they are; and figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from abstraction.models import Request
+from granola.errors import UsageError
+from granola.grounding.answer_judging import AnswerJudge
+from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
+from granola.grounding.grounding_figures import MOST, figure_slices, slice_figure
+from granola.grounding.grounding_items import GroundingItem
+from granola.grounding.grounding_scores import (
+    Deflecting,
+    GroundingSettings,
+    Unjudged,
+    deflections_unjudged,
+    grounding_report,
+    share_value,
+    value,
+)
+from granola.grounding.sentence_judges import EntailmentSentences, WordSentences
+from granola.runs import GroundingDescribeRun, GroundingJudgeRun, GroundingPoolRun, GroundingScoreRun
+from granola.text_models import Entailment
+from tests.abstraction.scripted_model import Scripted
+from tests.chat_server import serving
+from tests.granola.test_attribution_evaluators import Table
+
+
+def sample(**more: Any) -> GroundedSample:
+    passage = GroundingPassage(id="1", text="The bridge opened in 1999.", relevant=True)
+    return GroundedSample(**{"id": "a", "question": "When?", "passages": (passage,), "reference": "In 1999.", **more})
+
+
+def test_a_judge_that_does_not_say_whether_an_answer_deflects_leaves_it_out() -> None:
+    def reply(request: Request) -> str | None:
+        return None if request.id == "b deflection" else "deflects" if request.id == "a deflection" else "no issues"
+
+    model = Scripted(reply)
+    judge = AnswerJudge(sentences=WordSentences(), chat=model, asks_deflection=True)
+    answers = [(sample(), "It opened in 1999."), (sample(id="b"), "The passages do not say."), (sample(id="c"), "")]
+    said, silent, empty = judge.judged(answers)
+    assert (said.deflects, silent.deflects, empty.deflects) == ("judge", None, "empty")  # never the rules' verdict
+    assert "deflection" in silent.unjudged
+    items = [said, silent, empty]
+    report = grounding_report(items, GroundingSettings(times=10))
+    assert (report["deflection FP"].value, report["deflection FP"].n, deflections_unjudged(items)) == (1.0, 2, 1)
+    left_out = GroundingSettings(deflecting=Deflecting.LEFT_OUT)
+    assert value(silent, "E", left_out) is None
+    assert value(silent, "E", GroundingSettings(deflecting=Deflecting.FAILS, unjudged=Unjudged.FAILS)) == 0.0
+    assert GroundingItem.from_json(orjson.loads(orjson.dumps(silent.to_json()))) == silent
+
+
+def test_an_answer_without_reference_says_so() -> None:
+    judge = AnswerJudge(sentences=WordSentences(), chat=Scripted(lambda _: "no issues"))
+    (one,) = judge.judged([(sample(reference=""), "It opened in 1999.")])
+    assert (one.eligibility, one.unjudged) == (None, {"eligibility": "no reference"})
+
+
+def test_shares_have_wilsons_interval() -> None:
+    both = share_value([1.0, None, 1.0])
+    assert (both.value, both.n, both.interval.high) == (1.0, 2, 1.0)
+    assert both.interval.low == pytest.approx(0.3424, abs=1e-4)  # Wilson 1927: 1 / (1 + 1.96^2 / 2)
+
+
+def test_a_signature_names_the_entailment_model() -> None:
+    model = Table(lambda _: Entailment(1.0, 0.0, 0.0))
+    signature = EntailmentSentences(model=model, called="my-nli").signature()
+    assert re.fullmatch(r"entailment\|model:my-nli-\w+-[0-9a-f]{8}", signature)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    rows = [
+        {"id": f"q{n}", "question": "When did the bridge open?", "reference": "In 1999.",
+         "passages": [{"text": "The bridge opened in 1999.", "relevant": True}]}
+        for n in range(3)
+    ]  # fmt: skip
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return path
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(
+        b"\n".join(orjson.dumps({"id": f"q{n}", "answer": "The bridge opened in 1999 [1]."}) for n in range(3))
+    )
+    return path
+
+
+def asked_of(path: Path) -> dict[str, float]:
+    found: dict[str, float] = orjson.loads(Path(f"{path}.run.json").read_bytes())["asked"]
+    return found
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with serving() as (address, _):
+        yield address
+
+
+def test_costs_are_told_of_kept_answers_and_replays_too(
+    questions: Path, answers: Path, server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second run over kept answers, and a replay, tell what the answers took when they were asked."""
+    first, replayed = tmp_path / "j.jsonl", tmp_path / "replayed.jsonl"
+    model = f"openai:{server}?prompt_price=1000000&completion_price=0#m"
+    GroundingJudgeRun(questions=questions, given=answers, model=model, out=str(first)).run()
+    took = asked_of(first)
+    assert took["calls"] == took["calls_now"] > 0
+    assert took["cost"] == took["prompt_tokens"] > 0
+    before = first.read_bytes()
+    GroundingJudgeRun(questions=questions, given=answers, model=model, out=str(first), force=True).run().show()
+    again = asked_of(first)
+    assert (again["calls_now"], again["calls"], again["cost"]) == (0, took["calls"], took["cost"])
+    assert f"took {took['calls']:,} calls" in capsys.readouterr().out
+    # A replay is the judge whose calls it repeats, to the signature, and no second one.
+    log = tmp_path / "j.jsonl.calls.jsonl"
+    GroundingJudgeRun(questions=questions, given=answers, model=f"replay:{log}", out=str(replayed)).run()
+    assert replayed.read_bytes() == before
+    assert {**asked_of(replayed), "cost": took["cost"], "calls_now": took["calls_now"]} == took
+    with pytest.raises(UsageError, match="counts once"):
+        GroundingPoolRun(judged=(first, replayed), out=str(tmp_path / "pooled.jsonl")).run()
+
+
+def test_what_the_runs_say_of_what_they_lack(
+    questions: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"id": "q9", "question": "q", "passages": [{"text": "a", "relevant": True, "label": "NO"}]}
+    questions.write_bytes(questions.read_bytes() + b"\n" + orjson.dumps(row))
+    GroundingJudgeRun(questions=questions, given=answers, language="it", out=str(tmp_path / "j.jsonl")).run().show()
+    noted = capsys.readouterr().err
+    assert "no refusals" in noted  # Italian has no rules of deflection
+    assert "not understood 1 time: RELEVANT, second label NO (counts in the wide reading alone)" in noted
+    described = GroundingDescribeRun(questions=questions).run()
+    assert len(described.counts["not_understood"]) == 1
+    scored = GroundingScoreRun(judged=(tmp_path / "j.jsonl",), over="all", resamples=20).run()  # type: ignore[arg-type]
+    assert "|citations over:answerable|strict:answers,related,relevant without second label|" in scored.signature
+
+
+def test_a_figure_has_a_line_a_slice_and_says_what_is_left_out() -> None:
+    slices = {"one": {f"slice {n:02}": share_value([1.0, 0.0] * (n + 1)) for n in range(MOST + 4)}}
+    names, left_out = figure_slices(slices)
+    assert (len(names), left_out) == (MOST, ["slice 03", "slice 02", "slice 01", "slice 00"])
+    whole = {"one": {name: slices["one"][name] for name in names}}
+
+    def height(drawn: bytes) -> float:
+        return float(re.search(rb'height="([\d.]+)pt"', drawn)[1])  # type: ignore[index]
+
+    few = {"one": {name: slices["one"][name] for name in names[:5]}}
+    assert (
+        height(slice_figure(whole, score="E", by="category")) > height(slice_figure(few, score="E", by="category")) * 3
+    )
+    assert slice_figure(slices, score="E", by="category") != slice_figure(whole, score="E", by="category")
