@@ -13,7 +13,7 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.data_folders import canonical_split, data_files, split_of
-from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
+from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, names_in, read_records
 from abstraction.formats.row_shapes import RowShape, of_split
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
@@ -171,11 +171,12 @@ def _of_split(
 
 
 def shaped_files(
-    paths: Iterable[Path | str], shape: RowShape | None, language: str
+    paths: Iterable[Path | str], shape: RowShape | None, language: str, *, with_answers: bool = True
 ) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
     """Each file of `paths`, those of a folder in its place, with its records under the usual names.
 
-    Of a shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
+    Records without a field that the shape names are rejected; without answers only those read `with_answers`. Of a
+    shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
     """
     split = shape.split if shape is not None else ""
     for path in (file for one in paths for file in data_files(one, split or None)):
@@ -184,15 +185,20 @@ def shaped_files(
             if split:
                 called_so = split_of(Path(path)) == canonical_split(split) or not shape.split_must_be_told
                 records = _of_split(records, split, path, called_so=called_so)
-            records = map(partial(_shaped, shape=shape, language=language), records)
+            records = map(partial(shaped_record, shape=shape, language=language, with_answers=with_answers), records)
         yield path, records
 
 
-def _shaped(record: Record | RejectedRow, *, shape: RowShape, language: str) -> Record | RejectedRow:
+def shaped_record(
+    record: Record | RejectedRow, *, shape: RowShape, language: str = "en", with_answers: bool = True
+) -> Record | RejectedRow:
+    """The record under the usual names, or why it has none of those that the shape names."""
     if isinstance(record, RejectedRow):
         return record
     try:
-        return shape.shaped(record, language)
+        return shape.shaped(record, language, with_answers=with_answers)
+    except fields.FieldError as error:
+        return RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
     except Exception as error:
         return _faulty(record, error)
 
@@ -217,7 +223,7 @@ def _rows(
         except fields.FieldError as error:
             reason = str(error)
             if reason.startswith(("no question", "no answer")):
-                reason += f"; the row has {', '.join(list(map(str, record.data))[:12]) or 'nothing'}"
+                reason += f"; the row has {names_in(record)}"
             yield RejectedRow(source=record.source, reason=reason, excerpt=excerpt(repr(dict(record.data))))
             continue
         except Exception as error:
