@@ -374,7 +374,7 @@ def _assemble(
     *,
     phrased: bool,
 ) -> _Assembled:
-    statistics, columns, phrasing = Statistics(), Columns(), DecisionCounts()
+    statistics, columns, phrasing = Statistics(settings.language), Columns(), DecisionCounts()
     kept = parts.folder / "kept.jsonl"
 
     def reject(row: RejectedRow) -> None:

@@ -62,11 +62,11 @@ _UNIT = re.compile(
 )
 
 
-def _asked(row: TieredRow) -> str:
-    """What kind of entity the relation asks for, else the wording."""
+def _asked(row: TieredRow, language: str) -> str:
+    """What kind of entity the relation asks for, else the wording in a language."""
     if row.relation:
         return relation(row.relation).asks
-    told = (read_wording(row.question).kind or ANY).asks
+    told = (read_wording(row.question, language).kind or ANY).asks
     return "any" if told in ("date", "quantity") else told  # values are known by their evidence
 
 
@@ -92,7 +92,7 @@ class EntailmentChecker:
         """One outcome a tier beyond the answer, in the order of the row."""
         answers = answers_of(row)
         dates = self._dates(row)
-        asked = _asked(row)
+        asked = _asked(row, self.graph.shown_in)
         rising = set(rises(row.levels))
         out: list[TierCheck] = []
         finer: set[str] = set()
@@ -173,7 +173,7 @@ class EntailmentChecker:
             if step is not None:
                 steps.append(step)
         rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
-        asked = _asked(row)
+        asked = _asked(row, self.graph.shown_in)
         for answer in answers:
             # What holds whoever is meant has to hold of each on its own.
             shared = len(answers) > 1 and tier_is_shared(row)
