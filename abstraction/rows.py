@@ -182,17 +182,34 @@ def shaped_files(
     for path in (file for one in paths for file in data_files(one, split or None)):
         records = read_records(path)
         if shape is not None:
-            if split:
-                called_so = split_of(Path(path)) == canonical_split(split) or not shape.split_must_be_told
-                records = _of_split(records, split, path, called_so=called_so)
-            records = map(partial(shaped_record, shape=shape, language=language, with_answers=with_answers), records)
+            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
+            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
         yield path, records
 
 
-def shaped_record(
-    record: Record | RejectedRow, *, shape: RowShape, language: str = "en", with_answers: bool = True
+def shaped_records(
+    records: Iterable[Record | RejectedRow],
+    shape: RowShape,
+    language: str = "en",
+    with_answers: bool = True,
+    *,
+    path: Path | str = "the rows",
+    called_so: bool = False,
+) -> Iterator[Record | RejectedRow]:
+    """Records of a shape, of its split alone, under the usual names.
+
+    `path` is what messages call their file, `called_so` whether it is called by the split. Raises RowError where
+    nothing tells the split.
+    """
+    if shape.split:
+        called_so = called_so or not shape.split_must_be_told
+        records = _of_split(records, shape.split, path, called_so=called_so)
+    return map(partial(_shaped, shape=shape, language=language, with_answers=with_answers), records)
+
+
+def _shaped(
+    record: Record | RejectedRow, *, shape: RowShape, language: str, with_answers: bool
 ) -> Record | RejectedRow:
-    """The record under the usual names, or why it has none of those that the shape names."""
     if isinstance(record, RejectedRow):
         return record
     try:

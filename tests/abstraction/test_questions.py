@@ -89,7 +89,7 @@ def test_kinds_in_the_language_of_the_question(language: str, question: str, kin
 
 
 def test_no_row_is_read_by_the_words_of_another_language() -> None:
-    asked = {"question": "Was ist der Sitz der Bank?", "answer": "Belém"}
+    asked = {"question": "Was ist der Sitz der Bank?", "answer": "Belém", "answer_qid": "Q81216"}
     records = [Record(source="1", data=asked), Record(source="2", data={**asked, "language": "de"})]
     english, german = (one for one in question_rows(records) if isinstance(one, QARow))
     with closing(store_of(BRAZIL, PARA, BELEM)) as world:
