@@ -154,7 +154,7 @@ class LadderMaker:
 
     def made(self, row: QARow) -> MadeRow:
         """The same, with what the question's names tell and what is doubted."""
-        kind = asked_kind(row.question) if row.relation is None else ANY_KIND
+        kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
         row = _told(row)
         described = self._described(row)
         readers = self._readers if described is None else self._readers.with_entity(described)

@@ -83,7 +83,7 @@ class RowMaker:
     def made(self) -> MadeRow:
         """The ladders of all answers, arranged on one row."""
         row = self._row
-        asked = relation(row.relation) if row.relation else read_wording(row.question).kind or ANY
+        asked = relation(row.relation) if row.relation else read_wording(row.question, self._tools.language).kind or ANY
         if self._graph.shown_in == "en" and asked.asks in _OF_DOERS and (more := implied(row.question)):
             asked = replace(asked, trivial=asked.trivial | more)
         subjects = self._readers.linker.subjects(row.subject_text, row.subject_qid, asked)

@@ -13,7 +13,7 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.data_folders import canonical_split, data_files, split_of
-from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, read_records
+from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, names_in, read_records
 from abstraction.formats.row_shapes import RowShape, of_split
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
@@ -182,28 +182,51 @@ def _of_split(
 
 
 def shaped_files(
-    paths: Iterable[Path | str], shape: RowShape | None, language: str
+    paths: Iterable[Path | str], shape: RowShape | None, language: str, *, with_answers: bool = True
 ) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
     """Each file of `paths`, those of a folder in its place, with its records under the usual names.
 
-    Of a shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
+    Records without a field that the shape names are rejected; without answers only those read `with_answers`. Of a
+    shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
     """
     split = shape.split if shape is not None else ""
     for path in (file for one in paths for file in data_files(one, split or None)):
         records = read_records(path)
         if shape is not None:
-            if split:
-                called_so = split_of(Path(path)) == canonical_split(split) or not shape.split_must_be_told
-                records = _of_split(records, split, path, called_so=called_so)
-            records = map(partial(_shaped, shape=shape, language=language), records)
+            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
+            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
         yield path, records
 
 
-def _shaped(record: Record | RejectedRow, *, shape: RowShape, language: str) -> Record | RejectedRow:
+def shaped_records(
+    records: Iterable[Record | RejectedRow],
+    shape: RowShape,
+    language: str = "en",
+    with_answers: bool = True,
+    *,
+    path: Path | str = "the rows",
+    called_so: bool = False,
+) -> Iterator[Record | RejectedRow]:
+    """Records of a shape, of its split alone, under the usual names.
+
+    `path` is what messages call their file, `called_so` whether it is called by the split. Raises RowError where
+    nothing tells the split.
+    """
+    if shape.split:
+        called_so = called_so or not shape.split_must_be_told
+        records = _of_split(records, shape.split, path, called_so=called_so)
+    return map(partial(_shaped, shape=shape, language=language, with_answers=with_answers), records)
+
+
+def _shaped(
+    record: Record | RejectedRow, *, shape: RowShape, language: str, with_answers: bool
+) -> Record | RejectedRow:
     if isinstance(record, RejectedRow):
         return record
     try:
-        return shape.shaped(record, language)
+        return shape.shaped(record, language, with_answers=with_answers)
+    except fields.FieldError as error:
+        return RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
     except Exception as error:
         return _faulty(record, error)
 
@@ -228,7 +251,7 @@ def _rows(
         except fields.FieldError as error:
             reason = str(error)
             if reason.startswith(("no question", "no answer")):
-                reason += f"; the row has {', '.join(list(map(str, record.data))[:12]) or 'nothing'}"
+                reason += f"; the row has {names_in(record)}"
             yield RejectedRow(source=record.source, reason=reason, excerpt=excerpt(repr(dict(record.data))))
             continue
         except Exception as error:

@@ -15,19 +15,48 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
-from granola.errors import UsageError
+from granola.errors import MatcherError, UsageError
+
+
+class FrameLike(Protocol):
+    """A pandas DataFrame, as far as the types of this module say; pandas need not be there."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns."""
+
+    @property
+    def attrs(self) -> Any:
+        """What is noted of the frame."""
+
 
 if TYPE_CHECKING:
+    from abstraction.formats.row_shapes import RowShape
     from abstraction.rows import QARow, TieredRow
     from granola.matching.verdict import Matcher, Verdict
-    from granola.scoring.predictions import PredictionFile
+    from granola.scoring.predictions import PredictionFile, QuestionIds
     from granola.scoring.scores import ScoreReport
     from kg.store.protocol import Store
 
     Snapshot = Store | Path | str
-    Rows = Path | str | Iterable[TieredRow] | Iterable[Mapping[str, Any]]  # or a DataFrame
+    Questions = Path | str | Iterable[Mapping[str, Any]]
+    Rows = Path | str | Iterable[TieredRow] | Iterable[Mapping[str, Any]] | FrameLike
+    Levels = TieredRow | Sequence[Sequence[str]] | Sequence[Mapping[str, Any]]
+    Predictions = PredictionFile | Path | str | Mapping[str, str] | Iterable[Mapping[str, Any]] | FrameLike
+
+
+Frame = TypeVar("Frame", bound=FrameLike)
+SNAPSHOT = "snapshot"  # under which a DataFrame's `attrs` have the id of the snapshot of its ladders
+
+
+class LadderRows(list["TieredRow"]):
+    """Rows with their ladders, and the id of the snapshot that these are from, for the signature of a score."""
+
+    def __init__(self, rows: Iterable[TieredRow], snapshot: str) -> None:
+        super().__init__(rows)
+        self.snapshot = snapshot
 
 
 def snapshot(where: Path | str | None = None) -> Store:
@@ -71,32 +100,82 @@ def ladder(
     }
     row |= {"relation": relation} if relation else {}
     row |= {"question_entity": {"text": subject}} if subject else {}
-    return next(iter(_ladders(_questions([row]), snapshot, language, linker)))
+    return _ladders(_questions([row]), snapshot, language, linker)[0]
+
+
+@overload
+def ladders(
+    questions: Questions,
+    snapshot: Snapshot,
+    *,
+    preset: str | None = ...,
+    question_field: str | None = ...,
+    answer_field: str | None = ...,
+    id_field: str | None = ...,
+    split: str | None = ...,
+    relation: str | None = ...,
+    language: str = ...,
+    linker: str = ...,
+) -> LadderRows: ...
+
+
+@overload
+def ladders(
+    questions: Frame,
+    snapshot: Snapshot,
+    *,
+    preset: str | None = ...,
+    question_field: str | None = ...,
+    answer_field: str | None = ...,
+    id_field: str | None = ...,
+    split: str | None = ...,
+    relation: str | None = ...,
+    language: str = ...,
+    linker: str = ...,
+) -> Frame: ...
 
 
 def ladders(
-    questions: Any,
+    questions: Questions | FrameLike,
     snapshot: Snapshot,
     *,
+    preset: str | None = None,
+    question_field: str | None = None,
+    answer_field: str | None = None,
+    id_field: str | None = None,
+    split: str | None = None,
     relation: str | None = None,
     language: str = "en",
     linker: str = "question",
 ) -> Any:
     """The ladders of many questions, in order.
 
-    `questions` is the path of a file, mappings with "question" and "answer" (as rows of such a file: see
-    docs/reference/file-formats.md), or a DataFrame with these columns. Gives a list of TieredRow; of a DataFrame a
-    DataFrame, with `ladder` (the levels in words), `levels` (as in a tiered file, for `score`) and `abstained` beside
-    its own columns and index.
+    `questions` is the path of a file or of a dataset's folder, mappings with "question" and "answer" (as rows of such
+    a file: see docs/reference/file-formats.md), or a DataFrame with these columns; `preset`, the fields and `split`
+    mean what the options of `granola tiers` mean. Gives a list of TieredRow; of a DataFrame a DataFrame, with `ladder`
+    (the levels in words), `levels` (as in a tiered file, for `score`) and `abstained` beside its own columns and index;
+    where fields are named, `id`, `question` and `answer` have what these hold.
+    Both know their snapshot, which the signature of a score names.
 
     Raises RowError for a row that cannot be used, with its place.
     """
-    if (frame := _frame(questions)) is None:
-        return list(_ladders(_questions(questions, relation), snapshot, language, linker))
-    rows = list(_ladders(_questions(_records(frame), relation), snapshot, language, linker))
-    table = frame.copy()
-    if "id" not in table:
-        table["id"] = [row.id for row in rows]
+    from abstraction.formats.row_shapes import shape_of
+
+    shape = shape_of(preset, question=question_field, answer=answer_field, id=id_field, split=split)
+    frame = _frame(questions)
+    records = questions if frame is None else _records(frame)
+    rows = _ladders(_questions(records, relation, shape, language), snapshot, language, linker)
+    if frame is None:
+        return rows
+    table = frame.iloc[[int(row.source.rpartition(" ")[2]) - 1 for row in rows]].copy()  # a split's alone
+    table.attrs[SNAPSHOT] = rows.snapshot
+    for name, values in (
+        ("id", [row.id for row in rows]),
+        ("question", [row.question for row in rows]),
+        ("answer", [list(row.answers) for row in rows]),
+    ):
+        if shape is not None or (name == "id" and name not in table):
+            table[name] = values
     table["ladder"] = [" › ".join(level.tiers[0].text for level in row.levels) for row in rows]
     table["levels"] = [row.to_json()["levels"] for row in rows]
     table["abstained"] = [row.abstained for row in rows]
@@ -105,15 +184,16 @@ def ladders(
 
 def match(
     prediction: str,
-    levels: TieredRow | Sequence[Sequence[str]],
+    levels: Levels,
     *,
     matcher: Matcher | str = "rules",
     question: str | None = None,
     language: str | None = None,
 ) -> Verdict:
-    """Which level a prediction states, `level` None for none: of a row, or of lists of names, finest first.
+    """Which level a prediction states, `level` None for none: of a row, of its levels, or of lists of names.
 
-    Raises MatcherError for a matcher that is not known.
+    Levels stand finest first, as in a row, in a tiered file's `levels` or in such a DataFrame's column. Raises
+    MatcherError for a matcher that is not known, and for levels of another form.
     """
     from abstraction.rows import TieredRow
 
@@ -122,58 +202,86 @@ def match(
         question = levels.question if question is None else question
         named = [level.names() for level in levels.levels]
     else:
-        named = levels
+        named = [_names(level) for level in _list(levels)]
     return _matcher(matcher, language).match(prediction, tuple(map(tuple, named)), question=question)
 
 
 def score(
     rows: Rows,
-    predictions: PredictionFile | Path | str | Mapping[str, str] | Iterable[Mapping[str, Any]],
+    predictions: Predictions,
     matcher: Matcher | str = "rules",
+    *,
+    join: Literal["id", "question"] = "id",
     **settings: Any,
 ) -> ScoreReport:
-    """Score one system's predictions against ladders, by id.
+    """Score one system's predictions against ladders, by id, or joined by the words of the question.
 
-    `rows` is a tiered file, rows, or what `ladders` gave; `predictions` a file, texts by id, mappings with "id" and
-    "prediction", or a DataFrame with these columns; `settings` are those of `granola.scoring.score`, as `lambda_`,
-    `standard`, `seed`, `allow_missing`. `report.overall.estimates["granola_accuracy"]` has value and interval.
+    `rows` is a tiered file, a dataset's folder, rows, or what `ladders` gave; `predictions` a file, texts by id (or by
+    question), mappings with "id" (or "question") and "prediction", or a DataFrame with these columns; `settings` are
+    those of `granola.scoring.score`, as `lambda_`, `standard`, `seed`, `allow_missing`.
+    `report.overall.estimates["granola_accuracy"]` has value and interval.
 
     Raises PredictionError for ids that do not match, MatcherError for a matcher that is not known.
     """
     from granola.scoring import scores
+    from granola.scoring.predictions import QuestionIds
+    from granola.scoring.tiered_file import TieredFile
 
-    return scores.score(_tiered(rows), _predictions(predictions), _matcher(matcher, None), **settings)
+    if join not in ("id", "question"):
+        raise UsageError(f"join is {join!r}; allowed: id, question")
+    tiered = _tiered(rows)
+    if not isinstance(tiered, TieredFile):
+        settings.setdefault(SNAPSHOT, _snapshot_of(rows))
+    listed = tiered.rows if isinstance(tiered, TieredFile) else tiered
+    by_question = QuestionIds.of(listed) if join == "question" else None
+    return scores.score(tiered, _predictions(predictions, by_question), _matcher(matcher, None), **settings)
 
 
-def _ladders(questions: Iterable[QARow], snapshot: Snapshot, language: str, linker: str) -> Iterator[TieredRow]:
+def _ladders(questions: Iterable[QARow], snapshot: Snapshot, language: str, linker: str) -> LadderRows:
     from abstraction.pipeline import make_ladders
     from kg.store import open_store
 
-    if not isinstance(snapshot, Path | str):
-        yield from make_ladders(questions, snapshot, language=language, linker=linker)
-        return
-    with open_store(snapshot) as store:
-        yield from make_ladders(questions, store, language=language, linker=linker)
+    if isinstance(snapshot, Path | str):
+        with open_store(snapshot) as store:
+            return _ladders(questions, store, language, linker)
+    made = make_ladders(questions, snapshot, language=language, linker=linker)
+    return LadderRows(made, str(snapshot.manifest()["snapshot_id"]))
 
 
-def _questions(questions: Any, relation: str | None = None) -> Iterator[QARow]:
+def _snapshot_of(rows: Rows) -> str | None:
+    """The id of the snapshot that rows in memory say they are from."""
+    frame = _frame(rows)
+    return getattr(rows, "snapshot", None) if frame is None else frame.attrs.get(SNAPSHOT)
+
+
+def _questions(
+    questions: Any, relation: str | None = None, shape: RowShape | None = None, language: str = "en"
+) -> Iterator[QARow]:
     from abstraction.errors import RowError
-    from abstraction.rows import RejectedRow, question_rows, read_questions
+    from abstraction.rows import RejectedRow, question_rows, read_questions, shaped_records
 
     if isinstance(questions, Path | str):
-        yield from read_questions([questions], relation=relation)
+        yield from read_questions([questions], relation=relation, shape=shape, language=language)
         return
-    for row in question_rows(_as_records(questions, "question"), relation=relation):
+    records: Iterable[Any] = _as_records(questions, "question")
+    if shape is not None:
+        records = shaped_records(records, shape, language)
+    for row in question_rows(records, relation=relation):
         if isinstance(row, RejectedRow):
             raise RowError(f"{row.source}: {row.reason}")
         yield row
 
 
 def _tiered(rows: Any) -> Any:
+    from abstraction.formats.data_folders import data_files
     from abstraction.rows import TieredRow, tiered_rows
+    from granola.scoring.tiered_file import read_tiered_file
 
     if isinstance(rows, Path | str):
-        return rows
+        files = data_files(rows)
+        if len(files) > 1:
+            raise UsageError(f"{rows} is a folder with {len(files)} files of rows; name one of them")
+        return read_tiered_file(files[0])
     if (frame := _frame(rows)) is not None:
         rows = _records(frame)
     listed = list(rows)
@@ -182,18 +290,19 @@ def _tiered(rows: Any) -> Any:
     return list(tiered_rows(_as_records(listed, "row")))
 
 
-def _predictions(predictions: Any) -> PredictionFile:
+def _predictions(predictions: Any, by_question: QuestionIds | None) -> PredictionFile:
     from granola.scoring.predictions import PredictionFile, predictions_of, read_predictions
 
     if isinstance(predictions, PredictionFile):
         return predictions
     if isinstance(predictions, Path | str):
-        return read_predictions(predictions)
+        return read_predictions(predictions, by_question=by_question)
     if (frame := _frame(predictions)) is not None:
         predictions = _records(frame)
     elif isinstance(predictions, Mapping):
-        predictions = [{"id": id, "prediction": text} for id, text in predictions.items()]
-    return predictions_of(_as_records(predictions, "prediction"), "predictions")
+        key = "id" if by_question is None else "question"
+        predictions = [{key: name, "prediction": text} for name, text in predictions.items()]
+    return predictions_of(_as_records(predictions, "prediction"), "predictions", by_question=by_question)
 
 
 def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:
@@ -202,7 +311,44 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
-        yield Record(source=f"{what} {number}", data=row)
+        yield Record(source=f"{what} {number}", data={name: _listed(value) for name, value in row.items()})
+
+
+def _listed(value: Any) -> Any:
+    """A list where a value is an array, as columns of lists are when pandas reads them from Parquet."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return value
+    if isinstance(value, numpy.ndarray | numpy.generic):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [_listed(item) for item in value]
+    return {name: _listed(item) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+def _names(level: Any) -> Sequence[str]:
+    """The names of a level: of a list of them, or of a level as in a tiered file. Raises MatcherError for others."""
+    from abstraction.tiers import Level
+
+    if isinstance(level, Level):
+        return level.names()
+    if isinstance(level, Mapping) and isinstance(level.get("tiers"), list):
+        try:
+            return Level.from_json(level).names()
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise MatcherError(f"a level is malformed: {type(error).__name__} {error}") from error
+    if isinstance(level, list | tuple) and all(isinstance(name, str) for name in level):
+        return level
+    raise MatcherError(f"a level is a {type(level).__name__}; {_LEVELS}")
+
+
+def _list(levels: Any) -> Sequence[Any]:
+    if not isinstance(listed := _listed(levels), list | tuple):
+        raise MatcherError(f"levels are a {type(levels).__name__}; {_LEVELS}")
+    return listed
+
+
+_LEVELS = 'expected a list of names a level, as [["Honolulu"], ["Hawaii"]], or the levels of a row'
 
 
 def _matcher(given: Matcher | str, language: str | None) -> Matcher:

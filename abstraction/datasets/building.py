@@ -185,7 +185,7 @@ def build_dataset(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
             statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
             phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
-            beside=settings.beside, command=settings.command,
+            beside=settings.beside, command=settings.command, origin=questions.origin,
         )  # fmt: skip
         (final / "README.md").write_text(card.text(), encoding="utf-8")
         record = {
@@ -374,7 +374,7 @@ def _assemble(
     *,
     phrased: bool,
 ) -> _Assembled:
-    statistics, columns, phrasing = Statistics(), Columns(), DecisionCounts()
+    statistics, columns, phrasing = Statistics(settings.language), Columns(), DecisionCounts()
     kept = parts.folder / "kept.jsonl"
 
     def reject(row: RejectedRow) -> None:

@@ -33,7 +33,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Card:
-    """Everything that the card tells. `made` are its facts of origin in order, as "Snapshot" -> "9e28…"."""
+    """Everything that the card tells.
+
+    `made` are its facts of origin in order, as "Snapshot" -> "9e28…"; `origin` says where the questions are from.
+    """
 
     name: str
     language: str
@@ -47,6 +50,7 @@ class Card:
     scored: bool
     rejected: int = 0
     command: str = ""
+    origin: str = ""
     beside: Published | None = None
 
     def text(self) -> str:
@@ -63,7 +67,7 @@ class Card:
         parts += ["## How it was made", _table(("", ""), made)]
         if self.command:
             parts.append(f"The command, with files named without their folders:\n\n```sh\n{self.command}\n```")
-        parts += ["## Loading", self._loading(), "## Licence", _LICENCE]
+        parts += ["## Loading", self._loading(), "## Licence", self._licence()]
         return "\n\n".join(parts) + "\n"
 
     def _front_matter(self) -> str:
@@ -163,6 +167,11 @@ class Card:
             + _table(("finding", "texts"), found)
         )
 
+    def _licence(self) -> str:
+        if self.origin:
+            return f"{_LICENCE} {self.origin} They keep that licence: name it too."
+        return f"{_LICENCE} The questions keep the licence of where they come from: name it too."
+
     def _others(self) -> list[tuple[str, str]]:
         others = [name for name in self.columns.kinds if name not in OWN]
         return (
@@ -180,7 +189,7 @@ class Card:
 
 _LICENCE = (
     "Not chosen here: whoever publishes this folder names it, above as `license:` and in this place. Facts, names and "
-    "descriptions from WikiData are CC0. The questions keep the licence of where they come from: name it too."
+    "descriptions from WikiData are CC0."
 )
 
 

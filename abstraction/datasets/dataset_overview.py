@@ -23,10 +23,10 @@ _CLASSES = {"any": "thing", "quantity": "amount", QuestionKind.UNKNOWN: "not tol
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-def answer_class(row: TieredRow) -> str:
-    """What a row asks for: by its relation where it has one, else by the words of its question."""
+def answer_class(row: TieredRow, language: str = "en") -> str:
+    """What a row asks for: by its relation where it has one, else by the words of its question in its language."""
     relation = table().get(row.relation or "")
-    found = relation.asks if relation else asked_kind(row.question).kind
+    found = relation.asks if relation else asked_kind(row.question, str(row.extra.get("language") or language)).kind
     return _CLASSES.get(found, str(found))
 
 
@@ -52,6 +52,7 @@ class _ClassCount:
 class Overview:
     """Counts of rows as they pass, and the first ladder of each class of answers."""
 
+    language: str = "en"
     classes: dict[str, _ClassCount] = field(default_factory=dict)
     links: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
@@ -60,7 +61,7 @@ class Overview:
 
     def add(self, row: TieredRow) -> None:
         """Count one row."""
-        name = answer_class(row)
+        name = answer_class(row, self.language)
         count = self.classes.setdefault(name, _ClassCount())
         count.rows += 1
         count.laddered += len(row.levels) > 1

@@ -18,11 +18,11 @@ MANY = 4  # from here on rows are counted together, as in the paper
 class Statistics:
     """Counts of rows as they pass: answers are levels, as in GRANOLA-EQ's columns; tiers count siblings too."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = "en") -> None:
         self.rows = 0
         self.answers: dict[str, Counter[int]] = {}
         self.tiers: Counter[int] = Counter()
-        self.overview = Overview()
+        self.overview = Overview(language)
 
     def add(self, row: TieredRow) -> None:
         """Count one row."""

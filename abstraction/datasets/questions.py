@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from abstraction.errors import DatasetError
-from abstraction.formats.row_shapes import RowShape
+from abstraction.formats.row_shapes import PRESETS, RowShape, origin_of
 from abstraction.rows import QARow, RejectedRow, read_questions
 from kg.model import entity_number
 
@@ -69,6 +69,11 @@ class Questions(Protocol):
         """What decides, besides the files' content, which questions are read and what they are called."""
         ...
 
+    @property
+    def origin(self) -> str:
+        """The dataset that they are from and its licence, in a sentence; "" where that is not known."""
+        ...
+
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """The questions; bad and repeated rows go to `on_reject`."""
         ...
@@ -99,6 +104,11 @@ class QuestionFiles:
             {} if self.shape is None else {"shape": {name: said for name, said in asdict(self.shape).items() if said}}
         )
         return {"relation": self.relation, "limit": self.limit, **shaped}
+
+    @property
+    def origin(self) -> str:
+        """See `Questions.origin`."""
+        return origin_of(self.shape)
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """See `Questions.read`."""
@@ -138,6 +148,11 @@ class EntityQuestions:
     def asked(self) -> dict[str, Any]:
         """See `Questions.asked`."""
         return {"relations": sorted(self.relations), "limit": self.limit}
+
+    @property
+    def origin(self) -> str:
+        """See `Questions.origin`."""
+        return origin_of(PRESETS["entityquestions"])
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """See `Questions.read`."""

@@ -74,6 +74,11 @@ class RejectedRow:
         return {**out, "id": self.id} if self.id else out
 
 
+def names_in(record: Record) -> str:
+    """The first names of a record's fields, for a message."""
+    return ", ".join([*map(str, record.columns or record.data)][:12]) or "nothing"
+
+
 def excerpt(text: str | bytes) -> str:
     """The first characters of what was rejected, printable and on one line."""
     if isinstance(text, bytes):

@@ -1,22 +1,27 @@
 """Rows of datasets as they are published, told where they have what: presets by name, or fields named one by one.
 
-A path leads inside by dots, `*` is every item of a list, `{language}` the language that is asked for; of several paths,
-parted by `|`, the first with something in it counts.
+A path leads inside by dots, `*` is every item of a list, `{language}` the language that is asked for, `(description)`
+what a list of Freebase's says, as WebQuestions writes its answers; of several paths, parted by `|`, the first with
+something in it counts.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.formats.data_folders import canonical_split
-from abstraction.formats.fields import parsed
-from abstraction.formats.records import Record
+from abstraction.formats.fields import ANSWERS, QUESTION, FieldError, parsed
+from abstraction.formats.records import Record, names_in
 
 MOST_VALUES = 1_000  # of one path in one row
+LONGEST = 100_000  # characters of a cell that holds a list
+_LIST = "(list "
+_DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))\)(?: |(?=\)\Z))')
 _POPQA = {
     "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
     "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
@@ -29,6 +34,8 @@ class RowShape:
     """Where a row has its question, answers and the rest; empty where it has the usual names, or nothing.
 
     `aliases` are further names of the answers; `relations` are the property ids of what stands under `relation`.
+    The question and the answers have to be where the shape says, and what it calls `needed` too; the rest may be left
+    out. `source` and `licence` are those of a dataset that is published in this shape.
     Rows of another `split` than this are left out: by their field `split`, or by the name of their file. Where
     nothing tells, that is an error, or where it need not be told all rows are taken.
     """
@@ -45,10 +52,17 @@ class RowShape:
     relations: Mapping[str, str] | None = None
     split: str = ""
     split_must_be_told: bool = True
+    needed: tuple[str, ...] = ()
+    source: str = ""
+    licence: str = ""
 
-    def shaped(self, record: Record, language: str = "en") -> Record:
-        """The record under the usual names; fields that the shape does not read are handed on."""
+    def shaped(self, record: Record, language: str = "en", *, with_answers: bool = True) -> Record:
+        """The record under the usual names; fields that the shape does not read are handed on.
+
+        Raises FieldError where a field is not there, answers only where the row is read `with_answers`.
+        """
         given = record.data
+        self._check(record, language, with_answers=with_answers)
         took: dict[str, Any] = {}
         if self.question:
             took["question"] = next(_texts(given, self.question, language), None)
@@ -66,9 +80,22 @@ class RowShape:
             told = next(_texts(given, self.relation, language), None)
             took["relation"] = told if self.relations is None else self.relations.get(told or "")
         found = {name: value for name, value in took.items() if value not in (None, [])}
+        for name in ("question", *(["answer"] if with_answers else [])):
+            if name in took and name not in found:
+                raise FieldError(f"no {name}: nothing stands under {_or(self._paths(name), language)}")
         read = {path.partition(".")[0] for name in found for path in self._paths(name)}
         rest = {name: value for name, value in given.items() if name not in read}
         return replace(record, data={**rest, **found}, flat=record.flat and "answer" not in found)
+
+    def _check(self, record: Record, language: str, *, with_answers: bool) -> None:
+        """Raise FieldError for a field that has to be there and is not, with the names that the row has."""
+        named = {"question": self.question, "answer": self.answers, "id": self.id}
+        usual = {"question": QUESTION, "answer": ANSWERS}
+        there = {**dict.fromkeys(record.columns), **record.data}
+        for name in ("question", *(["answer"] if with_answers else []), *self.needed):
+            paths = list(filter(None, named[name].split("|"))) or usual[name]
+            if not any(_leads(there, _steps(there, path, language)) for path in paths):
+                raise FieldError(f"no field {_or(paths, language)}; the row has {names_in(record)}")
 
     def _paths(self, name: str) -> list[str]:
         """Where what is now under a usual name was."""
@@ -87,28 +114,41 @@ class RowShape:
 
 
 PRESETS: Mapping[str, RowShape] = {
-    "nq-open": RowShape(question="question", answers="answer|answers"),
-    "entityquestions": RowShape(question="question", answers="answers"),
-    "simpleqa": RowShape(question="problem|question", answers="answer"),
+    "nq-open": RowShape(
+        question="question", answers="answer|answers", source="NQ-open", licence="CC BY-SA 3.0",
+    ),
+    "entityquestions": RowShape(
+        question="question", answers="answers|answer", source="EntityQuestions", licence="MIT",
+    ),
+    "simpleqa": RowShape(question="problem|question", answers="answer", source="SimpleQA", licence="MIT"),
     "triviaqa": RowShape(
         question="question|Question", answers="answer.value|Answer.Value", aliases="answer.aliases.*|Answer.Aliases.*",
-        id="question_id|QuestionId",
+        id="question_id|QuestionId", source="TriviaQA",
     ),
-    "webquestions": RowShape(question="question|utterance", answers="answers.*|answer"),
+    "webquestions": RowShape(
+        question="question|utterance", answers="answers.*|answer|targetValue.(description)",
+        source="WebQuestions", licence="CC BY 4.0",
+    ),
     "popqa": RowShape(
         question="question", answers="possible_answers.*", answer_qids="o_uri", id="id", subject="subj",
-        subject_qid="s_uri", relation="prop", relations=_POPQA,
+        subject_qid="s_uri", relation="prop", relations=_POPQA, source="PopQA", licence="MIT",
     ),
     "mintaka": RowShape(
         question="translations.{language}|question", id="id",
-        answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*|answer",
+        answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*|answer"
+        "|answers.*",
         answer_qids="answer.answer.*.name|answerEntity.*.name", language="lang",
+        source="Mintaka", licence="CC BY 4.0",
     ),
     "mkqa": RowShape(
         question="queries.{language}|query", answers="answers.{language}.*.text",
         aliases="answers.{language}.*.aliases.*", answer_qids="answers.{language}.*.entity", id="example_id",
+        source="MKQA", licence="CC BY-SA 3.0",
     ),
-    "crag": RowShape(question="query|question", answers="answer", aliases="alt_ans.*", id="interaction_id|id"),
+    "crag": RowShape(
+        question="query|question", answers="answer|answers.*", aliases="alt_ans.*", id="interaction_id|id",
+        source="CRAG", licence="CC BY-NC 4.0",
+    ),
 }  # fmt: skip
 
 
@@ -135,7 +175,16 @@ def shape_of(
         answers=answer or shape.answers,
         id=id or shape.id,
         split=split or "",
+        needed=("id",) if id else (),
     )
+
+
+def origin_of(shape: RowShape | None) -> str:
+    """Which dataset rows of a shape are from, and by which licence, in one sentence; "" where a shape tells none."""
+    if shape is None or not shape.source:
+        return ""
+    licence = f"published under {shape.licence}" if shape.licence else "under the terms of those who published it"
+    return f"The questions and their gold answers are from {shape.source}, {licence}."
 
 
 def of_split(data: Mapping[str, Any], split: str) -> bool | None:
@@ -147,16 +196,53 @@ def of_split(data: Mapping[str, Any], split: str) -> bool | None:
 def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in filter(None, paths.split("|")):
-        # A field may have dots in its own name.
-        steps = [path] if path in data else path.replace("{language}", language).split(".")
         found = []
-        for value in _at(data, steps):
+        for value in _at(data, _steps(data, path, language)):
             found.append(value)
             if len(found) > MOST_VALUES:
                 break
         if found:
             yield from found[:MOST_VALUES]
             return
+
+
+def _steps(data: Mapping[str, Any], path: str, language: str) -> list[str]:
+    """Where a path leads, step by step; a field may have dots in its own name."""
+    return [path] if path in data else path.replace("{language}", language).split(".")
+
+
+def _or(paths: Sequence[str], language: str) -> str:
+    """Paths as a message names them."""
+    return " or ".join(repr(path.replace("{language}", language)) for path in paths)
+
+
+def _leads(value: Any, steps: list[str]) -> bool:
+    """Whether there is a field at the end of a path, be it empty: a list without items may have any, null has all."""
+    if not steps or value is None or value == "":
+        return True
+    if isinstance(value, str) and value[:1] in "[{":
+        value = _read(value)
+    first, rest = steps[0], steps[1:]
+    if first == "*":
+        return isinstance(value, list) and (not value or any(_leads(item, rest) for item in value[:MOST_VALUES]))
+    if first == "(description)":
+        return isinstance(value, str)
+    return isinstance(value, Mapping) and first in value and _leads(value[first], rest)
+
+
+def _descriptions(text: str) -> Iterator[str]:
+    """The texts of `(list (description Paris) (description "New York"))`; nothing of a text in another form."""
+    if not text.startswith(_LIST) or not text.endswith(")") or len(text) > LONGEST:
+        return
+    at = len(_LIST)
+    read = []
+    while at < len(text) - 1:
+        one = _DESCRIPTION.match(text, at)
+        if one is None:
+            return
+        read.append(re.sub(r"\\(.)", r"\1", one[1]) if one[1] is not None else one[2])
+        at = one.end()
+    yield from filter(str.strip, read)
 
 
 def _at(value: Any, steps: list[str]) -> Iterator[str]:
@@ -175,6 +261,8 @@ def _at(value: Any, steps: list[str]) -> Iterator[str]:
     if first == "*":
         for item in value if isinstance(value, list) else ():
             yield from _at(item, rest)
+    elif first == "(description)":
+        yield from _descriptions(value.strip()) if isinstance(value, str) else ()
     elif isinstance(value, Mapping) and value.get(first) is not None:
         yield from _at(value[first], rest)
 
@@ -182,7 +270,7 @@ def _at(value: Any, steps: list[str]) -> Iterator[str]:
 def _read(text: str) -> Any:
     """The list or object of a cell, as JSON or as Python writes it; the text itself where it is neither."""
     value = parsed(text)
-    if not isinstance(value, str) or len(text) > 100_000:
+    if not isinstance(value, str) or len(text) > LONGEST:
         return value
     try:
         return ast.literal_eval(text)

@@ -69,7 +69,7 @@ class AskedNouns:
     def of(self, question: str, relation: Relation) -> AskedNoun | None:
         """What `read` finds, and for a question without relation any noun by which its kind of answer is known."""
         noun = self.read(question)
-        if noun is None and not relation.id and (named := asked_kind(question).detail):
+        if noun is None and not relation.id and (named := asked_kind(question, self._graph.shown_in).detail):
             self._graph.find_all([named])
             noun = self._noun(named)
         return noun

@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, read from the whole question by its words (English).
+"""What kind of answer a question asks for, read from the whole question by its words, English ones for the most part.
 
 The words are data (`abstraction/data/asked_kinds.json`). The kind is told by the question word where there is one
 ("how many", "when"), behind "what" and "which" by the last word of the noun phrase that they ask of, and in a question
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -27,7 +27,7 @@ _NUMBERS = frozenset(word for word, number in language("en").number_words.items(
 
 
 class QuestionKind(StrEnum):
-    """A kind of answer; `UNKNOWN` where no rule tells one, also for questions in other languages than English."""
+    """A kind of answer; `UNKNOWN` where no rule tells one."""
 
     YES_NO = "yes-no"
     CHOICE = "choice"
@@ -73,27 +73,33 @@ ANY_KIND = AskedKind(QuestionKind.UNKNOWN, "")  # of a question that nobody read
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 3 MB at most
-def asked_kind(question: str) -> AskedKind:
-    """The kind of answer that a question asks for."""
+def asked_kind(question: str, language: str = "en") -> AskedKind:
+    """The kind of answer that a question in a language asks for.
+
+    A question of which English words tell no kind may be in any language, where English is no more than assumed. Of
+    another language its own words are read alone: German "was" is no English one.
+    """
+    base = language.partition("-")[0]
+    if base != "en":
+        return _by_question_words(question, [base])
     found = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
     words = [part for word in found for part in _expanded(word)]
     if not words:
         return AskedKind(QuestionKind.UNKNOWN)
-    if told := _in_another_language(question[:LONGEST].lower()):
-        return told
     at = _question_word(words)
-    if at is None:
-        return _without_question_word(words)
-    return _behind(words, at)
+    read = _without_question_word(words) if at is None else _behind(words, at)
+    return read if read.kind is not QuestionKind.UNKNOWN else _by_question_words(question, _data()["other_languages"])
 
 
-def _in_another_language(question: str) -> AskedKind | None:
-    """The kind by a question word of another language, which are few and told whole."""
-    padded = f" {question} "
-    for kind, words in _data()["other_languages"].items():
-        if any(word in (padded if word.isascii() or word[0] == " " else question) for word in words):
-            return AskedKind(QuestionKind(kind))
-    return None
+def _by_question_words(question: str, languages: Iterable[str]) -> AskedKind:
+    """The kind by a question word of one of the languages, which are few and told whole."""
+    text = question[:LONGEST].lower()
+    padded = f" {text} "
+    for code in languages:
+        for kind, words in _data()["other_languages"].get(code, {}).items():
+            if any(word in (padded if word.isascii() or word[0] == " " else text) for word in words):
+                return AskedKind(QuestionKind(kind))
+    return AskedKind(QuestionKind.UNKNOWN)
 
 
 def _expanded(word: str) -> tuple[str, ...]:

@@ -50,8 +50,8 @@ class _Rules:
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
-def read_wording(question: str) -> RelationWording:
-    """What the question's wording tells; nothing for a question that is not in English or worded otherwise."""
+def read_wording(question: str, language: str = "en") -> RelationWording:
+    """What the wording of a question in a language tells: a relation in English wordings alone."""
     text = _cleaned(question)
     best: dict[str, tuple[int, str]] = {}
     for relation, pattern in _rules().relations:
@@ -60,7 +60,7 @@ def read_wording(question: str) -> RelationWording:
             literal = len(text) - len(subject)
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
-    kind = _sort_of(asked_kind(question))
+    kind = _sort_of(asked_kind(question, language))
     most = max((literal for literal, _ in best.values()), default=0)
     told = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not told:

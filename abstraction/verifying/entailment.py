@@ -62,11 +62,11 @@ _UNIT = re.compile(
 )
 
 
-def _asked(row: TieredRow) -> str:
-    """What kind of entity the relation asks for, else the wording."""
+def _asked(row: TieredRow, language: str) -> str:
+    """What kind of entity the relation asks for, else the wording in a language."""
     if row.relation:
         return relation(row.relation).asks
-    told = (read_wording(row.question).kind or ANY).asks
+    told = (read_wording(row.question, language).kind or ANY).asks
     return "any" if told in ("date", "quantity") else told  # values are known by their evidence
 
 
@@ -105,7 +105,9 @@ class EntailmentChecker:
 
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome a tier beyond the answer, in the order of the row."""
-        facts = _RowFacts(row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row))
+        facts = _RowFacts(
+            row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row, self.graph.shown_in)
+        )
         rising = set(rises(row.levels))
         out: list[TierCheck] = []
         finer: set[str] = set()

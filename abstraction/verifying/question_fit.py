@@ -46,7 +46,7 @@ class QuestionFit:
         """Why the tier is no answer to the question; None where it may be one. `verdict` is what its words gave."""
         if case.row.relation:
             return None
-        asked = asked_kind(case.row.question)
+        asked = asked_kind(case.row.question, self.maker.graph.shown_in)
         reasons = [self._text_conflict(asked, text, tier) for text in case.row.answers]
         if all(reasons):
             return reasons[0]

@@ -262,7 +262,7 @@ class ResponseReader:
 
     def _context(self, row: SampleRow) -> AnswerContext:
         asked = relation(row.relation) if row.relation else ANY
-        kind = read_wording(row.question).kind if asked.asks == "any" else None
+        kind = read_wording(row.question, self._language).kind if asked.asks == "any" else None
         if kind is not None and (not row.relation or kind.asks in ("date", "quantity")):
             asked = kind
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)

@@ -91,7 +91,7 @@ def read_asked(
     """
     seen: dict[str, str] = {}
     counted: dict[str, int] = {}
-    for path, records in shaped_files(paths, shape, language):
+    for path, records in shaped_files(paths, shape, language, with_answers=False):
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
         before = dict(counted)

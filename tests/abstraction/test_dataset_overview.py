@@ -69,6 +69,7 @@ def test_the_least_sure_link_of_a_row_counts(links: Any, sure: str) -> None:
 def test_classes_come_from_the_relation_then_from_the_question() -> None:
     assert answer_class(row("x", "a", "b", relation="P1082")) == "amount"
     assert answer_class(row("When was it built?", "a", "b")) == "date"
+    assert answer_class(row("Was ist das?", "a", "b"), "de") == "not told by the question"
     assert answer_class(row("???", "a", "b")) == "not told by the question"
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.formats.records import Record
+from abstraction.pipeline import make_ladders
 from abstraction.questions.answer_fit import is_bare_number, text_conflict
 from abstraction.questions.question_kinds import AskedKind, asked_kind
+from abstraction.rows import QARow, question_rows
 from abstraction.tiers import Abstention, Tier
-from tests.worlds import entity, maker, row, texts
+from tests.worlds import entity, maker, row, store_of, texts
 
 STATE = "Q3624078"
 BRAZIL = entity("Q155", "Brazil", P31=STATE)
@@ -57,6 +62,39 @@ CURIE = entity("Q7186", "Marie Curie", "Polish-French physicist", P31="Q5", P106
 )
 def test_kinds(question: str, kind: str) -> None:
     assert asked_kind(question).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "kind"),
+    [
+        ("de", "Was ist die Hauptstadt von Frankreich?", "unknown"),  # German "was" is no English one
+        ("de", "Will man das?", "unknown"),
+        ("de-at", "Wann wurde die Stadt gegründet?", "date"),
+        ("de", "Wo liegt die Stadt?", "place"),
+        ("de", "Hat die Stadt, quando, einen Hafen?", "unknown"),
+        ("fr", "Où est la ville ?", "place"),
+        ("es", "¿Cuántas obras escribió?", "count"),
+        ("it", "Dove si trova la città?", "place"),
+        ("pt", "Quando foi fundada a cidade?", "date"),
+        ("da", "Hvem skrev bogen?", "person"),
+        ("nl", "Is dit waar?", "unknown"),
+        ("ja", "何年ですか", "date"),
+        ("en", "What does a dove symbolize?", "text"),
+        ("en-gb", "Was it built in 1900?", "yes-no"),
+        ("en", "Wo liegt die Stadt?", "place"),  # where the language is not told
+    ],
+)
+def test_kinds_in_the_language_of_the_question(language: str, question: str, kind: str) -> None:
+    assert asked_kind(question, language).kind == kind
+
+
+def test_no_row_is_read_by_the_words_of_another_language() -> None:
+    asked = {"question": "Was ist der Sitz der Bank?", "answer": "Belém", "answer_qid": "Q81216"}
+    records = [Record(source="1", data=asked), Record(source="2", data={**asked, "language": "de"})]
+    english, german = (one for one in question_rows(records) if isinstance(one, QARow))
+    with closing(store_of(BRAZIL, PARA, BELEM)) as world:
+        made = [*make_ladders([english, german], world), *make_ladders([english], world, language="de")]
+    assert [(row.abstained, len(row.levels)) for row in made] == [("yes-no", 1), (None, 3), (None, 3)]
 
 
 @pytest.mark.parametrize("question", ["who are the judges", "list all rivers in Italy", "5 cities in Brazil"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
-from abstraction.formats.row_shapes import PRESETS, shape_of
+from abstraction.formats.row_shapes import PRESETS, origin_of, shape_of
 from abstraction.rows import QARow, RejectedRow, read_questions
 
 # One made-up row each, with the fields of the published files.
@@ -36,6 +36,11 @@ ROWS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
     ],
     "webquestions": [
         ({"url": "x", "question": "where is it?", "answers": ["Lyon", "France"]}, {"answers": ("Lyon", "France")}),
+        (
+            {"url": "u", "utterance": "where is it?",
+             "targetValue": '(list (description Lyon) (description "New Lyon"))'},
+            {"question": "where is it?", "answers": ("Lyon", "New Lyon"), "extra": {"url": "u"}},
+        ),
     ],
     "popqa": [
         (
@@ -74,7 +79,6 @@ ROWS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {
         ),
     ],
     "mkqa": [
-        ({"question": "which city?", "answer": "Lyon"}, {"answers": ("Lyon",)}),  # the usual names do as well
         (
             {
                 "example_id": -42, "query": "which city", "queries": {"de": "welche stadt", "en": "which city?"},
@@ -130,7 +134,7 @@ def test_fields_that_are_named(tmp_path: Path) -> None:
     shape = shape_of(question="prompt", answer="gold", id="nr")
     (row,), (bad,) = read(path, shape=shape)
     assert (row.id, row.question, row.answers) == ("7", "Where is it?", ("Lyon", "Lyons"))
-    assert bad.reason.startswith("no question")
+    assert bad.reason == "no question: nothing stands under 'prompt'"
     nested = tmp_path / "nested.jsonl"
     nested.write_text(json.dumps({"a": {"q": "Where?"}, "gold": [{"t": "Lyon"}, {"t": "Paris"}, {}]}) + "\n")
     (row,), _ = read(nested, shape=shape_of(question="a.q", answer="gold.*.t"))
@@ -163,3 +167,68 @@ def test_what_is_deep_or_long_has_a_bound(tmp_path: Path) -> None:
     read_rows, rejected = read(path, shape=shape_of(question="q", answer="a.*"))
     assert all(len(row.answers) <= 1_000 for row in read_rows)
     assert len(read_rows) + len(rejected) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("(list (description Padmé))", ["Padmé"]),
+        ('(list (description "St. Mary\'s (school)") (description a-b))', ["St. Mary's (school)", "a-b"]),
+        (r'(list (description "the \"Bard\""))', ['the "Bard"']),
+        ("(list (description 1912) (description 3.5))", ["1912", "3.5"]),
+        ("(list (description Lyon) (name Paris))", None),
+        ("(list (description two words))", None),
+        ("(list )", None),
+        ("(list (description Lyon)", None),
+        ("Lyon", None),
+        ("(list " + "(description " * 5_000, None),
+    ],
+)
+def test_answers_as_webquestions_writes_them(tmp_path: Path, text: str, wanted: list[str] | None) -> None:
+    path = tmp_path / "webquestions.json"
+    path.write_text(json.dumps([{"url": "u", "utterance": "where?", "targetValue": text}]))
+    rows, rejected = read(path, shape=shape_of("webquestions"))
+    assert [[*row.answers] for row in rows] == ([wanted] if wanted else [])
+    assert len(rejected) == (not wanted)
+
+
+CSV = "id,question,answer,answer_gold\n1,Where?,Lyon,Paris\n"
+BARE = "prompt,gold\nWhere?,Lyon\n"
+EMPTY = '{"question": "Where?", "answer": "Lyon", "gold": []}'
+TRIVIA = json.dumps({"question": "Where?", "answer": "Lyon"})
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "reason"),
+    [
+        (CSV, {"answer": "gold_answer"}, "no field 'gold_answer'; the row has id, question, answer, answer_gold"),
+        (CSV, {"question": "prompt"}, "no field 'prompt'; the row has id, question, answer, answer_gold"),
+        (CSV, {"id": "nr", "answer": "answer_gold"}, "no field 'nr'; the row has id, question, answer, answer_gold"),
+        (BARE, {"question": "prompt"}, "no field 'answer' or 'answers'; the row has prompt, gold"),
+        (TRIVIA, {"preset": "mkqa"}, "no field 'queries.en' or 'query'; the row has question, answer"),
+        (TRIVIA, {"preset": "triviaqa"}, "no field 'answer.value' or 'Answer.Value'; the row has question, answer"),
+        (TRIVIA, {"answer": "answer.text"}, "no field 'answer.text'; the row has question, answer"),
+        ("question,answer,gold\nWhere?,Lyon,\n", {"answer": "gold"}, "no answer: nothing stands under 'gold'"),
+        (EMPTY, {"answer": "gold.*"}, "no answer: nothing stands under 'gold.*'"),
+        (EMPTY.replace("[]", "null"), {"answer": "gold.a"}, "no answer: nothing stands under 'gold.a'"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_named_has_to_be_there(
+    tmp_path: Path, content: str, fields: dict[str, str], reason: str
+) -> None:
+    path = tmp_path / f"mine.{'jsonl' if content.startswith('{') else 'csv'}"
+    path.write_text(content)
+    rows, (bad,) = read(path, shape=shape_of(**fields))
+    assert rows == []
+    assert bad.reason == reason
+
+
+def test_what_dataset_questions_are_from() -> None:
+    assert origin_of(None) == origin_of(shape_of(question="prompt")) == ""
+    sentence = "The questions and their gold answers are from SimpleQA, published under MIT."
+    assert origin_of(shape_of("simpleqa")) == sentence
+    for name, shape in PRESETS.items():
+        assert shape.source, name
+        assert shape.source in (Path(__file__).parents[2] / "README.md").read_text(), name
+        if shape.licence:
+            assert shape.licence in (Path(__file__).parents[2] / "README.md").read_text(), name

@@ -95,6 +95,71 @@ def test_frames_in_and_out(sample: Any) -> None:
     assert list(unnamed["id"]) == ["row-1", "P19-2"]
 
 
+def test_lists_as_parquet_gives_them(sample: Any, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    given = pandas.DataFrame([{"id": "a", "question": QUESTION, "answer": ["Honolulu", "Honolulu, Hawaii"]}])
+    given.to_parquet(tmp_path / "rows.parquet")
+    made = granola.ladders(pandas.read_parquet(tmp_path / "rows.parquet"), sample)
+    assert made.loc[0, "ladder"] == granola.ladders(given, sample).loc[0, "ladder"]
+    made.to_parquet(tmp_path / "made.parquet")
+    again = pandas.read_parquet(tmp_path / "made.parquet")
+    verdicts = [granola.match("in Hawaii", frame.loc[0, "levels"]) for frame in (again, made)]
+    assert verdicts[0] == verdicts[1]
+    assert verdicts[0].level == 3
+    report = granola.score(again, pandas.DataFrame({"id": ["a"], "prediction": ["Hawaii"]}), times=20)
+    assert report.overall.estimates["granola_accuracy"].value == 1
+    assert "snapshot:unknown" not in str(granola.score(made, {"a": "Hawaii"}, times=20).signature)
+
+
+def test_levels_in_any_form(sample: Any) -> None:
+    row = granola.ladder(QUESTION, "Honolulu", sample)
+    known = granola.match("in Hawaii", row)
+    forms: list[Any] = [row.levels, row.to_json()["levels"], [level.names() for level in row.levels]]
+    assert [granola.match("in Hawaii", form, question=QUESTION) for form in forms] == [known] * 3
+    for bad in ("Honolulu", ["Honolulu"], [[1]], [{"text": "Honolulu"}], 7, [{"tiers": [{}]}]):
+        with pytest.raises(MatcherError, match=r"levels? (is|are)"):
+            granola.match("Honolulu", bad)  # type: ignore[arg-type]
+
+
+def test_rows_as_they_are_published(sample: Any, tmp_path: Path) -> None:
+    path = tmp_path / "webquestions.json"
+    path.write_text('[{"utterance": "Where was Barack Obama born?", "targetValue": "(list (description Honolulu))"}]')
+    (row,) = granola.ladders(path, sample, preset="webquestions")
+    assert len(row.levels) > 2
+    mine = [
+        {"nr": 7, "prompt": QUESTION, "gold": "Honolulu", "split": "test"},
+        {"nr": 8, "prompt": QUESTION, "gold": "Honolulu", "split": "train"},
+    ]
+    fields: dict[str, Any] = {"question_field": "prompt", "answer_field": "gold", "id_field": "nr"}
+    (named,) = granola.ladders(mine, sample, split="test", **fields)
+    assert (named.id, named.levels) == ("7", row.levels)
+    with pytest.raises(RowError, match="question 1: no field 'prompts'; the row has nr, prompt, gold, split"):
+        granola.ladders(mine, sample, question_field="prompts")
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    made = granola.ladders(pandas.DataFrame(mine), sample, **fields)
+    assert list(made["ladder"]) == [" › ".join(level.names()[0] for level in row.levels)] * 2
+    assert granola.score(made, {"7": "Hawaii", "8": "Paris"}, times=20).overall.n == 2
+    assert list(granola.ladders(pandas.DataFrame(mine), sample, split="train", **fields)["id"]) == ["8"]
+
+
+def test_predictions_join_on_the_question(sample: Any, tmp_path: Path) -> None:
+    rows = granola.ladders(ROWS, sample)
+    texts = {"where was barack obama born": "Hawaii", ROWS[1]["question"]: "Berlin"}
+    records = [{"id": "other", "question": question, "prediction": text} for question, text in texts.items()]
+    (tmp_path / "data").mkdir()
+    write_tiered(iter(rows), tmp_path / "data" / "test.jsonl")
+    for known in (rows, tmp_path, tmp_path / "data" / "test.jsonl"):
+        for predictions in (texts, records):
+            report = granola.score(known, predictions, join="question", times=20)
+            assert report.overall.estimates["granola_accuracy"].value == 0.5
+    with pytest.raises(UsageError, match="join is 'text'; allowed: id, question"):
+        granola.score(rows, texts, join="text")  # type: ignore[arg-type]
+    write_tiered(iter(rows), tmp_path / "data" / "test-00001-of-00002.jsonl")
+    with pytest.raises(UsageError, match="is a folder with 2 files of rows; name one of them"):
+        granola.score(tmp_path, texts)
+
+
 def test_what_cannot_be_used_is_told_with_its_place(sample: Any, tmp_path: Path) -> None:
     with pytest.raises(RowError, match=r"question 2: .*answer"):
         granola.ladders([ROWS[0], {"id": "c", "question": "Where?"}], sample)
@@ -120,6 +185,10 @@ def test_rows_in_memory_have_the_signature_of_their_file(tmp_path: Path) -> None
     questions, said = bundled("questions"), bundled("predictions-cautious")
     rows = granola.ladders(str(questions), granola.snapshot())
     write_tiered(iter(rows), tmp_path / "tiers.jsonl")
-    kept, read = (granola.score(given, str(said)) for given in (rows, str(tmp_path / "tiers.jsonl")))
+    kept = granola.score(rows, str(said))
+    read = granola.score(str(tmp_path / "tiers.jsonl"), str(said), snapshot=rows.snapshot)  # it has no run record
     assert kept.signature == read.signature
+    assert f"snapshot:{rows.snapshot[:8]}" in str(kept.signature)
+    assert "snapshot:unknown" in str(granola.score([*rows], str(said)).signature)
+    assert "snapshot:abc" in str(granola.score(rows, str(said), snapshot="abc").signature)
     assert kept.overall == read.overall

@@ -70,7 +70,7 @@ class LadderRun(Run):
             assert relation is not None
             warn_of_relation(relation)
             return relation
-        wording = read_wording(self.question)
+        wording = read_wording(self.question, self.language)
         sort = f"no relation, but an answer of the kind {wording.kind.asks}" if wording.kind else "no relation"
         told = f"relation {wording.relation}" if wording.relation else f"{sort}: the ladder follows the answer's class"
         print(f"granola: {told} (by the wording; --relation sets it)", file=sys.stderr)
