@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from abstraction.properties import label_of
-from abstraction.relations import table as relation_table
+from abstraction.properties import titled
 from granola.scoring.aggregation import Estimate
 from granola.scoring.scores import ScoreReport
 
@@ -39,10 +38,8 @@ def count_of_questions(report: ScoreReport) -> str:
 
 
 def relation_title(name: str) -> str:
-    """`P19 place of birth`, where a table of ours has the label."""
-    row = relation_table().get(name)
-    label = row.label if row else label_of(name)
-    return f"{name} {label}" if label else name
+    """`P19 place of birth`, for every relation that a question may be read as asking for; others as they are."""
+    return titled(name)
 
 
 def number(value: float) -> str:
