@@ -23,9 +23,23 @@ def properties() -> frozenset[str]:
 
 
 def label_of(prop: str) -> str | None:
-    """WikiData's English label of a property of the table, None for others."""
+    """WikiData's English label of a property that is read, or that a question may be read as asking for; else None."""
     row = _data()["properties"].get(prop)
-    return None if row is None else row["label"]
+    return _labels_alone().get(prop) if row is None else row["label"]
+
+
+def titled(prop: str) -> str:
+    """`P38 currency`; the id alone where no label is known."""
+    label = label_of(prop)
+    return f"{prop} {label}" if label else prop
+
+
+@cache
+def _labels_alone() -> dict[str, str]:
+    """Labels of properties that are not read of entities."""
+    text = (files("abstraction") / "data" / "relation_labels.json").read_text(encoding="utf-8")
+    labels: dict[str, str] = json.loads(text)["labels"]
+    return labels
 
 
 @cache

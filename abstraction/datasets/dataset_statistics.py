@@ -7,7 +7,7 @@ from typing import Any
 
 from abstraction.datasets.dataset_overview import Overview
 from abstraction.datasets.questions import Published
-from abstraction.relations import table
+from abstraction.properties import titled
 from abstraction.rows import TieredRow
 from kg.model import entity_number
 
@@ -81,11 +81,5 @@ class Statistics:
         lines += ["", "| relation | rows | 1 | 2 | 3 | 4 or more | mean |", "|---|---:|---:|---:|---:|---:|---:|"]
         for name in self.relations:
             cells = " | ".join(f"{100 * share:.1f} %" for share in self.shares(name).values())
-            lines.append(f"| {_titled(name)} | {self.by_answers(name).total():,} | {cells} | {self.mean(name):.2f} |")
+            lines.append(f"| {titled(name)} | {self.by_answers(name).total():,} | {cells} | {self.mean(name):.2f} |")
         return lines
-
-
-def _titled(relation: str) -> str:
-    """A relation with its label, where there is one."""
-    known = table().get(relation)
-    return f"{relation} {known.label}" if known else relation

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from granola.report.score_tables import DASH, interval, number, relation_title, side_by_side
+from granola.report.score_tables import DASH, METRIC, WIDE, number, relation_title, scored, side_by_side
 from granola.scoring.aggregation import GroupScore
 from granola.scoring.scores import ScoreReport
 from granola.scoring.system_comparison import Difference
@@ -27,61 +27,98 @@ def p_value(value: float) -> str:
     return DASH if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def differences_table(differences: Sequence[Difference], titles: Mapping[str, str]) -> Table:
-    """One row a metric and pair of systems."""
+WIDE_DIFFERENCES = 74  # signs of a table of differences beside its metric
+
+
+def differences_tables(differences: Sequence[Difference], titles: Mapping[str, str], width: int) -> list[Table]:
+    """A table for each pair of systems, one row a metric; in `width` signs, of 58 at least."""
+    pairs = dict.fromkeys((difference.first, difference.second) for difference in differences)
+    metrics = [titles.get(difference.metric, difference.metric) for difference in differences]
+    stacked = max(map(len, metrics), default=0) + WIDE_DIFFERENCES > width
+    return [
+        _differences_table(
+            f"{first} - {second}",
+            [difference for difference in differences if (difference.first, difference.second) == (first, second)],
+            titles,
+            stacked=stacked,
+        )
+        for first, second in pairs
+    ]
+
+
+def _differences_table(
+    pair: str, differences: Sequence[Difference], titles: Mapping[str, str], *, stacked: bool
+) -> Table:
+    """`stacked` puts two figures below each other in every column."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(
-        title="Differences, paired over questions: 95 % bootstrap, permutation test, Holm's correction over pairs",
+        title=Text(
+            f"{pair}: differences, paired over questions: 95 % bootstrap, permutation test, Holm's correction over "
+            "pairs"
+        ),
         title_justify="left",
     )
-    for column in ("metric", "systems"):
-        table.add_column(column)
-    for column in ("difference", "95 %", "p", "p, Holm", "n", "detectable"):
-        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("metric", min_width=METRIC, overflow="fold")
+    heads = ("difference\n95 %", "p\np, Holm", "n\ndetectable") if stacked else (
+        "difference", "95 %", "p", "p, Holm", "n", "detectable"
+    )  # fmt: skip
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
     for difference in differences:
         ends = difference.interval
-        shown = DASH if math.isnan(ends.low) else f"{ends.low:+.3f} to {ends.high:+.3f}"
-        table.add_row(
-            titles.get(difference.metric, difference.metric),
-            f"{difference.first} - {difference.second}",
+        cells = [
             signed(difference.difference),
-            shown,
+            DASH if math.isnan(ends.low) else f"{ends.low:+.3f} to {ends.high:+.3f}",
             p_value(difference.p),
             p_value(difference.adjusted),
             str(difference.n),
             number(difference.detectable),
-        )
+        ]
+        if stacked:
+            cells[1] = cells[1].replace("0.", ".")
+            cells = [f"{upper}\n{lower}" for upper, lower in zip(cells[::2], cells[1::2], strict=True)]
+        table.add_row(titles.get(difference.metric, difference.metric), *cells)
     return table
 
 
 def group_tables(
     title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]], width: int
 ) -> list[Table]:
-    """`groups_table` of as many systems as stand side by side."""
+    """`groups_table` of as many systems as stand side by side in `width` signs."""
     names = [len(relation_title(name)) for by_name in scores for name in by_name]
-    places = side_by_side(reports, width - max(names, default=0) - 12, lambda report: 50)
-    return [groups_table(title, reports[place], scores[place]) for place in places]
+    stacked = max(names, default=0) + 62 > width
+    places = side_by_side(reports, width - (28 if stacked else max(names) + 12), lambda report: 25 if stacked else 50)
+    return [groups_table(title, reports[place], scores[place], stacked=stacked) for place in places]
 
 
-def groups_table(title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]]) -> Table:
-    """One row a group: n, and for every system both accuracies with their intervals."""
+def groups_table(
+    title: str,
+    reports: Sequence[ScoreReport],
+    scores: Sequence[Mapping[str, GroupScore]],
+    *,
+    stacked: bool = False,
+) -> Table:
+    """One row a group: n, and for every system both accuracies with their intervals, below them where `stacked`."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=f"By {title}: selective accuracies", title_justify="left")
-    table.add_column("group", no_wrap=True)
-    table.add_column("n", justify="right")
+    table = Table(title=Text(f"By {title}: selective accuracies"), title_justify="left")
+    table.add_column("group", overflow="fold", min_width=12)
+    table.add_column("n", justify="right", no_wrap=True)
     for report in reports:
         for short in ("GRANOLA", "standard"):
-            table.add_column(f"{report.system}: {short}", justify="right")
+            table.add_column(
+                Text(f"{report.system}: {short}"), justify="right", overflow="fold", min_width=9 if stacked else WIDE
+            )
     for name in dict.fromkeys(name for by_name in scores for name in by_name):
         cells = []
         for by_name in scores:
             group = by_name.get(name)
             cells += [
-                f"{number(e.value)} [{interval(e)}]"
-                for e in ((group.estimates[metric] for metric in GROUP_METRICS) if group else ())
+                scored(e, stacked=stacked) for e in ((group.estimates[m] for m in GROUP_METRICS) if group else ())
             ] or [DASH, DASH]
         n = next((by_name[name].n for by_name in scores if name in by_name), 0)
-        table.add_row(relation_title(name), str(n), *cells)
+        table.add_row(Text(relation_title(name)), str(n), *cells)
     return table

@@ -83,7 +83,7 @@ def _saved(figure: Figure) -> tuple[str, bytes, str]:
     figure.savefig(svg, format="svg", metadata={"Date": None})
     figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
     with matplotlib.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(inline, format="svg", metadata={"Date": None})
+        figure.savefig(inline, format="svg", metadata={"Date": None}, transparent=True)
     return svg.getvalue(), png.getvalue(), inline.getvalue()
 
 
@@ -119,8 +119,9 @@ def _plans(study: Study) -> list[_FigurePlan]:
 _GAP = _FigurePlan(
     name="gap",
     title="Standard and GRANOLA accuracy",
-    caption="A point a system, over the questions that it answers. How far it lies above the black line is the "
-    "knowledge evaluation gap; dotted lines are gaps of 5 and 20 points, grey bars 95 % intervals (as Figure 5).",
+    caption="Each mark is a system, over the questions that it answers. How far it lies above the full line, where "
+    "both accuracies are equal, is the knowledge evaluation gap. Dotted lines are gaps of 5 and 20 points; the bars of "
+    "a mark are 95 % intervals (as Figure 5).",
     draw=gap,
 )
 _REST = (
@@ -134,7 +135,8 @@ _REST = (
     _FigurePlan(
         name="distribution",
         title="Where the answers stand",
-        caption="Finest level stated, from dark (level 1) to light; wrong and IDK hatched (as Figure 8).",
+        caption="The finest level that each answer states, from level 1 on the left; then wrong answers, hatched "
+        "obliquely, and IDK, hatched across (as Figure 8).",
         draw=distribution,
     ),
     _FigurePlan(
@@ -152,8 +154,8 @@ _REST = (
     _FigurePlan(
         name="relations",
         title="Per relation",
-        caption="A point a relation (P19 +2: that one and two others at the same place), pale where it has few "
-        "questions; lines as in the first figure (as Figure 10).",
+        caption="Each mark is a relation, a small mark one of few questions. Where names have room they stand beside "
+        "their marks; “+2” counts others at the same place. Lines as in the first figure (as Figure 10).",
         draw=relations,
         says=names_of_relations,
         panels=True,

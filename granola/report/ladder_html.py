@@ -42,13 +42,13 @@ def ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]], *, bars: boo
         tiers = "".join(_tier(tier, most) for tier in level.tiers)
         here = [(system, item) for system, item in scored if item.verdict and item.verdict.level == number]
         names = [_with_words(*one) if bars else escape(one[0]) for one in here]
-        matched = f'<div class="here">{"" if bars else "matched by "}{", ".join(names)}</div>' if here else ""
-        levels.append(f'<li><span class="rung s{min(number, 6)}">{number}</span><div>{tiers}{matched}</div></li>')
+        matched = f"<p>{'' if bars else 'matched by '}{', '.join(names)}</p>" if here else ""
+        levels.append(f"<li>{tiers}{matched}")
     reason = ""
     if row.abstained:
         words = REASONS.get(row.abstained, "")
-        reason = f'<p class="soft">No coarser answer: <code>{escape(row.abstained)}</code> {escape(words)}</p>'
-    return f'<ol class="ladder">{"".join(levels)}</ol>{reason}'
+        reason = f"<p class=soft>No coarser answer: <code>{escape(row.abstained)}</code> {escape(words)}</p>"
+    return f"<ol class=levels>{''.join(levels)}</ol>{reason}"
 
 
 def _with_words(system: str, item: ItemScore) -> str:
@@ -57,11 +57,11 @@ def _with_words(system: str, item: ItemScore) -> str:
 
 
 def _tier(tier: Tier, most: float = 0.0) -> str:
-    head = f'<span class="text">{escape(tier.text)}</span>'
+    head = f"<b>{escape(tier.text)}</b>"
     if tier.qid is not None:
         head += f" {item_link(tier.qid)}"
     if tier.bits is not None:
-        head += f' <span class="soft">{tier.bits:.1f} bits</span>'
+        head += f" <em>{tier.bits:.1f} bits</em>"
     if tier.bits is not None and most:
         head += f'<div class="bits"><span style="width:{100 * tier.bits / most:.0f}%"></span></div>'
     also = ""
@@ -69,8 +69,8 @@ def _tier(tier: Tier, most: float = 0.0) -> str:
         shown = ", ".join(escape(alias) for alias in tier.aliases[:SHOWN_ALIASES])
         more = len(tier.aliases) - SHOWN_ALIASES
         also = f"<small>also: {shown}{f' and {more} more' if more > 0 else ''}</small>"
-    evidence = "".join(f"<li>{evidence_html(step)}</li>" for step in tier.evidence)
-    return f'<div class="tier">{head}{also}{f"<ul>{evidence}</ul>" if evidence else ""}</div>'
+    evidence = "".join(f"<li>{evidence_html(step)}" for step in tier.evidence)
+    return f"<div>{head}{also}{f'<ul>{evidence}</ul>' if evidence else ''}</div>"
 
 
 def address(qid: str, *, prop: str | None = None, statement: str | None = None) -> str | None:
@@ -88,7 +88,7 @@ def item_link(qid: str, *, label: str | None = None, prop: str | None = None, st
     href = address(qid, prop=prop, statement=statement)
     if href is None:
         return shown
-    return f'<a href="{href}">{shown}</a>'
+    return f"<a href={href}>{shown}</a>"  # of letters, figures and - : . / # $ alone
 
 
 def evidence_html(step: Evidence) -> str:
@@ -101,7 +101,7 @@ def evidence_html(step: Evidence) -> str:
         value = step.value or ""
         shown = escape(named(value)) if ENTITY_ID.match(value) else f"<b>{escape(value)}</b>"
         relation = item_link(step.subject, label=named(step.property), prop=step.property, statement=step.statement)
-        note = f' <span class="soft">({escape(step.text)})</span>' if step.text else ""
+        note = f" <em>({escape(step.text)})</em>" if step.text else ""
         return f"{escape(named(step.subject))} {relation} &rarr; {shown}{note}"
     if step.kind == "description" and step.text:
         text = escape(step.text)
@@ -109,6 +109,6 @@ def evidence_html(step: Evidence) -> str:
             start, end = step.span
             text = f"{escape(step.text[:start])}<mark>{escape(step.text[start:end])}</mark>{escape(step.text[end:])}"
         of = item_link(step.subject, label=named(step.subject)) if step.subject else "description"
-        language = f' <span class="soft">({escape(step.language)})</span>' if step.language else ""
+        language = f" <em>({escape(step.language)})</em>" if step.language else ""
         return f"{of}: &ldquo;{text}&rdquo;{language}"
     return escape(step.text or step.value or step.kind)

@@ -8,6 +8,7 @@ from html import escape
 from abstraction.rows import TieredRow
 from granola.report.ladder_html import gold, ladder
 from granola.report.page_tables import stacked_table
+from granola.report.question_list import shown_places
 from granola.report.score_tables import interval, number
 from granola.scoring.aggregation import Estimate
 from granola.scoring.items import ItemScore
@@ -45,8 +46,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> str:
-    """The ladder that shows best how the systems differ, with their predictions; nothing where no row has one."""
-    best = max(range(len(rows)), key=lambda index: _shows(rows[index], reports, index), default=None)
+    """Of the questions on the page, the ladder that shows best how the systems differ, with their predictions.
+
+    Nothing where no row has a ladder.
+    """
+    best = max(shown_places(len(rows)), key=lambda index: _shows(rows[index], reports, index), default=None)
     if best is None or len(rows[best].levels) == 1:
         return ""
     row = rows[best]

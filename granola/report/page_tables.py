@@ -12,19 +12,32 @@ FEW_NOTE = (
 )
 
 
+LABELLED = 24  # columns with their name beside each figure on a phone
+
+
 def stacked_table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
     """A table; `head` is text, rows are (class, cells), cells are HTML, the first of each row its header."""
-    header = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    header = "".join(f"<th scope=col>{escape(name)}" for name in head)
     body = "".join(
-        f'<tr class="{kind}"><th scope="row">{cells[0]}</th>'
-        + "".join(
-            f'<td class="number" data-label="{escape(name)}">{cell}</td>'
-            for name, cell in zip(head[1:], cells[1:], strict=True)
-        )
-        + "</tr>"
+        f"<tr{f' class={kind}' if kind else ''}><th scope=row>{cells[0]}" + "".join(f"<td>{cell}" for cell in cells[1:])
         for kind, cells in rows
     )
-    return f'<table class="stacked"><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>'
+    labels = ";".join(f"--c{index}:{_css_text(name)}" for index, name in enumerate(head[1 : LABELLED + 1], start=2))
+    return f'<table class="stacked" style="{escape(labels)}"><thead><tr>{header}</thead><tbody>{body}</tbody></table>'
+
+
+def label_rules() -> str:
+    """The style that names the columns of `stacked_table` on a phone."""
+    rules = "".join(
+        f"table.stacked td:nth-child({index})::before{{content:var(--c{index})}}" for index in range(2, LABELLED + 2)
+    )
+    return f"@media (max-width:34rem){{{rules}}}"
+
+
+def _css_text(text: str) -> str:
+    """Text as a string of CSS, whatever is in it."""
+    signs = (sign if sign.isalnum() or sign in " -.,%" else f"\\{ord(sign):x} " for sign in text)
+    return f'"{"".join(signs)}"'
 
 
 def folded(title: str, content: str, *, name: str, is_open: bool = False) -> str:

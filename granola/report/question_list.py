@@ -13,7 +13,7 @@ from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
 from granola.scoring.scores import ScoreReport
 
-MOST = 500  # questions on one page: 2 MB, which a phone still opens
+MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
 
 
 def shown_places(count: int) -> range:
@@ -68,10 +68,10 @@ def _question(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
     return (
         f'<details class="question" data-relation="{escape(relation)}" data-verdicts="{verdicts}" '
         f'data-different="{"yes" if different else "no"}"><summary>'
-        f'<span class="asked">{escape(row.question)}</span> '
-        f'<small>Gold answer: {escape(gold(row))}</small><span class="outcomes">{outcomes}</span></summary>'
-        '<div class="inside">'
-        f'<p class="soft">{title}{escape(row.id)}</p>{ladder(row, scored)}{_predictions(scored)}</div></details>'
+        f"<span class=asked>{escape(row.question)}</span> "
+        f"<small>Gold answer: {escape(gold(row))}</small><span class=outcomes>{outcomes}</span></summary>"
+        f"<div class=inside><p class=soft>{title}{escape(row.id)}</p>{ladder(row, scored)}{_predictions(scored)}"
+        "</div></details>"
     )
 
 
@@ -83,16 +83,11 @@ def _kind(item: ItemScore) -> str:
 
 
 def _predictions(scored: Sequence[tuple[str, ItemScore]]) -> str:
+    """What each system said, and why it has its verdict; optional end tags are left out, as in the ladder."""
     rows = "".join(
-        f'<tr><th scope="row">{escape(system)}</th><td>{_prediction_html(item)}</td><td>{outcome_chip(item)}</td>'
-        f"<td>{_why(item)}</td></tr>"
-        for system, item in scored
+        f"<tr><th scope=row>{escape(system)}<td>{_prediction_html(item)}<td>{_why(item)}" for system, item in scored
     )
-    return (
-        '<table class="predictions"><thead><tr><th scope="col">system</th>'
-        '<th scope="col">prediction</th><th scope="col">verdict</th><th scope="col">why</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table>"
-    )
+    return f"<table class=predictions>{rows}</table>"
 
 
 def _prediction_html(item: ItemScore) -> str:
@@ -103,7 +98,7 @@ def _prediction_html(item: ItemScore) -> str:
     part = compared.prediction if compared else ""
     start = item.prediction.find(part) if part and part != item.prediction.strip() else -1
     if start < 0:
-        return escape(item.prediction) or '<span class="soft">(empty)</span>'
+        return escape(item.prediction) or "<em>(empty)</em>"
     end = start + len(part)
     text = item.prediction
     return f"{escape(text[:start])}<mark>{escape(text[start:end])}</mark>{escape(text[end:])}"
@@ -118,5 +113,5 @@ def _why(item: ItemScore) -> str:
     if item.verdict.compared is not None:
         why += f" against &ldquo;{escape(item.verdict.compared.tier)}&rdquo;"
     if item.weight is not None:
-        why += f'<small class="soft"> weight {number(item.weight)}</small>'
+        why += f"<small> weight {number(item.weight)}</small>"
     return why

@@ -6,7 +6,7 @@ Each draws into an empty figure; False where the study has no numbers for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from granola.report.figure_style import (
@@ -36,7 +36,7 @@ BOTH = ("selective_standard_accuracy", "selective_accuracy")  # over the same it
 
 
 def gap(study: Study, figure: Figure) -> bool:
-    """A point a system: standard accuracy along, GRANOLA accuracy up, with both intervals and lines of equal gaps."""
+    """A mark for each system: standard accuracy along, GRANOLA accuracy up, with intervals and lines of equal gaps."""
     if all(math.isnan(report.overall.estimates[BOTH[0]].value) for report in study.reports):
         return False
     figure.set_size_inches(WIDTH, WIDTH)
@@ -64,7 +64,7 @@ def _gap_lines(axes: Axes, low: float = 0.0, high: float = 1.0) -> None:
         axes.plot([0, 1 - points / 100], [points / 100, 1], linewidth=0.9, zorder=0, color=colour, linestyle=dash)
         if points:
             axes.annotate(
-                f"+{points}", (edge, edge + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=7,
+                f"+{points}", (edge, edge + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=8,
                 ha="left", color=colour,
             )  # fmt: skip
     margin = 0.02 * (high - low)
@@ -197,7 +197,7 @@ def distribution(study: Study, figure: Figure) -> bool:
 
 
 def relations(study: Study, figure: Figure) -> bool:
-    """A point a relation in a panel for each system: standard accuracy along, GRANOLA accuracy up.
+    """A mark for each relation in a panel for each system: standard accuracy along, GRANOLA accuracy up.
 
     All panels show the same range, that of the points: in one from 0 to 1 the names of relations hide each other.
     """
@@ -213,14 +213,13 @@ def relations(study: Study, figure: Figure) -> bool:
         return False
     for index, report in enumerate(reports):
         axes = figure.add_subplot(down, across, index + 1)
+        labels = {}
         for place, there in _places_of(report, names).items():
-            pale = all(few(report.relations[name].n) for name in there)
-            axes.plot(*place, linestyle="none", zorder=3, alpha=0.4 if pale else 1.0, **look(index))
-            there = [short(name) for name in there]
-            label = there[0] if len(there) == 1 else f"{there[0]} +{len(there) - 1}"
-            axes.annotate(label, place, xytext=(3, -2), textcoords="offset points", fontsize=6, rotation=-35,
-                va="top", rotation_mode="anchor",
-            )  # fmt: skip
+            small = all(few(report.relations[name].n) for name in there)
+            axes.plot(*place, zorder=3, **look(index) | {"linestyle": "none", "markersize": 3.5 if small else 6})
+            labels[place] = short(there[0]) + (f" +{len(there) - 1}" if len(there) > 1 else "")
+        for (x, y), label in _with_room(labels, shown, WIDTH * 72 / across - 50).items():
+            axes.annotate(label, (x, y), xytext=(4, 0), textcoords="offset points", fontsize=7, va="center")
         _gap_lines(axes, *shown)
         axes.set_title(shown_names(study)[index], fontsize=9)
         if index + across < len(reports):
@@ -228,6 +227,27 @@ def relations(study: Study, figure: Figure) -> bool:
         if index % across:
             axes.set_ylabel("")
     return True
+
+
+def _with_room(
+    labels: Mapping[tuple[float, float], str], shown: tuple[float, float], side: float
+) -> dict[tuple[float, float], str]:
+    """The labels that hide neither a mark nor another label, first come; in panels of `side` points a side."""
+    scale = side / (shown[1] - shown[0])
+    marks = [(x * scale - 3.5, y * scale - 3.5, x * scale + 3.5, y * scale + 3.5) for x, y in labels]
+    taken: list[tuple[float, float, float, float]] = []
+    kept = {}
+    for (x, y), label in labels.items():
+        left = x * scale + 4
+        box = (left, y * scale - 4, left + 4.6 * len(label), y * scale + 4)  # of letters of 7 points
+        if not any(_meet(box, other) for other in (*taken, *marks)) and box[2] <= shown[1] * scale + 20:
+            taken.append(box)
+            kept[x, y] = label
+    return kept
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _frequent(study: Study) -> list[str]:

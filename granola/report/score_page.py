@@ -16,7 +16,7 @@ from typing import Any
 from abstraction.rows import TieredRow
 from granola import __version__
 from granola.report.page_opening import headlines, lead, opening
-from granola.report.page_tables import folded
+from granola.report.page_tables import folded, label_rules
 from granola.report.question_list import question_list, shown_note, shown_places
 from granola.report.score_sections import distribution, every_metric, relations, signatures
 from granola.report.score_tables import relation_title
@@ -50,7 +50,7 @@ def render(
     known = sorted({rows[index].relation or NO_RELATION for index in shown}, key=_number_in)
     slots = {
         "title": escape(title),
-        "style": folder.joinpath("page.css").read_text(encoding="utf-8") + style,
+        "style": folder.joinpath("page.css").read_text(encoding="utf-8") + label_rules() + style,
         "script": script,
         "script_hash": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "lead": lead(rows, reports) if reports else "",

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from abstraction.properties import label_of
-from abstraction.relations import table as relation_table
+from abstraction.properties import titled
 from granola.scoring.aggregation import Estimate
 from granola.scoring.scores import ScoreReport
 
@@ -27,6 +26,8 @@ SHORT_TITLES = {
 }
 NARROW_TITLES = {"informativeness": "inform."}
 WIDE = 19  # signs of a score with its interval
+LABEL = 12  # signs that the first column has at least
+STACKED = 8  # signs of a score above its interval
 METRIC = len("informativeness,")  # the longest word in a metric's title
 DASH = "–"
 
@@ -37,10 +38,8 @@ def count_of_questions(report: ScoreReport) -> str:
 
 
 def relation_title(name: str) -> str:
-    """`P19 place of birth`, where a table of ours has the label."""
-    row = relation_table().get(name)
-    label = row.label if row else label_of(name)
-    return f"{name} {label}" if label else name
+    """`P19 place of birth`, for every relation that a question may be read as asking for; others as they are."""
+    return titled(name)
 
 
 def number(value: float) -> str:
@@ -93,35 +92,48 @@ def score_tables(reports: Sequence[ScoreReport], width: int) -> list[Table]:
     return [scores_table(reports[place]) for place in places]
 
 
-def macro_table(reports: Sequence[ScoreReport], width: int | None = None) -> Table:
+def _metric_parts(first: Sequence[str], width: int | None) -> tuple[list[tuple[str, ...]], bool]:
+    """The metrics in as many tables as have room beside a first column and n, and whether cells are stacked."""
+    stacked = _is_narrow(width, first, 6, WIDE)
+    if width is None or not stacked:
+        return [RELATION_METRICS], stacked
+    most = max(1, (width - LABEL - 11) // (STACKED + 3))
+    return [RELATION_METRICS[start : start + most] for start in range(0, len(RELATION_METRICS), most)], stacked
+
+
+def macro_tables(reports: Sequence[ScoreReport], width: int | None = None) -> list[Table]:
     """One row a system: the means over relations, each relation counting the same; in `width` signs."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(
-        title="Macro: the mean over relations, each counting the same; accuracies are selective", title_justify="left"
-    )
-    stacked = _is_narrow(width, [report.system for report in reports], 6, WIDE)
-    table.add_column("system", overflow="fold")
-    table.add_column("n" if stacked else "relations", justify="right")
-    _add_metrics(table, stacked)
-    for report in reports:
-        cells = [report.macro[name] for name in RELATION_METRICS if report.macro]
-        table.add_row(
-            report.system, str(len(report.relations)), *(scored(estimate, stacked=stacked) for estimate in cells)
+    parts, stacked = _metric_parts([report.system for report in reports], width)
+    tables = []
+    for metrics in parts:
+        table = Table(
+            title="Macro: the mean over relations, each counting the same; accuracies are selective",
+            title_justify="left",
         )
-    return table
+        table.add_column("system", overflow="fold")
+        table.add_column("n" if stacked else "relations", justify="right", no_wrap=True)
+        _add_metrics(table, metrics, stacked)
+        for report in reports:
+            cells = [scored(report.macro[name], stacked=stacked) for name in metrics if report.macro]
+            table.add_row(Text(report.system), str(len(report.relations)), *cells)
+        tables.append(table)
+    return tables
 
 
 def scores_table(reports: Sequence[ScoreReport]) -> Table:
     """One row a metric: for every system its score, interval and n."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(
         title=f"Scores of {count_of_questions(reports[0])}, with 95 % bootstrap intervals", title_justify="left"
     )
     table.add_column("metric", min_width=METRIC, overflow="fold")
     for report in reports:
-        table.add_column(report.system, justify="right", no_wrap=True)
+        table.add_column(Text(report.system), justify="right", overflow="fold", min_width=6)
         table.add_column("95 %", justify="right", no_wrap=True)
         table.add_column("n", justify="right", no_wrap=True)
     for metric in reports[0].metrics:
@@ -133,19 +145,38 @@ def scores_table(reports: Sequence[ScoreReport]) -> Table:
     return table
 
 
-def distribution_table(reports: Sequence[ScoreReport], width: int | None = None) -> Table:
-    """One row a system: the items at each level, wrong, abstained or unscored; in `width` signs."""
+def distribution_tables(reports: Sequence[ScoreReport], width: int | None = None) -> list[Table]:
+    """One row a system: the items at each level, wrong, abstained or unscored; in `width` signs.
+
+    Where so many columns have no room they become rows, and the systems columns.
+    """
+    columns = distribution_columns(reports)
+    titles = [f"level {column}" if column.isdigit() else column for column in columns]
+    names = [report.system for report in reports]
+    stacked = _is_narrow(width, names, len(columns), 10)
+    cells = [
+        [share(report.overall.distribution.get(c, 0), report.questions, stacked=stacked) for c in columns]
+        for report in reports
+    ]
+    if width is None or 4 + METRIC + len(columns) * (STACKED + 3) <= width or not stacked:
+        return [_distribution_table("system", titles, list(zip(names, cells, strict=True)))]
+    tables = []
+    for place in side_by_side(reports, width - 4 - len("unscored"), lambda report: METRIC + 3):
+        rows = [(title, [of[index] for of in cells[place]]) for index, title in enumerate(titles)]
+        tables.append(_distribution_table("", names[place], rows))
+    return tables
+
+
+def _distribution_table(first: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title="Where the predictions stand (level 1 is the finest)", title_justify="left")
-    table.add_column("system", overflow="fold")
-    columns = distribution_columns(reports)
-    stacked = _is_narrow(width, [report.system for report in reports], len(columns), 10)
-    for column in columns:
-        table.add_column(f"level {column}" if column.isdigit() else column, justify="right", no_wrap=True)
-    for report in reports:
-        counts = report.overall.distribution
-        table.add_row(report.system, *(share(counts.get(c, 0), report.questions, stacked=stacked) for c in columns))
+    table.add_column(first, overflow="fold")
+    for head in heads:
+        table.add_column(Text(head), justify="right", overflow="fold", min_width=STACKED)
+    for name, cells in rows:
+        table.add_row(Text(name), *cells)
     return table
 
 
@@ -156,29 +187,32 @@ def distribution_columns(reports: Sequence[ScoreReport]) -> list[str]:
     return [*columns, "unscored"] if any(report.overall.unscored for report in reports) else columns
 
 
-def _add_metrics(table: Table, stacked: bool) -> None:
-    for name in RELATION_METRICS:
+def _add_metrics(table: Table, metrics: Sequence[str], stacked: bool) -> None:
+    for name in metrics:
         title = SHORT_TITLES[name]
         table.add_column(NARROW_TITLES.get(title, title) if stacked else title, justify="right", no_wrap=True)
 
 
-def relations_table(report: ScoreReport, width: int | None = None) -> Table:
+def relations_tables(report: ScoreReport, width: int | None = None) -> list[Table]:
     """One row a relation, then the mean over relations (macro) and over questions (micro); in `width` signs."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=f"Per relation: {report.system}; accuracies are selective", title_justify="left")
-    stacked = _is_narrow(width, list(map(relation_title, report.relations)), 6, WIDE)
-    table.add_column("relation", overflow="fold")
-    table.add_column("n", justify="right", no_wrap=True)
-    _add_metrics(table, stacked)
     rows = [(relation_title(relation), group.n, group.estimates) for relation, group in report.relations.items()]
     rows += [
         ("macro", len(report.relations), report.macro),
         ("micro", report.overall.n, report.overall.estimates),
     ]
-    for index, (name, n, estimates) in enumerate(rows):
-        if index == len(report.relations):
-            table.add_section()
-        cells = (estimates[metric] for metric in RELATION_METRICS)
-        table.add_row(name, str(n), *(scored(cell, stacked=stacked) for cell in cells))
-    return table
+    parts, stacked = _metric_parts([name for name, _, _ in rows], width)
+    tables = []
+    for metrics in parts:
+        table = Table(title=Text(f"Per relation: {report.system}; accuracies are selective"), title_justify="left")
+        table.add_column("relation", overflow="fold")
+        table.add_column("n", justify="right", no_wrap=True)
+        _add_metrics(table, metrics, stacked)
+        for index, (name, n, estimates) in enumerate(rows):
+            if index == len(report.relations):
+                table.add_section()
+            table.add_row(Text(name), str(n), *(scored(estimates[metric], stacked=stacked) for metric in metrics))
+        tables.append(table)
+    return tables

@@ -181,7 +181,9 @@ class Study:
             for r, groups in zip(self.reports, scores, strict=True):
                 for group, score in groups.items():
                     for key, title in zip(_GROUPED, _TITLES, strict=True):
-                        rows.append((r.system, title, f"{name}{group}", *_interval(score.estimates[key])))
+                        rows.append(
+                            (r.system, title, f"{name}{relation_title(group)}", *_interval(score.estimates[key]))
+                        )
         return Table(
             name="intervals",
             title="Scores with their intervals",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -10,80 +9,76 @@ from typing import Any
 
 from granola.report.figure_style import DARK
 from granola.report.figures import DrawnFigure, drawings
-from granola.report.page_tables import FEW_NOTE, few
-from granola.report.plain_table import Table, shown
+from granola.report.lean_svg import FigureStyles, lean_svg
+from granola.report.page_tables import FEW_NOTE, few, stacked_table
+from granola.report.plain_table import Table, Value, shown
 from granola.report.score_page import render
 from granola.report.study import Study
 from kg.files import atomic_path
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
-_LONG = 200  # rows of a table that the page shows; files have all
+_LONG = 40  # rows of a table that the page shows; files have all
+_MANY = 9  # columns that have no room beside each other
+_ELSEWHERE = ("scores", "distribution", "relations", "intervals")  # tables of what other parts of the page show
 
 _DARK = (
-    ".figures svg { fill: var(--c000000, #000); }\n@media (prefers-color-scheme: dark) { .figures svg { "
-    + " ".join(f"--c{colour[1:]}: {dark};" for colour, dark in DARK.items())
-    + " } }\n"
+    ".figures svg{fill:var(--c000000,#000);font:9px 'DejaVu Sans',sans-serif;stroke-linejoin:round}"
+    "@media (prefers-color-scheme:dark){.figures svg{"
+    + ";".join(f"--c{colour[1:]}:{dark}" for colour, dark in DARK.items())
+    + "}}"
 )
 
 
 def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
     """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
+    styles = FigureStyles(DARK)
+    figures = "".join(_figure(drawing, styles) for drawing in drawn)
     return render(
         [study.evidence.get(row.id, row) for row in study.rows],
         study.reports,
         manifest,
         title="GRANOLA report",
-        figures=f'<div class="figures">{"".join(map(_figure, drawn))}</div>',
-        tables="".join(map(_table, study.tables())),
-        style=_DARK,
+        figures=f'<div class="figures">{figures}</div>',
+        tables=_tables(study.tables()),
+        style=_DARK + styles.css(),
     )
 
 
-_HEAD = re.compile(r"\A.{0,2000}?(?=<svg)", re.DOTALL)
-_METADATA = re.compile(r"<metadata>.{0,2000}?</metadata>", re.DOTALL)
-_ID = re.compile(r'(?<=\bid=")|(?<=url\(#)|(?<=href="#)')
-_SIZE = re.compile(r' (?:width|height)="[^"]{0,40}"')
-_COLOUR = re.compile(r"(?P<text><text\b[^>]{0,600}>)|#[0-9a-f]{6}\b")
-
-
-def _figure(drawing: DrawnFigure) -> str:
-    """The SVG inside the page: scaled by its box, its ids apart from those of the others, named for who listens."""
-    svg = _ID.sub(f"{drawing.name}-", _METADATA.sub("", _HEAD.sub("", drawing.inline)))
-    start, end, rest = svg.partition(">")
-    start = _SIZE.sub("", start).replace("<svg", f'<svg role="img" aria-label="{escape(drawing.title)}"', 1)
-    svg = start + end + _COLOUR.sub(_variable, rest)
+def _figure(drawing: DrawnFigure, styles: FigureStyles) -> str:
+    svg = lean_svg(drawing.inline, name=drawing.name, title=drawing.title, styles=styles)
     return f"<figure><h3>{escape(drawing.title)}</h3>{svg}<figcaption>{escape(drawing.caption)}</figcaption></figure>"
 
 
-def _variable(colour: re.Match[str]) -> str:
-    """A colour that the page's style changes in the dark; white letters, which stand on dark bars, stay white."""
-    if colour["text"]:
-        return colour[0].replace("#000000", "var(--c000000,#000)")
-    return f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0]
+def _tables(tables: Sequence[Table]) -> str:
+    """The tables that the page does not show elsewhere, and which files have the others."""
+    elsewhere = [f"<code>{TABLES}/{escape(table.name)}.csv</code>" for table in tables if table.name in _ELSEWHERE]
+    note = f'<p class="soft">What the parts above show is in {", ".join(elsewhere)}.</p>' if elsewhere else ""
+    return "".join(_table(table) for table in tables if table.name not in _ELSEWHERE) + note
 
 
 def _table(table: Table) -> str:
     count = table.head.index("n") if "n" in table.head else None
+    rows = table.rows[:_LONG]
 
-    def cell(value: str | int | float) -> str:
-        kind = "text" if isinstance(value, str) else "number"
-        return f'<td class="{kind}">{escape(shown(value))}</td>'
+    def kind(row: Sequence[Value]) -> str:
+        return "few" if count is not None and isinstance(n := row[count], int) and few(n) else ""
 
-    def kind(row: Sequence[str | int | float]) -> str:
-        return ' class="few"' if count is not None and isinstance(n := row[count], int) and few(n) else ""
+    def cell(value: Value) -> str:
+        return f"<span>{escape(value)}</span>" if isinstance(value, str) else escape(shown(value))
 
-    kinds = ["text" if table.is_text(column) else "number" for column in range(len(table.head))]
-    head = "".join(
-        f'<th scope="col" class="{kind}">{escape(name)}</th>' for kind, name in zip(kinds, table.head, strict=True)
-    )
-    body = "".join(f"<tr{kind(row)}>{''.join(map(cell, row))}</tr>" for row in table.rows[:_LONG])
+    if len(table.head) > _MANY and len(rows) < _MANY:  # a row for each column
+        head = [table.head[0], *(str(row[0]) for row in rows)]
+        cells = [("", [escape(name), *(cell(row[i]) for row in rows)]) for i, name in enumerate(table.head) if i]
+    else:
+        head = list(table.head)
+        cells = [(kind(row), [cell(value) for value in row]) for row in rows]
     more = f" The first {_LONG} of {len(table.rows):,} rows." if len(table.rows) > _LONG else ""
-    note = FEW_NOTE if any(kind(row) for row in table.rows[:_LONG]) else ""
+    note = FEW_NOTE if any(name for name, _ in cells) else ""
     return (
         f'<details class="plain"><summary>{escape(table.title)}</summary>'
         f'<p class="soft">{escape(table.caption)}{more} File: <code>{TABLES}/{escape(table.name)}.csv</code></p>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}"><table><thead><tr>{head}'
-        f"</tr></thead><tbody>{body}</tbody></table></div>{note}</details>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
+        f"{stacked_table(head, cells)}</div>{note}</details>"
     )
 
 

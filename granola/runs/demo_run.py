@@ -124,12 +124,14 @@ class Shown:
         """The tables, the signature, and where the page is."""
         from rich.console import Console
 
-        from granola.report.score_tables import distribution_table, score_tables
+        from granola.report.score_tables import distribution_tables, score_tables
 
         console = Console(width=None if sys.stdout.isatty() else 140)
-        for table in score_tables(self.reports, console.width):
+        for table in (
+            *score_tables(self.reports, console.width),
+            *distribution_tables(self.reports, console.width),
+        ):
             console.print(table)
-        console.print(distribution_table(self.reports, console.width))
         for signature in dict.fromkeys(str(report.signature) for report in self.reports):
             print(f"signature: {signature}")
         print(f"page: {self.page}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from abstraction.properties import titled
 from abstraction.rows import TieredRow
 from kg.model import entity_number
 
@@ -77,12 +78,13 @@ class Coverage:
 
     def lines(self) -> list[str]:
         """A table in plain text: a line a relation, the total last, abstentions by code below."""
+        width = max([10, *(len(titled(name)) + 1 for name in self.by_relation)])
         columns = ("linked", ">=1 tier", ">=2 tiers", ">=2 levels")
-        out = [f"{'relation':<10}{'questions':>10}" + "".join(f"{column:>16}" for column in columns)]
+        out = [f"{'relation':<{width}}{'questions':>10}" + "".join(f"{column:>16}" for column in columns)]
         for name, counts in [*self.ordered(), ("total", self.total)]:
             shares = (counts.linked, counts.at_least_one, counts.at_least_two, counts.at_least_two_levels)
             cells = "".join(f"{share:>8} {_percent(share, counts.questions):>7}" for share in shares)
-            out.append(f"{name:<10}{counts.questions:>10}{cells}")
+            out.append(f"{titled(name):<{width}}{counts.questions:>10}{cells}")
         for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0])):
             out.append(f"abstained: {code:<34}{number:>8} {_percent(number, self.total.questions):>7}")
         return out

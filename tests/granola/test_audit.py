@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ from typer.testing import CliRunner
 from abstraction.relations import relation
 from abstraction.rows import read_questions, read_tiered
 from abstraction.rows import write_tiered as write_rows
+from abstraction.verifying.verdicts import VerdictKind
 from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
+from granola.audit.finding_tables import attribution_lines, axes_lines, entailment_lines
+from granola.audit.offences import FindingCounts, FindingTally
 from granola.audit.sheets import COLUMNS, QUESTIONS, draw, read_sheet
 from granola.cli.main import app
 from granola.errors import SheetError, UsageError
+from granola.report.score_tables import relation_title
 from kg import snapshot
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -250,3 +255,19 @@ def test_kappas_by_known_examples() -> None:
     assert math.isnan(cohen_kappa([("y", "y")]))
     with pytest.raises(ValueError, match="same number"):
         fleiss_kappa([["a", "b"], ["a"]])
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+@pytest.mark.parametrize("lines_of", [axes_lines, entailment_lines, attribution_lines])
+def test_tables_of_an_audit_fit_the_terminal(lines_of: Callable[[FindingTally, int], list[str]], width: int) -> None:
+    tally = FindingTally()
+    label = relation_title("P1082")
+    for groups, name in ((tally.relations, "P1082"), (tally.relations, "P19"), (tally.classes, "place")):
+        groups[name] = FindingCounts(rows=12_345, tiers=23_456)
+        groups[name].by.update({str(verdict): 1_234 for verdict in VerdictKind})
+    lines = lines_of(tally, width)
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    assert label in text
+    assert "…" not in text
+    assert text.count("12345") == 3

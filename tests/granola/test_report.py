@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from granola.report.plain_table import Table, latex
+from granola.report.score_tables import relation_title
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]
@@ -57,6 +59,8 @@ class Outline(HTMLParser):
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
+        while self.open[-1] in {"li", "td", "th", "tr"} - {tag}:  # their end tags may be left out
+            self.open.pop()
         assert self.open.pop() == tag
 
 
@@ -151,6 +155,11 @@ def test_a_report_is_replaced_only_where_it_is_one(report: Path, systems: Path, 
     assert "is no folder" in run(*files, "--out", files[0]).stderr
 
 
+@pytest.mark.parametrize("name", ["P38", "P119", "P19", "P61"])
+def test_relations_have_their_labels(name: str) -> None:
+    assert relation_title(name).startswith(f"{name} ")
+
+
 def test_micro_macro_and_intervals_stand_side_by_side(report: Path) -> None:
     macro = {row["system"]: row for row in table(report, "macro")}
     assert (macro["exact"]["relations"], float(macro["exact"]["GRANOLA accuracy"])) == ("2", 0.6)
@@ -158,7 +167,7 @@ def test_micro_macro_and_intervals_stand_side_by_side(report: Path) -> None:
     one = rows["cautious", "standard accuracy", "micro"]
     assert float(one["low"]) <= float(one["value"]) == 0.15 <= float(one["high"])
     assert rows["cautious", "standard accuracy", "macro"]["n"] == "2"
-    for group, n in (("P19", "20"), ("region south", "20"), ("popularity 1: 0–49", "8")):
+    for group, n in (("P19 place of birth", "20"), ("region south", "20"), ("popularity 1: 0–49", "8")):
         one = rows["cautious", "selective standard accuracy", group]
         assert one["n"] == n
         assert float(one["low"]) <= float(one["value"]) <= float(one["high"])
@@ -243,9 +252,11 @@ def test_only_named_numbers_are_scores(systems: Path, tmp_path: Path) -> None:
 
 def test_figures_in_the_page_follow_its_colours_and_have_letters(report: Path) -> None:
     page = (report / "report.html").read_text(encoding="utf-8")
-    assert "--c000000: #e9e7e2" in page  # in the dark
+    assert "--c000000:#e9e7e2" in page  # in the dark
     drawn = page[page.index("<svg") :]
-    assert "var(--c000000" in drawn
+    assert "stroke:var(--c000000" in page
+    assert "#c03030" not in re.sub(r"var\(--c\w{6},#\w{6}\)", "", page)  # letters as well as lines
+    assert len(drawn.partition("</main>")[0]) < 120_000
     assert "DejaVuSans-" not in drawn  # letters as shapes
     assert ">selective standard accuracy</text>" in drawn
     assert "DejaVuSans-" in (report / "figures/gap.svg").read_text()  # a file needs no font
@@ -258,7 +269,7 @@ def test_the_page_has_questions_and_says_how_many_have_a_ladder(report: Path) ->
     assert "Gold answer: Kunming" in page
     assert table(report, "scores")[0]["with a ladder"] == "40"
     assert "8 of 40" not in page
-    assert '<tr class="few">' in page  # bins of 8 questions
+    assert "<tr class=few>" in page  # bins of 8 questions
     assert "Grey rows have fewer than 20 questions" in page
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -13,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 from abstraction.formats.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
 from granola.audit.annotation import Rate, rate_lines, rates
-from granola.audit.finding_tables import attribution_lines, axes_lines, entailment_lines
+from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, entailment_lines
 from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
 from granola.errors import UsageError
@@ -164,12 +165,15 @@ class Audited:
 
     def show(self) -> None:
         """The tables and the findings, or the figures as JSON."""
+        from rich.console import Console
+
         if self.settings.as_json:
             print_json(self.to_json(), indent=2)
         else:
             asked = self.settings
             lines = entailment_lines if asked.entailment else attribution_lines if asked.attribution else axes_lines
-            print(*lines(self.tally), sep="\n")
+            width = Console(width=None if sys.stdout.isatty() else WIDTH).width
+            print(*lines(self.tally, width), sep="\n")
             _list(self.findings, self.tally, self.settings.out)
         report_rejects(self.settings.files[0], self.rejected)
 

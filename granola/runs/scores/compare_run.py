@@ -122,19 +122,19 @@ class Compared:
     def _print_tables(self) -> None:
         from rich.console import Console
 
-        from granola.report.comparison_tables import differences_table, group_tables
-        from granola.report.score_tables import distribution_table, macro_table, score_tables
+        from granola.report.comparison_tables import differences_tables, group_tables
+        from granola.report.score_tables import distribution_tables, macro_tables, score_tables
 
         reports = self.systems.reports
         console = Console(width=None if sys.stdout.isatty() else 160)
-        for table in score_tables(reports, console.width):
+        titles = {metric.name: metric.title for metric in reports[0].metrics}
+        for table in (
+            *score_tables(reports, console.width),
+            *(macro_tables(reports, console.width) if any(report.macro for report in reports) else ()),
+            *distribution_tables(reports, console.width),
+            *differences_tables(self.differences, titles, console.width),
+        ):
             console.print(table)
-        if any(report.macro for report in reports):
-            console.print(macro_table(reports, console.width))
-        console.print(distribution_table(reports, console.width))
-        if self.differences:
-            titles = {metric.name: metric.title for metric in reports[0].metrics}
-            console.print(differences_table(tuple(self.differences), titles))
         for title, scores in self.groups.items():
             for table in group_tables(title, reports, scores, console.width):
                 console.print(table)

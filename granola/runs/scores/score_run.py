@@ -121,11 +121,13 @@ class Scored:
     def _print_tables(self) -> None:
         from rich.console import Console
 
-        from granola.report.score_tables import distribution_table, relations_table, scores_table
+        from granola.report.score_tables import distribution_tables, relations_tables, scores_table
 
         console = Console(width=None if sys.stdout.isatty() else 140)
-        console.print(scores_table([self.report]))
-        console.print(distribution_table([self.report], console.width))
-        if self.report.relations:
-            console.print(relations_table(self.report, console.width))
+        for table in (
+            scores_table([self.report]),
+            *distribution_tables([self.report], console.width),
+            *(relations_tables(self.report, console.width) if self.report.relations else ()),
+        ):
+            console.print(table)
         print(f"signature: {self.report.signature}")
