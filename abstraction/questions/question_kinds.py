@@ -76,19 +76,25 @@ ANY_KIND = AskedKind(QuestionKind.UNKNOWN, "")  # of a question that nobody read
 def asked_kind(question: str, language: str = "en") -> AskedKind:
     """The kind of answer that a question in a language asks for.
 
-    A question of which English words tell no kind may be in any language, where English is no more than assumed. Of
-    another language its own words are read alone: German "was" is no English one.
+    English words tell it where the question has an English question word, whatever `language` says: ladders may be
+    told in another language than their questions. Without one, a question that is said to be in another language is
+    read by that language's words alone: German "was" is no English one.
     """
     base = language.partition("-")[0]
-    if base != "en":
-        return _by_question_words(question, [base])
-    found = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
-    words = [part for word in found for part in _expanded(word)]
+    unknown = AskedKind(QuestionKind.UNKNOWN)
+    if base != "en" and (kind := _by_question_words(question, [base])) != unknown:
+        return kind
+    tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
+    words = [part for token in tokens for part in _expanded(token)]
     if not words:
-        return AskedKind(QuestionKind.UNKNOWN)
+        return _by_question_words(question, _data()["other_languages"]) if base == "en" else unknown
     at = _question_word(words)
-    read = _without_question_word(words) if at is None else _behind(words, at)
-    return read if read.kind is not QuestionKind.UNKNOWN else _by_question_words(question, _data()["other_languages"])
+    if at is not None and (kind := _behind(words, at)) != unknown:
+        return kind
+    if base != "en":
+        return unknown
+    other = _by_question_words(question, _data()["other_languages"])
+    return other if other != unknown or at is not None else _without_question_word(words)
 
 
 def _by_question_words(question: str, languages: Iterable[str]) -> AskedKind:
