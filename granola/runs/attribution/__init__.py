@@ -6,4 +6,5 @@ __all__ = [
     "attribution_check_run",
     "attribution_evaluate_run",
     "attribution_train_run",
+    "evaluator_words",
 ]

@@ -108,7 +108,7 @@ class AttributionEvaluateRun(Run):
         )  # fmt: skip
 
     def _words(self) -> Any:
-        from granola.attribution.evaluator_words import EvaluatorWords
+        from granola.runs.attribution.evaluator_words import EvaluatorWords
 
         return EvaluatorWords(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise,
