@@ -48,27 +48,27 @@ class RowShape:
 
     def shaped(self, record: Record, language: str = "en") -> Record:
         """The record under the usual names; fields that the shape does not read are handed on."""
-        given = record.data
-        took: dict[str, Any] = {}
+        data = record.data
+        fields: dict[str, Any] = {}
         if self.question:
-            took["question"] = next(_texts(given, self.question, language), None)
+            fields["question"] = next(_texts(data, self.question, language), None)
         if self.answers:
-            took["answer"] = [*_texts(given, self.answers, language), *_texts(given, self.aliases, language)]
-            took["answer"] = list(dict.fromkeys(took["answer"]))
+            fields["answer"] = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
+            fields["answer"] = list(dict.fromkeys(fields["answer"]))
         if self.answer_qids:
-            took["answer_qid"] = self._qids(given, language, len(took.get("answer", ())))
+            fields["answer_qid"] = self._qids(data, language, len(fields.get("answer", ())))
         for name, path in (("id", self.id), ("language", self.language), ("question_entity", self.subject)):
             if path:
-                took[name] = next(_texts(given, path, language), None)
+                fields[name] = next(_texts(data, path, language), None)
         if self.subject_qid:
-            took["question_entity_qid"] = next(_texts(given, self.subject_qid, language), None)
+            fields["question_entity_qid"] = next(_texts(data, self.subject_qid, language), None)
         if self.relation:
-            told = next(_texts(given, self.relation, language), None)
-            took["relation"] = told if self.relations is None else self.relations.get(told or "")
-        found = {name: value for name, value in took.items() if value not in (None, [])}
-        read = {path.partition(".")[0] for name in found for path in self._paths(name)}
-        rest = {name: value for name, value in given.items() if name not in read}
-        return replace(record, data={**rest, **found}, flat=record.flat and "answer" not in found)
+            stated = next(_texts(data, self.relation, language), None)
+            fields["relation"] = stated if self.relations is None else self.relations.get(stated or "")
+        filled = {name: value for name, value in fields.items() if value not in (None, [])}
+        read = {path.partition(".")[0] for name in filled for path in self._paths(name)}
+        unread = {name: value for name, value in data.items() if name not in read}
+        return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
 
     def _paths(self, name: str) -> list[str]:
         """Where what is now under a usual name was."""
@@ -77,13 +77,13 @@ class RowShape:
             "id": (self.id,), "language": (self.language,), "question_entity": (self.subject,),
             "question_entity_qid": (self.subject_qid,), "relation": (self.relation,),
         }[name]  # fmt: skip
-        return [path for one in paths for path in one.split("|") if path]
+        return [path for alternatives in paths for path in alternatives.split("|") if path]
 
-    def _qids(self, given: Mapping[str, Any], language: str, answers: int) -> str | list[str] | None:
-        found = list(_texts(given, self.answer_qids, language))
-        if len(found) == 1:
-            return found[0]
-        return found if found and len(found) == answers else None
+    def _qids(self, data: Mapping[str, Any], language: str, answers: int) -> str | list[str] | None:
+        qids = list(_texts(data, self.answer_qids, language))
+        if len(qids) == 1:
+            return qids[0]
+        return qids if qids and len(qids) == answers else None
 
 
 PRESETS: Mapping[str, RowShape] = {
@@ -140,8 +140,8 @@ def shape_of(
 
 def of_split(data: Mapping[str, Any], split: str) -> bool | None:
     """Whether a row says that it is of a split; None where it does not say."""
-    told = next((value for name in ("split", "Split") if isinstance(value := data.get(name), str)), None)
-    return None if told is None else canonical_split(told) == canonical_split(split)
+    stated = next((value for name in ("split", "Split") if isinstance(value := data.get(name), str)), None)
+    return None if stated is None else canonical_split(stated) == canonical_split(split)
 
 
 def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:
@@ -149,13 +149,13 @@ def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:
     for path in filter(None, paths.split("|")):
         # A field may have dots in its own name.
         steps = [path] if path in data else path.replace("{language}", language).split(".")
-        found = []
+        values = []
         for value in _at(data, steps):
-            found.append(value)
-            if len(found) > MOST_VALUES:
+            values.append(value)
+            if len(values) > MOST_VALUES:
                 break
-        if found:
-            yield from found[:MOST_VALUES]
+        if values:
+            yield from values[:MOST_VALUES]
             return
 
 
@@ -171,12 +171,12 @@ def _at(value: Any, steps: list[str]) -> Iterator[str]:
         elif isinstance(value, bool):
             yield "yes" if value else "no"
         return
-    first, rest = steps[0], steps[1:]
+    first, deeper = steps[0], steps[1:]
     if first == "*":
         for item in value if isinstance(value, list) else ():
-            yield from _at(item, rest)
+            yield from _at(item, deeper)
     elif isinstance(value, Mapping) and value.get(first) is not None:
-        yield from _at(value[first], rest)
+        yield from _at(value[first], deeper)
 
 
 def _read(text: str) -> Any:
