@@ -201,7 +201,7 @@ def _between(low: Decimal, high: Decimal, words: Language) -> tuple[str, str]:
     first, second = _worded(low, words), _worded(high, words)
     first_words, second_words = first.split(" "), second.split(" ")
     long = f"{first}{words.joint_and}{second}"
-    scales = [{scale.one, scale.many} for scale in words.scales if scale.one]
+    scales = [{scale.singular, scale.plural} for scale in words.scales if scale.singular]
     if len(first_words) == len(second_words) == 2 and any(
         {first_words[1], second_words[1]} <= scale for scale in scales
     ):
@@ -288,7 +288,7 @@ def _plain(amount: Decimal, words: Language | None = None) -> str:
 def _worded(amount: Decimal, words: Language) -> str:
     """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_plain`."""
     for scale in words.scales:
-        if scale.one and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
+        if scale.singular and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
             scaled = amount.scaleb(-scale.power).normalize()
             if len(scaled.as_tuple().digits) <= 6:
                 return words.scaled(f"{scaled:f}", scale)
