@@ -211,8 +211,8 @@ class RowMaker:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
             return Ladder(levels=(first,), abstained=code)
         case = self._case(answer, asked, subjects[0] if len(subjects) == 1 else None)
-        proposed = self._readers.proposing.of(case, build, kinds, self._told_by_row(build, case))
-        self._telling.add(proposed.told)
+        proposed = self._readers.proposing.of(case, build, kinds, self._row_proposals(build, case))
+        self._telling.add(proposed.localised)
         self._doubted |= proposed.doubted
         told_in_question = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset()
         is_trivial = partial(self._tools.triviality.is_trivial, case)
@@ -244,10 +244,10 @@ class RowMaker:
         if beyond := levels(nodes):
             # Who says what is a coarser tier's own name has said the coarser one.
             return Ladder(levels=weighed((_without(first, {normalise(n.text) for n in named.values()}), *beyond)))
-        code = Abstention.ONLY_TRIVIAL if proposed.told.proposals else Abstention.NOTHING_KNOWN
+        code = Abstention.ONLY_TRIVIAL if proposed.localised.proposals else Abstention.NOTHING_KNOWN
         if told_in_question:
             code = Abstention.TOLD
-        if proposed.told.left_out and not proposed.told.proposals:
+        if proposed.localised.left_out and not proposed.localised.proposals:
             code = Abstention.UNSUPPORTED
         return Ladder(levels=weighed((first,)), abstained=code)
 
@@ -271,7 +271,7 @@ class RowMaker:
             if key in told or (self._tools.as_asked and is_trivial(node)):
                 self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
 
-    def _told_by_row(self, build: Builder, case: LadderCase) -> list[Proposal]:
+    def _row_proposals(self, build: Builder, case: LadderCase) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
         said, held = self._row.answer_description, self._graph.description(case.answer)
         entity = self._graph.entity(case.answer)

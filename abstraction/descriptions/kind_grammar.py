@@ -104,9 +104,9 @@ def _nationality(
     for skip in range(3):
         if at + skip >= len(sequence):
             return None
-        found = read_nationality(sequence[at + skip :], vocabulary)
-        if found is not None:
-            return found, at + skip + len(found.words)
+        nationality = read_nationality(sequence[at + skip :], vocabulary)
+        if nationality is not None:
+            return nationality, at + skip + len(nationality.words)
         word = sequence[at + skip]
         plain = word.text.islower() and not word.separator and word.key not in nouns
         if not plain or word.text in listed("prepositions") or is_joint(sequence, at + skip):
@@ -171,14 +171,14 @@ def wordings(
     for start in range(1, len(phrase)):
         if phrase[start].separator or phrase[start].text == "and":
             continue
-        rest = phrase[start:]
-        shorter = spelled(rest, vocabulary)
+        suffix = phrase[start:]
+        shorter = spelled(suffix, vocabulary)
         free = all(w.separator or w.key in listed("free_modifiers") or w.text == "and" for w in phrase[:start])
         if may_shorten(texts[0], shorter, vocabulary) or (
-            free and len(rest) > 1 and not any(w.separator for w in rest)
+            free and len(suffix) > 1 and not any(w.separator for w in suffix)
         ):
             texts.append(shorter)
-            used.append(tuple(rest))
+            used.append(tuple(suffix))
     return tuple(texts), tuple(used)
 
 

@@ -18,7 +18,7 @@ PLURAL = {
     "cantons": "",
 }
 _KIND = "|".join(filter(None, PLURAL.values()))
-_PLURALS = "|".join(plural for plural, one in PLURAL.items() if one)
+_PLURALS = "|".join(plural for plural, singular in PLURAL.items() if singular)
 _NAME = r"[A-ZÀ-Þ][\w.'’-]*+(?: [A-ZÀ-Þ][\w.'’-]*+)*+"
 _JOINT = re.compile(r"(,? and |, )")
 # Every name of a run is read once: a pattern of the whole list would begin anew at each.
@@ -32,13 +32,13 @@ def joined_lists(text: str) -> str:
     return _RUN.sub(_joined, text)
 
 
-def _joined(found: re.Match[str]) -> str:
-    plural = found["plural"]
-    run = found[0][: found.start("plural") - found.start() - 1] if plural else found[0]
+def _joined(match: re.Match[str]) -> str:
+    plural = match["plural"]
+    run = match[0][: match.start("plural") - match.start() - 1] if plural else match[0]
     pieces = _JOINT.split(run)
     names, joints = pieces[::2], pieces[1::2]
     if not joints:
-        return found[0]
+        return match[0]
     _join_typed(names, joints)
     if plural:
         first = len(names) - 1
@@ -57,7 +57,7 @@ def _joined(found: re.Match[str]) -> str:
 
 def _join_typed(names: Sequence[str], joints: list[str]) -> None:
     """Put "and" for the commas of each list whose names all end in one kind, as a comma-separated chain has none."""
-    kinds = [found[1] if (found := _ENDS_IN_KIND.match(name)) else None for name in names]
+    kinds = [match[1] if (match := _ENDS_IN_KIND.match(name)) else None for name in names]
     first = 0
     while first < len(names) - 2:
         kind, last = kinds[first], first

@@ -47,11 +47,11 @@ def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -
         piece = words[:size]
         if any(w.separator for w in piece) and size > 1 and piece[1].text not in "/&":
             continue
-        found = _whole(piece, vocabulary)
-        if found is not None:
+        nationality = _whole(piece, vocabulary)
+        if nationality is not None:
             # American football is a game, not football in America.
             behind = words[size].key if size < len(words) else ""
-            return None if f"{piece[-1].key} {behind}" in listed("national_compounds") else found
+            return None if f"{piece[-1].key} {behind}" in listed("national_compounds") else nationality
     return None
 
 
@@ -70,8 +70,8 @@ def begins_with_nation(words: Sequence[DescriptionWord], vocabulary: Vocabulary)
     """Whether a phrase begins with a nationality of its own ("French Revolution", "American football")."""
     if len(words) > 1 and f"{words[0].key} {words[1].key}" in listed("national_compounds"):
         return True
-    found = read_nationality(words, vocabulary)
-    return found is not None and found.words[-1].key != "roman"
+    nationality = read_nationality(words, vocabulary)
+    return nationality is not None and nationality.words[-1].key != "roman"
 
 
 def _whole(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
@@ -105,8 +105,8 @@ def _whole(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> National
 
 
 def _countries(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    found = vocabulary.nations(text)
-    return found or bundled_demonyms().names.get(normalise(text), ())
+    countries = vocabulary.nations(text)
+    return countries or bundled_demonyms().names.get(normalise(text), ())
 
 
 def _spelled(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> str:

@@ -162,11 +162,11 @@ def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list
     """
     name: list[DescriptionWord] = [tail[0]]
     for index, word in enumerate(tail[1:], 1):
-        rest = tail[index:]
-        if _ends_name(name, rest, plain=plain):
+        behind = tail[index:]
+        if _ends_name(name, behind, plain=plain):
             break
-        if _is_common_behind(name, rest, plain=plain):
-            nouns = _nouns_of_name(name, rest, plain=plain)
+        if _is_common_behind(name, behind, plain=plain):
+            nouns = _nouns_of_name(name, behind, plain=plain)
             if nouns is None:
                 return None
             name.extend(nouns)
@@ -181,34 +181,34 @@ def _is_named(words: Sequence[DescriptionWord]) -> bool:
     return any(w.capital for w in words)
 
 
-def _ends_name(name: Sequence[DescriptionWord], rest: Sequence[DescriptionWord], *, plain: bool) -> bool:
+def _ends_name(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
     """Whether a mark, a conjunction, a number or a preposition no longer belongs to the name before it."""
-    word = rest[0]
+    word = behind[0]
     if word.separator or word.key == "and":
         is_end = word.separator and (plain or word.text not in ",&")
-        return is_end or not _is_named(name) or _starts_title(rest[1:])
+        return is_end or not _is_named(name) or _starts_title(behind[1:])
     if word.text.isdigit() and len(word.text) < 3 and name[-1].capital:
         return False  # The Jackson 5
     return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends")
 
 
-def _is_common_behind(name: Sequence[DescriptionWord], rest: Sequence[DescriptionWord], *, plain: bool) -> bool:
+def _is_common_behind(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
     """Whether common nouns follow a name: "Israel and writer"; "the state of Victoria" has not come to it yet."""
-    word = rest[0]
+    word = behind[0]
     if word.capital or word.separator or word.text.isdigit() or word.key in listed("name_particles"):
         return False
-    goes_on = (plain and _is_named(rest[:4])) or (word.text == "to" and _is_named(rest[1:2]))  # Return to Forever
+    goes_on = (plain and _is_named(behind[:4])) or (word.text == "to" and _is_named(behind[1:2]))  # Return to Forever
     return not goes_on and (_is_named(name) or len(name) > 3)
 
 
 def _nouns_of_name(
-    name: Sequence[DescriptionWord], rest: Sequence[DescriptionWord], *, plain: bool
+    name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool
 ) -> Sequence[DescriptionWord] | None:
     """The common nouns that belong to the name before them; None where they make it that of another thing."""
-    if not plain and rest[0].key in listed("complement_nouns"):
-        return rest[:1]  # "of the Benedictine order"
+    if not plain and behind[0].key in listed("complement_nouns"):
+        return behind[:1]  # "of the Benedictine order"
     if _ADJECTIVE.search(name[-1].key):
-        return _plain(rest[:3])  # "of the Austrian constitutional court"
+        return _plain(behind[:3])  # "of the Austrian constitutional court"
     return None if plain else ()  # "father of the Erasmus program"
 
 

@@ -51,15 +51,15 @@ class OrganisationDescription:
 def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
     """Read the description of an organisation, or of another `kind` of thing with the same grammar."""
     first = first_clause(description, ";|")
-    found = read_kind(first, vocabulary, kind)
+    described_kind = read_kind(first, vocabulary, kind)
     placed, land = False, None
-    if found is not None and found.end < len(first):
-        tail = first[found.end :]
+    if described_kind is not None and described_kind.end < len(first):
+        tail = first[described_kind.end :]
         at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
         # "university and liberal arts college in Hanover": both are there.
         joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
         placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
-        land = _land(tail, vocabulary) if found.nationality is None else None
+        land = _land(tail, vocabulary) if described_kind.nationality is None else None
     owners = tuple(
         Owner(
             name=match["owner"].rstrip("."),
@@ -69,7 +69,7 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
         for match in _OWNER.finditer(description)
         if not match["former"]
     )
-    return OrganisationDescription(kind=found, owners=owners, placed=placed, land=land)
+    return OrganisationDescription(kind=described_kind, owners=owners, placed=placed, land=land)
 
 
 def _land(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
@@ -77,7 +77,9 @@ def _land(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | 
     at = 0
     while at < len(tail) and tail[at].text in {"in", "of", "from", "based", "located", "the", "headquartered"}:
         at += 1
-    found = read_nationality(tail[at:], vocabulary) if at else None
-    if found is None or len(found.parts) > 1 or at + len(found.words) < len(tail):
+    nationality = read_nationality(tail[at:], vocabulary) if at else None
+    if nationality is None or len(nationality.parts) > 1 or at + len(nationality.words) < len(tail):
         return None
-    return Nationality(text=found.text, parts=found.parts, countries=found.countries, words=tuple(tail))
+    return Nationality(
+        text=nationality.text, parts=nationality.parts, countries=nationality.countries, words=tuple(tail)
+    )

@@ -71,7 +71,7 @@ class _DescriptionReader:
 
     def read(self, description: str) -> PersonDescription:
         for clause in split(words(description), _CLAUSE_ENDS):
-            self.clause(clause)
+            self.read_clause(clause)
         if self.nationality is None:
             self.nationality = self._origin(words(description))
         return PersonDescription(
@@ -87,81 +87,85 @@ class _DescriptionReader:
             if word.text == "from" and index and self.occupations:
                 behind = sequence[index + 1 :]
                 behind = behind[1:] if behind[0].text == "the" else behind
-                found = read_nationality(behind, self.vocabulary)
-                last = len(behind) == len(found.words) if found else False
-                if found is not None and len(found.parts) == 1 and (last or behind[len(found.words)].separator):
-                    return found
+                origin = read_nationality(behind, self.vocabulary)
+                last = len(behind) == len(origin.words) if origin else False
+                if origin is not None and len(origin.parts) == 1 and (last or behind[len(origin.words)].separator):
+                    return origin
         return None
 
-    def clause(self, clause: list[DescriptionWord]) -> None:
+    def read_clause(self, clause: list[DescriptionWord]) -> None:
         clause = _before_break(clause)
         fragments: list[list[DescriptionWord]] = []
         tailed = False
         at = 0
         while at < len(clause):
             end = _next_joint(clause, at)
-            taken = self.title(clause[at:]) if end > at else 0
+            taken = self.read_title(clause[at:]) if end > at else 0
             if taken:
                 at = _past_joints(clause, at + taken)
                 fragments, tailed = [], True
                 continue
-            item = clause[at:end]
-            nominal = _nominal(item)
+            conjunct = clause[at:end]
+            nominal = _nominal(conjunct)
             if nominal:
-                more = self.item(item[:nominal], fragments, loose=not tailed, tail=nominal < len(item))
-                fragments = [] if more is None else [*fragments, more]
-                tailed = (tailed and more is not None) or nominal < len(item)
+                headless = self.read_conjunct(
+                    conjunct[:nominal], fragments, loose=not tailed, tail=nominal < len(conjunct)
+                )
+                fragments = [] if headless is None else [*fragments, headless]
+                tailed = (tailed and headless is not None) or nominal < len(conjunct)
             at = max(_past_joints(clause, end), at + 1)
 
-    def title(self, rest: Sequence[DescriptionWord]) -> int:
+    def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; how many words it took."""
-        is_end = (word.separator or word.text in listed("prepositions") for word in rest)
-        nominal = next((index for index, ends in enumerate(is_end) if ends), len(rest))
-        head = rest[:nominal]
+        is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
+        nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
+        head = sequence[:nominal]
         if not head or any(_parts_titles(head, index) for index in range(nominal)):
             return 0
         nationality = read_nationality(head, self.vocabulary)
         start = len(nationality.words) if nationality is not None else 0
         if start == nominal or head[start].text == "and":
             start = 0
-        kin = read_kin(rest[start:], nominal - start)
+        kin = read_kin(sequence[start:], nominal - start)
         if kin is not None:
             if kin.of:
                 self.kin.append(kin)
-            return max(nominal, rest.index(kin.words[-1]) + 1)
-        office = read_office(rest[start:], nominal - start)
+            return max(nominal, sequence.index(kin.words[-1]) + 1)
+        office = read_office(sequence[start:], nominal - start)
         if office is None:
             return 0
         self.nationality = self.nationality or nationality
         self.offices.append(office)
-        return _next_joint(rest, rest.index(office.complement_words[-1]) + 1)
+        return _next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
 
-    def item(
+    def read_conjunct(
         self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
     ) -> list[DescriptionWord] | None:
         """Read one conjunct; its words come back where it has no head of its own."""
         opening = self._opening(nominal)
-        national, rest = opening.nationality, nominal[opening.size :]
+        national, phrase = opening.nationality, nominal[opening.size :]
         if national is not None and self.nationality is None:
             self.nationality = national
         elif national and self.nationality and self.pending and national.text != self.nationality.text:
             self.nationality = national = _joined(self.nationality, national)
-        self.pending = national is not None and not rest
-        if not rest or (rest[0].text.islower() and len(rest[0].text) > 5 and self.vocabulary.nations(rest[0].text)):
+        self.pending = national is not None and not phrase
+        if not phrase or (
+            phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
+        ):
             return None
         occupations = self.phrases.read(
-            rest,
+            phrase,
             nationality=national or self.nationality,
             lead=opening.lead,
             former=opening.former,
             tail=tail,
-            own=national is not None,
+            names_nation=national is not None,
         )
         if not occupations:
-            plain = not tail and not opening.former and len(rest) <= 3 and all(self.phrases.common(w) for w in rest)
-            return rest if plain else []
+            plain = not tail and not opening.former and len(phrase) <= 3 and all(self.phrases.common(w) for w in phrase)
+            return phrase if plain else []
         for fragment in fragments:
-            self._keep(self.phrases.borrow(fragment, rest, occupations[0], loose=loose))
+            self._keep(self.phrases.borrow(fragment, phrase, occupations[0], loose=loose))
         self._keep(occupations)
         return None
 
@@ -192,19 +196,19 @@ class _DescriptionReader:
             at += national[1]
         return _Opening(former, tuple(lead), nationality, at)
 
-    def _national(self, rest: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
+    def _national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
         """A nationality here, or behind at most two plain words ("award-winning American actor"); where it ends."""
         if self.nationality is not None and not self.pending:
-            again = read_nationality(rest, self.vocabulary)
+            again = read_nationality(sequence, self.vocabulary)
             return (again, len(again.words)) if again and again.text == self.nationality.text else None
-        language = read_language(rest)
-        if language is not None and len(language.words) < len(rest):
+        language = read_language(sequence)
+        if language is not None and len(language.words) < len(sequence):
             return language, len(language.words)
-        for skip, word in enumerate(rest[:3]):
-            nationality = read_nationality(rest[skip:], self.vocabulary)
+        for skip, word in enumerate(sequence[:3]):
+            nationality = read_nationality(sequence[skip:], self.vocabulary)
             if nationality is not None:
                 end = skip + len(nationality.words)
-                return (nationality, end) if self._is_of_person(nationality, rest[:skip], rest[end:]) else None
+                return (nationality, end) if self._is_of_person(nationality, sequence[:skip], sequence[end:]) else None
             if is_title([word]):
                 return None
         return None
@@ -250,15 +254,15 @@ def _past_joints(clause: Sequence[DescriptionWord], at: int) -> int:
     return at
 
 
-def _nominal(item: Sequence[DescriptionWord]) -> int:
+def _nominal(conjunct: Sequence[DescriptionWord]) -> int:
     """How many words of a conjunct stand before its preposition, and before the adverbs there."""
-    for index, word in enumerate(item):
+    for index, word in enumerate(conjunct):
         if word.text in listed("prepositions") and index:
             end = index
-            while end > 1 and item[end - 1].text.endswith("ly"):
+            while end > 1 and conjunct[end - 1].text.endswith("ly"):
                 end -= 1
             return end
-    return len(item) if not item or item[0].text not in listed("prepositions") else 0
+    return len(conjunct) if not conjunct or conjunct[0].text not in listed("prepositions") else 0
 
 
 def _parts_titles(words: Sequence[DescriptionWord], at: int) -> bool:

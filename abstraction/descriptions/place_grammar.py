@@ -169,20 +169,20 @@ def parse_place(description: str) -> PlacePhrase | None:
     'United Kingdom'
     """
     text = spell_countries(first_segment(description))
-    found = _PREPOSITION.search(text)
-    if found is None or not (text[: found.start()].strip() or found.group().startswith("part")):
+    match = _PREPOSITION.search(text)
+    if match is None or not (text[: match.start()].strip() or match.group().startswith("part")):
         bare = _BARE_CHAIN.search(text)
         if bare is None or text[:1].isupper():
             return None
-        kind, rest, preposition = text[: bare.start()], text[bare.end() :], "in"
+        kind, chain, preposition = text[: bare.start()], text[bare.end() :], "in"
     else:
-        kind, rest = text[: found.start()].strip(" ,"), text[found.end() :]
-        preposition = "on" if found.group().strip() == "on" else "in"
-        if found.group().strip().startswith("of"):
+        kind, chain = text[: match.start()].strip(" ,"), text[match.end() :]
+        preposition = "on" if match.group().strip() == "on" else "in"
+        if match.group().strip().startswith("of"):
             preposition = "of"
     if _BETWEEN.search(kind):
         return None  # "ocean between Africa, Asia and Antarctica"
-    units = parse_chain(rest, preposition)
+    units = parse_chain(chain, preposition)
     return PlacePhrase(kind=kind, units=units) if units else None
 
 
@@ -192,7 +192,8 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     for raw in joined_lists(text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
-        how = preposition if not units and led is None else ("on" if led and led.group().strip() == "on" else "in")
+        written = "on" if led and led.group().strip() == "on" else "in"
+        unit_preposition = preposition if not units and led is None else written
         piece = _LEADING.sub("", piece)
         if units and _ROLE.match(piece):
             break
@@ -208,7 +209,7 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
             if units or ended or not cut:
                 break
             continue
-        units.append(PlaceUnit(text=cut, preposition=how))
+        units.append(PlaceUnit(text=cut, preposition=unit_preposition))
         if ended:
             break
     return tuple(units)
@@ -216,8 +217,8 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
 
 def _inside(piece: str) -> str:
     """A piece, in which no comma stands, up to what tells of other places."""
-    found = _OUTSIDE.search(piece)
-    end = found.start() if found else len(piece)
+    outside = _OUTSIDE.search(piece)
+    end = outside.start() if outside else len(piece)
     if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
         end = min(end, joint.start())
     return piece[:end]

@@ -43,7 +43,7 @@ def spell_countries(text: str) -> str:
     text = _WASHINGTON.sub("Washington D.C.", text)
     for pattern, name in _COUNTRY_FORMS:
         text = pattern.sub(name, text)
-    return _CONTINENT.sub(lambda found: _CONTINENTS[found[1]], text)
+    return _CONTINENT.sub(lambda match: _CONTINENTS[match[1]], text)
 
 
 def span_of(description: str, words: str) -> tuple[int, int] | None:

@@ -56,8 +56,8 @@ def words(description: str) -> tuple[DescriptionWord, ...]:
         end = dates.start()
     out: list[DescriptionWord] = []
     depth = 0
-    for found in _TOKEN.finditer(description, 0, end):
-        kind = found.lastgroup
+    for token in _TOKEN.finditer(description, 0, end):
+        kind = token.lastgroup
         if kind == "open":
             depth += 1
         elif kind == "close":
@@ -68,9 +68,9 @@ def words(description: str) -> tuple[DescriptionWord, ...]:
             if out and out[-1].text.islower() and len(out[-1].text) > 2:
                 break
         elif kind == "separator":
-            out.append(DescriptionWord(found.group(), found.start(), found.end(), separator=True))
+            out.append(DescriptionWord(token.group(), token.start(), token.end(), separator=True))
         elif kind == "word":
-            out.append(DescriptionWord(found.group(), found.start(), found.end()))
+            out.append(DescriptionWord(token.group(), token.start(), token.end()))
     return tuple(out)
 
 

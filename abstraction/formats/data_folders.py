@@ -36,22 +36,22 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
     for file in files:
         by_split.setdefault(split_of(file), []).append(file)
     if split is not None:
-        wanted = canonical_split(split)
-        if wanted not in by_split:
-            raise RowError(f"{path} has no split {split!r}; there are {_told(by_split)}")
-        return by_split[wanted]
+        canonical = canonical_split(split)
+        if canonical not in by_split:
+            raise RowError(f"{path} has no split {split!r}; there are {_listed(by_split)}")
+        return by_split[canonical]
     if len(by_split) > 1:
-        raise RowError(f"{path} is a folder of {_told(by_split)}; name one with --split, or a file in it")
+        raise RowError(f"{path} is a folder of {_listed(by_split)}; name one with --split, or a file in it")
     return files
 
 
 def split_of(file: Path) -> str:
     """What split a file is called by: train, validation or test, else its name without what numbers its parts."""
     name = file.name.lower().removesuffix(".gz")
-    stem = next((name.removesuffix(one) for one in SUFFIXES if name.endswith(one)), name)
+    stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), name)
     words = [word for word in re.split(r"[^a-z0-9]+", stem) if word]
-    found = next((known for word in words if (known := canonical_split(word)) in _SPLITS), None)
-    return found or re.sub(r"-\d{5}-of-\d{5}$", "", stem)
+    split = next((known for word in words if (known := canonical_split(word)) in _SPLITS), None)
+    return split or re.sub(r"-\d{5}-of-\d{5}$", "", stem)
 
 
 def canonical_split(name: str) -> str:
@@ -61,22 +61,22 @@ def canonical_split(name: str) -> str:
 
 
 def _files(folder: Path) -> list[Path]:
-    def deep(place: Path, left: int) -> Iterable[Path]:
-        for one in sorted(place.iterdir()):
-            if one.name.startswith((".", "_")):
+    def files_below(place: Path, left: int) -> Iterable[Path]:
+        for entry in sorted(place.iterdir()):
+            if entry.name.startswith((".", "_")):
                 continue
-            if one.is_dir():
+            if entry.is_dir():
                 if left:
-                    yield from deep(one, left - 1)
-            elif one.name.removesuffix(".gz").endswith(SUFFIXES) and not _is_beside(one.name):
-                yield one
+                    yield from files_below(entry, left - 1)
+            elif entry.name.removesuffix(".gz").endswith(SUFFIXES) and not _is_beside(entry.name):
+                yield entry
 
-    return list(deep(folder, DEEP - 1))
+    return list(files_below(folder, DEEP - 1))
 
 
 def _is_beside(name: str) -> bool:
     return name in _NO_ROWS or name.endswith(_BESIDE)
 
 
-def _told(by_split: Iterable[str]) -> str:
+def _listed(by_split: Iterable[str]) -> str:
     return ", ".join(sorted(by_split)[:12])

@@ -25,31 +25,31 @@ class QuestionPatterns:
     def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
         self._by_relation: dict[str, list[_Pattern]] = {}
         for relation, texts in patterns.items():
-            made = [_compiled(relation, text) for text in texts]
-            self._by_relation[relation] = sorted(made, key=lambda p: -p.weight)
-        self._all = sorted((p for made in self._by_relation.values() for p in made), key=lambda p: -p.weight)
+            compiled = [_compiled(relation, text) for text in texts]
+            self._by_relation[relation] = sorted(compiled, key=lambda p: -p.weight)
+        self._all = sorted((p for compiled in self._by_relation.values() for p in compiled), key=lambda p: -p.weight)
 
     def subject(self, question: str, relation: str) -> str | None:
         """The subject's text by the relation's patterns, the most specific first, or None where none fits."""
         text = _clean(question)
         plain = _plain(text)
         for pattern in self._by_relation.get(relation, ()):
-            if found := pattern.regex.match(plain):
-                return text[found.start(1) : found.end(1)]
+            if match := pattern.regex.match(plain):
+                return text[match.start(1) : match.end(1)]
         return None
 
     def relation(self, question: str) -> str | None:
         """The relation of the most specific pattern that fits; None for none, or where relations share it."""
         text = _plain(_clean(question))
         best = 0
-        found: set[str] = set()
+        relations: set[str] = set()
         for pattern in self._all:
             if pattern.weight < best:
                 break
             if pattern.regex.match(text):
                 best = pattern.weight
-                found.add(pattern.relation)
-        return found.pop() if len(found) == 1 else None
+                relations.add(pattern.relation)
+        return relations.pop() if len(relations) == 1 else None
 
 
 @cache

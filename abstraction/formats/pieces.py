@@ -69,7 +69,7 @@ def is_too_deep(value: object, brackets: int) -> bool:
     level, depth = [value], 0
     while level and depth <= DEPTH:
         depth += 1
-        inside = (inner for one in level for inner in (one.values() if isinstance(one, dict) else one))  # type: ignore[attr-defined]
+        inside = (inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer))  # type: ignore[attr-defined]
         level = [inner for inner in inside if isinstance(inner, dict | list)]
     return depth > DEPTH
 
@@ -111,21 +111,21 @@ def read_object(text: str, most: int) -> dict[str, Any]:
 
     Raises JSONDecodeError, RecursionError, and TooLongError for a value or an item of more than `most` characters.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     at = _after(text, 0, "{")
     while text[at : at + 1] != "}":
-        if found:
+        if values:
             at = _after(text, at, ",")
         key, at = read_value(text, at, most)
         if not isinstance(key, str):
             raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
         at = _after(text, at, ":")
         read = _read_array if text[at : at + 1] == "[" else _read_named
-        found[key], at = read(text, at, key, most)
+        values[key], at = read(text, at, key, most)
         at = _skip(text, at)
     if (at := _skip(text, at + 1)) < len(text):
         raise json.JSONDecodeError("Extra data", text, at)
-    return found
+    return values
 
 
 def _read_array(text: str, at: int, key: str, most: int) -> tuple[list[Any], int]:

@@ -63,29 +63,29 @@ class RowShape:
         """
         given = record.data
         self._check(record, language, with_answers=with_answers)
-        took: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if self.question:
-            took["question"] = next(_texts(given, self.question, language), None)
+            fields["question"] = next(_texts(given, self.question, language), None)
         if self.answers:
-            took["answer"] = [*_texts(given, self.answers, language), *_texts(given, self.aliases, language)]
-            took["answer"] = list(dict.fromkeys(took["answer"]))
+            fields["answer"] = [*_texts(given, self.answers, language), *_texts(given, self.aliases, language)]
+            fields["answer"] = list(dict.fromkeys(fields["answer"]))
         if self.answer_qids:
-            took["answer_qid"] = self._qids(given, language, len(took.get("answer", ())))
+            fields["answer_qid"] = self._qids(given, language, len(fields.get("answer", ())))
         for name, path in (("id", self.id), ("language", self.language), ("question_entity", self.subject)):
             if path:
-                took[name] = next(_texts(given, path, language), None)
+                fields[name] = next(_texts(given, path, language), None)
         if self.subject_qid:
-            took["question_entity_qid"] = next(_texts(given, self.subject_qid, language), None)
+            fields["question_entity_qid"] = next(_texts(given, self.subject_qid, language), None)
         if self.relation:
             told = next(_texts(given, self.relation, language), None)
-            took["relation"] = told if self.relations is None else self.relations.get(told or "")
-        found = {name: value for name, value in took.items() if value not in (None, [])}
+            fields["relation"] = told if self.relations is None else self.relations.get(told or "")
+        filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in ("question", *(["answer"] if with_answers else [])):
-            if name in took and name not in found:
+            if name in fields and name not in filled:
                 raise FieldError(f"no {name}: nothing stands under {_or(self._paths(name), language)}")
-        read = {path.partition(".")[0] for name in found for path in self._paths(name)}
-        rest = {name: value for name, value in given.items() if name not in read}
-        return replace(record, data={**rest, **found}, flat=record.flat and "answer" not in found)
+        read = {path.partition(".")[0] for name in filled for path in self._paths(name)}
+        unread = {name: value for name, value in given.items() if name not in read}
+        return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
 
     def _check(self, record: Record, language: str, *, with_answers: bool) -> None:
         """Raise FieldError for a field that has to be there and is not, with the names that the row has."""
@@ -107,10 +107,10 @@ class RowShape:
         return [path for one in paths for path in one.split("|") if path]
 
     def _qids(self, given: Mapping[str, Any], language: str, answers: int) -> str | list[str] | None:
-        found = list(_texts(given, self.answer_qids, language))
-        if len(found) == 1:
-            return found[0]
-        return found if found and len(found) == answers else None
+        qids = list(_texts(given, self.answer_qids, language))
+        if len(qids) == 1:
+            return qids[0]
+        return qids if qids and len(qids) == answers else None
 
 
 PRESETS: Mapping[str, RowShape] = {
@@ -196,13 +196,13 @@ def of_split(data: Mapping[str, Any], split: str) -> bool | None:
 def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in filter(None, paths.split("|")):
-        found = []
+        values = []
         for value in _at(data, _steps(data, path, language)):
-            found.append(value)
-            if len(found) > MOST_VALUES:
+            values.append(value)
+            if len(values) > MOST_VALUES:
                 break
-        if found:
-            yield from found[:MOST_VALUES]
+        if values:
+            yield from values[:MOST_VALUES]
             return
 
 
@@ -237,11 +237,11 @@ def _descriptions(text: str) -> Iterator[str]:
     at = len(_LIST)
     read = []
     while at < len(text) - 1:
-        one = _DESCRIPTION.match(text, at)
-        if one is None:
+        description = _DESCRIPTION.match(text, at)
+        if description is None:
             return
-        read.append(re.sub(r"\\(.)", r"\1", one[1]) if one[1] is not None else one[2])
-        at = one.end()
+        read.append(re.sub(r"\\(.)", r"\1", description[1]) if description[1] is not None else description[2])
+        at = description.end()
     yield from filter(str.strip, read)
 
 

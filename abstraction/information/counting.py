@@ -30,13 +30,13 @@ class ValueCounts:
     def read(self, pairs: Iterable[Pair]) -> None:
         """Read pairs ahead of `of`."""
         asked = dict.fromkeys(pairs)
-        wanted = [pair for pair in asked if pair not in self._pairs]
-        if len(self._pairs) + len(wanted) > MOST:
+        missing = [pair for pair in asked if pair not in self._pairs]
+        if len(self._pairs) + len(missing) > MOST:
             self._pairs.clear()
-            wanted = list(asked)
-        if wanted:
-            found = self.store.value_counts(wanted)
-            self._pairs.update((pair, found.get(pair, 0)) for pair in wanted)
+            missing = list(asked)
+        if missing:
+            counts = self.store.value_counts(missing)
+            self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
 
     def of(self, prop: str, value: str) -> int:
         """Entities of the source with (property, value); 0 where there are none."""
@@ -66,18 +66,18 @@ class Hierarchy:
         self._shares: dict[str, float | None] = {}
 
     @cached_property
-    def own(self) -> Mapping[str, int]:
+    def direct(self) -> Mapping[str, int]:
         """Statements by value, those that say the value itself."""
-        found: dict[str, int] = defaultdict(int)
+        counts: dict[str, int] = defaultdict(int)
         for prop in self._counted:
             for value, count in self._counts.store.values_of(prop, limit=VALUES):
-                found[value] += count
-        return found
+                counts[value] += count
+        return counts
 
     @cached_property
     def statements(self) -> int:
         """All statements of the counted properties."""
-        return sum(self.own.values())
+        return sum(self.direct.values())
 
     @cached_property
     def entities(self) -> int:
@@ -87,24 +87,24 @@ class Hierarchy:
     @cached_property
     def _below(self) -> Mapping[str, tuple[str, ...]]:
         """What lies directly below, read upwards from all values in layers."""
-        found: dict[str, list[str]] = defaultdict(list)
+        below: dict[str, list[str]] = defaultdict(list)
         stop = stop_classes()
-        seen = set(self.own)
+        seen = set(self.direct)
         layer = sorted(seen)
         while layer:
             upward: dict[str, None] = {}
             for at in range(0, len(layer), _BATCH):
                 read = self._counts.store.entities(layer[at : at + _BATCH], languages=(), properties=self._up)
-                for one, entity in read.items():
+                for qid, entity in read.items():
                     for prop in self._up:
                         for statement in current(entity.values(prop)):
                             target = statement.target
-                            if target and target != one and target not in stop:
-                                found[target].append(one)
+                            if target and target != qid and target not in stop:
+                                below[target].append(qid)
                                 upward[target] = None
-            layer = [one for one in upward if one not in seen]
+            layer = [qid for qid in upward if qid not in seen]
             seen.update(layer)
-        return {value: tuple(lower) for value, lower in found.items()}
+        return {value: tuple(lower) for value, lower in below.items()}
 
     def at_or_below(self, values: Iterable[str], *, but: Collection[str] = ()) -> set[str]:
         """The values and all below them; `but` and what only they lead to left out."""
@@ -120,8 +120,7 @@ class Hierarchy:
     def mass(self, value: str) -> int:
         """Statements that give the value or one below it."""
         if value not in self._masses:
-            own = self.own
-            self._masses[value] = sum(own.get(one, 0) for one in self.at_or_below([value]))
+            self._masses[value] = sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
         return self._masses[value]
 
     def share(self, value: str) -> float | None:
@@ -141,8 +140,8 @@ class Hierarchy:
         if self.statements <= SEVERAL * self.entities:
             return self.mass(value) / self.statements
         without = 0.0
-        for one in sorted(self.at_or_below([value])):
-            count = self.own.get(one, 0)
+        for lower in sorted(self.at_or_below([value])):
+            count = self.direct.get(lower, 0)
             if count >= self.entities:
                 return 1.0
             without += math.log1p(-count / self.entities)

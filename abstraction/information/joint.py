@@ -20,10 +20,10 @@ class Joint:
     def __init__(self, counts: ValueCounts) -> None:
         self._counts = counts
         self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
-            KEPT, lambda pairs, found: 5 * len(pairs) + len(found)
+            KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
         )
         self._values: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
-            KEPT, lambda key, found: 5 * len(key[0]) + 5 * len(found[1])
+            KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
         )
 
     def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
@@ -32,29 +32,29 @@ class Joint:
         None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
         property, or none has such a value.
         """
-        carriers = self._of(base)
+        carriers = self._carriers_of(base)
         if not carriers:
             return None
         key = (base, prop)
         if key not in self._values:
             read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
-            sets = (frozenset(s.target for s in stated(one.values(prop)) if s.target) for one in read.values())
+            sets = (frozenset(s.target for s in stated(entity.values(prop)) if s.target) for entity in read.values())
             counted = Counter(held for held in sets if held)
             self._values[key] = counted.total(), counted
-        total, found = self._values[key]
-        hits = sum(count for held, count in found.items() if not held.isdisjoint(values))
+        total, sets_counted = self._values[key]
+        hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
         return hits / total if hits and total >= FEWEST else None
 
-    def _of(self, base: frozenset[Pair]) -> tuple[str, ...]:
+    def _carriers_of(self, base: frozenset[Pair]) -> tuple[str, ...]:
         """All carriers of the base, by the order of its pairs; none where not all are known."""
         if base not in self._carriers:
             pairs = sorted(base)
             self._counts.read(pairs)
-            wanted = {pair: self._counts.of(*pair) for pair in pairs}
-            found: dict[str, None] = {}
-            if sum(wanted.values()) <= MOST:
+            counts = {pair: self._counts.of(*pair) for pair in pairs}
+            carriers: dict[str, None] = {}
+            if sum(counts.values()) <= MOST:
                 held = self._counts.store.referrers(pairs, limit=MOST + 1)
-                if all(len(held.get(pair, ())) == count for pair, count in wanted.items()):
-                    found = dict.fromkeys(one for pair in pairs for one in held.get(pair, ()))
-            self._carriers[base] = tuple(found)
+                if all(len(held.get(pair, ())) == count for pair, count in counts.items()):
+                    carriers = dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
+            self._carriers[base] = tuple(carriers)
         return self._carriers[base]

@@ -63,20 +63,20 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
     """The levels of an amount, the answer first, with bits: log2 of the scale's width over the interval's."""
     decades = _spreads()["decades"].get(relation, _spreads()["decades"]["default"])
     small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
-    own = _small_width(parsed.amount, parsed.amount) if small else _width(*_interval_of(parsed), decades)
-    return _weighed(levels, decades, own, lambda states: _width_stated(states, decades))
+    answer_width = _small_width(parsed.amount, parsed.amount) if small else _width(*_interval_of(parsed), decades)
+    return _weighed(levels, decades, answer_width, lambda states: _width_stated(states, decades))
 
 
-def _weighed(levels: Sequence[Level], whole: float, own: float, width: Any) -> tuple[Level, ...]:
+def _weighed(levels: Sequence[Level], whole: float, answer_width: float, width: Any) -> tuple[Level, ...]:
     def bits(part: float | None) -> float | None:
         return None if not part else max(0.0, math.log2(whole / part))
 
     def coarser(states: Iterable[Condition]) -> float | None:
         """What follows from the answer is no narrower, though a mean decade may be, by hours, than ten real years."""
         part: float | None = width(states)
-        return max(part, own) if part else part
+        return max(part, answer_width) if part else part
 
-    first = Level(tiers=tuple(replace(tier, bits=bits(own)) for tier in levels[0].tiers))
+    first = Level(tiers=tuple(replace(tier, bits=bits(answer_width)) for tier in levels[0].tiers))
     return (
         first,
         *(
@@ -127,7 +127,7 @@ def _day(key: tuple[int, int, int]) -> float:
 
 def _days_stated(states: Iterable[Condition]) -> float | None:
     """Days of the finest unit that is stated."""
-    return min((days for one in states if (days := _days_of(one.value)) is not None), default=None)
+    return min((days for condition in states if (days := _days_of(condition.value)) is not None), default=None)
 
 
 def _days_of(state: str) -> float | None:
@@ -161,15 +161,17 @@ def _small_width(low: Decimal, high: Decimal) -> float:
 
 def _width_stated(states: Iterable[Condition], decades: float) -> float | None:
     """The width of the narrowest interval that is stated."""
-    return min((width for one in states if (width := _width_of(one.value, decades)) is not None), default=None)
+    return min(
+        (width for condition in states if (width := _width_of(condition.value, decades)) is not None), default=None
+    )
 
 
 def _width_of(state: str, decades: float) -> float | None:
     state = state.replace(",", "")
-    if found := _ROUNDED.fullmatch(state):
-        amount = Decimal(found["amount"])
-        unit = Decimal(1).scaleb(amount.adjusted() - int(found["digits"]) + 1)
+    if match := _ROUNDED.fullmatch(state):
+        amount = Decimal(match["amount"])
+        unit = Decimal(1).scaleb(amount.adjusted() - int(match["digits"]) + 1)
         return _width(amount - unit, amount + unit, decades)
-    if found := _BETWEEN.fullmatch(state):
-        return _width(Decimal(found["low"]), Decimal(found["high"]), decades)
+    if match := _BETWEEN.fullmatch(state):
+        return _width(Decimal(match["low"]), Decimal(match["high"]), decades)
     return None

@@ -50,15 +50,15 @@ class World:
         return self._known[key]
 
     def _share(self, key: str) -> float | None:
-        found = 0.0
+        share = 0.0
         if mass := self._containers.mass(key):
-            found = (mass + 1) / self._containers.statements  # the place itself is one of the answers
+            share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
         if key in self.states and (of_state := self._counts.of("P17", key)):
-            found = max(found, of_state / self._counts.total("P17"))
+            share = max(share, of_state / self._counts.total("P17"))
         parts = self._states[1]
         if key in parts:
-            found = max(found, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
-        return min(1.0, found) or None
+            share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
+        return min(1.0, share) or None
 
     @cached_property
     def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
@@ -67,9 +67,11 @@ class World:
         graph = Graph(self._counts.store, language=self._language, properties=_READ)
         gazetteer = Gazetteer(graph, Classifier(graph))
         countries = [value for value, _ in self._counts.store.values_of("P17")]
-        self._counts.read(("P17", one) for one in countries)
+        self._counts.read(("P17", country) for country in countries)
         graph.fetch(countries)
-        states = frozenset(one for one in countries if gazetteer.is_state(one) and not graph.is_historical(one))
+        states = frozenset(
+            country for country in countries if gazetteer.is_state(country) and not graph.is_historical(country)
+        )
         parts: dict[str, set[str]] = defaultdict(set)
         for state in sorted(states):
             for key in _parts_of_the_world(graph, gazetteer, state) - states:
@@ -82,13 +84,15 @@ def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[s
 
     Of several continents those that the description names: overseas parts are no reason to count a state twice.
     """
-    found = set(graph.targets(state, "P361"))
+    keys = set(graph.targets(state, "P361"))
     for step in gazetteer.chain(state):
         for place in step:
-            found.add(place.key)
+            keys.add(place.key)
             if place.written:
-                found.add(f"text:{normalise(place.written)}")
+                keys.add(f"text:{normalise(place.written)}")
     continents = graph.targets(state, "P30")
-    said = normalise(graph.description(state) or "")
-    named = [one for one in continents if (label := graph.label(one)) and normalise(label) in said]
-    return found.union(named or continents)
+    description = normalise(graph.description(state) or "")
+    named = [
+        continent for continent in continents if (label := graph.label(continent)) and normalise(label) in description
+    ]
+    return keys.union(named or continents)

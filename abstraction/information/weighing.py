@@ -44,7 +44,7 @@ class Information:
         self._counts = ValueCounts(store)
         self._facets = Facets(self._counts, vocabulary)
         self._bits: SizedDict[tuple[str, frozenset[Condition], str], float | None] = SizedDict(
-            KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(one.value) for one in key[1])
+            KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(condition.value) for condition in key[1])
         )
         self.lowered = 0
 
@@ -68,7 +68,7 @@ class Information:
             return tuple(levels)
         answer = math.log2(size)
         keys = {normalise(node.text): key for key, node in nodes.items()}
-        own: dict[str, float | None] = {}
+        counted_bits: dict[str, float | None] = {}
         bounds: dict[str, float] = {}
 
         def bound(key: str) -> float:
@@ -77,23 +77,23 @@ class Information:
             if known is None:
                 bounds[key] = answer  # for a circle, which bounds nothing
                 known = min((bound(parent) for parent in nodes[key].parents if parent in nodes), default=answer)
-                mine = own[key] = self._own(kind, size, nodes[key])
-                if mine is not None and mine < known:
-                    known = mine
-                elif mine is not None and mine > known + _TINY:
+                counted = counted_bits[key] = self._bits_of(kind, size, nodes[key])
+                if counted is not None and counted < known:
+                    known = counted
+                elif counted is not None and counted > known + _TINY:
                     self.lowered += 1
                 bounds[key] = known
             return known
 
-        def told(tier: Tier) -> Tier:
+        def with_bits(tier: Tier) -> Tier:
             key = keys.get(normalise(tier.text), ANSWER)
             if key == ANSWER:
                 return tier
             bits = bound(key)
-            return tier if own[key] is None else replace(tier, bits=bits)
+            return tier if counted_bits[key] is None else replace(tier, bits=bits)
 
         first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
-        return (first, *(Level(tiers=tuple(map(told, level.tiers))) for level in levels[1:]))
+        return (first, *(Level(tiers=tuple(map(with_bits, level.tiers))) for level in levels[1:]))
 
     def of_answer(self, qid: str, relation: str) -> float | None:
         """The bits of an answer among all that the relation has in the source, itself once more; None for none."""
@@ -107,7 +107,7 @@ class Information:
         if kind is None or size < 2:
             return None
         condition = Condition(property="self", value=qid)
-        return self._own(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
+        return self._bits_of(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
 
     def size(self, kind: str) -> int:
         """N: how many members the population has in the whole source."""
@@ -117,12 +117,12 @@ class Information:
             return len(self._facets.world.states)
         return self._facets.taxa.statements if kind == "taxon" else self._facets.size(kind)
 
-    def _own(self, kind: str, size: int, node: Proposal) -> float | None:
+    def _bits_of(self, kind: str, size: int, node: Proposal) -> float | None:
         phrase = without_article(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
-            told = self._of_states if kind == _STATES else self._facets.told
-            self._bits[key] = told(node.conditions, kind, size, phrase)
+            bits_of = self._of_states if kind == _STATES else self._facets.bits_of
+            self._bits[key] = bits_of(node.conditions, kind, size, phrase)
         return self._bits[key]
 
     def _of_states(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
@@ -149,14 +149,14 @@ def rises(levels: Sequence[Level]) -> list[tuple[int, int]]:
     That is a tier of the level before; of a finer level where the level before has a tier without bits, or
     where the row has several answers, whose ladders are joined in it.
     """
-    found = []
+    rising = []
     most = math.inf
     several = len(levels[0].tiers) > 1
     for number, level in enumerate(levels, 1):
         bits = [tier.bits for tier in level.tiers]
-        known = [one for one in bits if one is not None]
-        found += [(number, at) for at, one in enumerate(bits, 1) if one is not None and one > most]
+        known = [amount for amount in bits if amount is not None]
+        rising += [(number, at) for at, amount in enumerate(bits, 1) if amount is not None and amount > most]
         here = max(known, default=most)
         unsure = number > 1 and (several or len(known) < len(bits))
         most = max(here, most) if unsure and most < math.inf else here
-    return found
+    return rising

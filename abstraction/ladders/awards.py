@@ -37,10 +37,10 @@ def _details(case: LadderCase) -> Sequence[Wording]:
     details = [_detail(f"given by {_the(v.label)}", v.evidence, v.conditions) for v in givers]
     sentence = first_segment(graph.description(case.answer) or "")
     for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
-        if found := pattern.search(sentence):
-            evidence = from_description(graph, case.answer, found["words"])
-            conditions = states("text", f"award:{normalise(found['words'])}")
-            details.append(_detail(f"{verb}{found['words']}", evidence, conditions))
+        if match := pattern.search(sentence):
+            evidence = from_description(graph, case.answer, match["words"])
+            conditions = states("text", f"award:{normalise(match['words'])}")
+            details.append(_detail(f"{verb}{match['words']}", evidence, conditions))
     return details
 
 

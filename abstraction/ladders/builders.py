@@ -108,6 +108,6 @@ def _first_of(builders: tuple[Builder, ...]) -> Builder | None:
         return None
 
     def build(case: LadderCase) -> list[Proposal]:
-        return next((found for builder in builders if (found := builder(case))), [])
+        return next((proposals for builder in builders if (proposals := builder(case))), [])
 
     return build

@@ -85,22 +85,22 @@ def _stated_kind(case: LadderCase) -> Wording | None:
 
 def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
     """Put in the kind and the work that the description names."""
-    found = _DESCRIBED.match(text)
-    if found is None:
+    match = _DESCRIBED.match(text)
+    if match is None:
         return
-    kind = found["kind"][:1].lower() + found["kind"][1:]
+    kind = match["kind"][:1].lower() + match["kind"][1:]
     if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
-        evidence = (stretch_evidence(case, found.span("kind")),)
+        evidence = (stretch_evidence(case, match.span("kind")),)
         conditions = states("text", f"kind:{normalise(kind)}")
         wording = Wording(text=kind, features=_kind(kind), evidence=evidence, conditions=conditions)
         add_phrase(lattice, kind, (wording,), order=5)
-    work, link = found["work"] or "", (found["link"] or "").lower()
+    work, link = match["work"] or "", (match["link"] or "").lower()
     if not any(c.isupper() for c in work) or len(work.split()) > 6 or link == "on" or names_subject(case, work):
         return
     phrase = f"{kind} {link} {definite(work, of='work')}"
     if not repeats_answer(case, phrase):
         features = _kind(kind) | {f"w:{normalise(work)}"}
-        evidence = (stretch_evidence(case, (found.start("kind"), found.end("work"))),)
+        evidence = (stretch_evidence(case, (match.start("kind"), match.end("work"))),)
         conditions = states("text", f"in:{normalise(work)}")
         wording = Wording(text=phrase, features=features, evidence=evidence, conditions=conditions)
         add_phrase(lattice, phrase, (wording,), order=1)
@@ -108,8 +108,8 @@ def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
 
 def _kind(kind: str) -> frozenset[str]:
     """The features of a kind of figure and of the kinds that it entails."""
-    own = frozenset({f"k:{kind}"})
+    itself = frozenset({f"k:{kind}"})
     if "biblical" in kind:
-        return own | {"k:biblical figure"}
+        return itself | {"k:biblical figure"}
     is_fictional = any(word in kind for word in ("character", "superhero", "supervillain"))
-    return own | {"k:fictional character"} if is_fictional else own
+    return itself | {"k:fictional character"} if is_fictional else itself

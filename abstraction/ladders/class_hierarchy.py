@@ -151,7 +151,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     Classes that may not stand are climbed through and bridged; stop classes end their branch. `condition` is
     the property that the tier's query uses.
     """
-    kept: dict[str, Proposal] = {}
+    proposals: dict[str, Proposal] = {}
     seen = {start}
     layer: list[_Rung] = [(start, ANSWER, ())]
     for depth in range(how.depth):
@@ -161,19 +161,19 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
         for qid, below, trail in layer:
             for value in _steps_up(graph, qid, properties, doubting=how.doubting):
                 target, path = value.qid, (*trail, value.evidence)
-                if target in kept and below != target:
-                    kept[target] = also_below(kept[target], (below,), path)
+                if target in proposals and below != target:
+                    proposals[target] = also_below(proposals[target], (below,), path)
                 if target in seen:
                     continue
                 seen.add(target)
                 if how.keep(target):
                     conditions = states(condition, target)
-                    kept[target] = entity_proposal(graph, target, value.label, path, conditions, parents=(below,))
+                    proposals[target] = entity_proposal(graph, target, value.label, path, conditions, parents=(below,))
                     upward.append((target, target, ()))
                 else:
                     upward.append((target, below, path))
         layer = upward
-    return kept
+    return proposals
 
 
 def _steps_up(graph: Graph, qid: str, properties: Collection[str], *, doubting: bool) -> Iterator[NamedValue]:
@@ -197,10 +197,10 @@ def also_below(node: Proposal, parents: Collection[str], evidence: Sequence[Evid
 
 
 def add_with_classes_above(
-    kept: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition: str
+    proposals: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition: str
 ) -> None:
     """Put in a class that a description names, and above it what it climbs to: broader than the answer as well."""
     for key, node in climb(graph, described.key, how, condition=condition).items():
         parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
-        kept[key] = also_below(kept[key], parents) if key in kept else replace(node, parents=parents)
-    kept[described.key] = described
+        proposals[key] = also_below(proposals[key], parents) if key in proposals else replace(node, parents=parents)
+    proposals[described.key] = described

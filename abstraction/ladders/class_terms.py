@@ -34,13 +34,13 @@ def terms(case: LadderCase) -> list[Proposal]:
     graph = case.graph
     used = used_as_value(graph, "P106")
     how = Climbing(properties=("P279",), depth=2, keep=used, doubting=True)
-    kept = climb(graph, case.answer, how, condition="P106")
+    proposals = climb(graph, case.answer, how, condition="P106")
     for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
-        if proposal.key not in kept:
-            add_with_classes_above(kept, proposal, graph, replace(how, depth=1), condition="P106")
+        if proposal.key not in proposals:
+            add_with_classes_above(proposals, proposal, graph, replace(how, depth=1), condition="P106")
     # Doubtful steps are taken where there are no others.
-    kept = kept or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
-    return list(as_graph(kept.values()).values())
+    proposals = proposals or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
+    return list(as_graph(proposals.values()).values())
 
 
 def described_classes(
@@ -57,11 +57,11 @@ def described_classes(
     if not description:
         return []
     out = []
-    said = first_segment(description)
-    for found in pattern.finditer(said):
-        group = "x" if found["x"] else "y"
-        written = found[group].strip()
-        if not may_stand(written) or _NOT.search(said[: found.start(group)]):
+    segment = first_segment(description)
+    for match in pattern.finditer(segment):
+        group = "x" if match["x"] else "y"
+        written = match[group].strip()
+        if not may_stand(written) or _NOT.search(segment[: match.start(group)]):
             continue  # "officer" may mean many things; a "non-Indo-European language" is no such language
         fitting = ((name, m.id) for name in names(written) for m in graph.find(name))
         name, qid = next(((n, q) for n, q in fitting if q != case.answer and keep(q)), ("", ""))

@@ -13,7 +13,7 @@ from kg.terms import normalise
 from kg.walks.ranks import time_key, valid_at
 
 # Where the thing is, most direct first; the first property with a value is used.
-OWN_PLACE = ("P131", "P276", "P159", "P706", "P361")
+PLACE_PROPERTIES = ("P131", "P276", "P159", "P706", "P361")
 # Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
 _PAST = re.compile(
     r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
@@ -35,29 +35,32 @@ class Containers:
         self.case = case
         self.graph = case.graph
 
-    def of(self, entity_id: str, *, own: bool) -> list[Statement]:
-        """What contains the entity: by the first of OWN_PLACE with a usable value, P131 and P361 alone unless `own`."""
+    def of(self, entity_id: str, *, all_properties: bool) -> list[Statement]:
+        """What contains the entity: by the first of PLACE_PROPERTIES with a usable value, P131 and P361 alone without
+        `all_properties`."""
         chain = self.case.gazetteer.chain(entity_id)
-        for prop in OWN_PLACE if own else ("P131", "P361"):
+        for prop in PLACE_PROPERTIES if all_properties else ("P131", "P361"):
             if prop == "P706" and chain:
                 continue  # a landform is where a hill lies, not a town
             usable = [s for s in self.values(entity_id, prop) if self.usable(s.target or "")]
-            if found := self._of_the_whole(entity_id, prop, usable):
+            if statements := self._of_the_whole(entity_id, prop, usable):
                 # Only what is gone, and was before the question's date, and a description that tells of today: the
                 # description it is.
-                gone = all(self._is_past(s) and not self.held_then(s) for s in found)
-                return [] if gone and chain else found
+                all_gone = all(self._is_past(s) and not self.held_then(s) for s in statements)
+                return [] if all_gone and chain else statements
         return []
 
-    def _of_the_whole(self, entity_id: str, prop: str, found: list[Statement]) -> list[Statement]:
+    def _of_the_whole(self, entity_id: str, prop: str, statements: list[Statement]) -> list[Statement]:
         """Those that tell today's place of all of the entity; by P361 the states or provinces of what is none."""
         if prop == "P131":
-            found = self._agreeing(entity_id, found)
+            statements = self._agreeing(entity_id, statements)
             if entity_id == self.case.answer:
-                found = [s for s in found if self._may_hold_all(entity_id, s.target or "")]
+                statements = [s for s in statements if self._may_hold_all(entity_id, s.target or "")]
         elif prop == "P361":
-            found = [s for s in found if self._is_division(s.target or "") and not self._is_division(entity_id)]
-        return found
+            statements = [
+                s for s in statements if self._is_division(s.target or "") and not self._is_division(entity_id)
+            ]
+        return statements
 
     def _may_hold_all(self, entity_id: str, container: str) -> bool:
         """Whether a thing that may lie in many places lies in this one as a whole, as far as its description tells.
@@ -68,65 +71,65 @@ class Containers:
         description = self.graph.description(entity_id)
         if description is None or not any(map(_SPREADING.search, kinds)):
             return True
-        told = normalise(description)
+        text = normalise(description)
         return any(
-            phrase_in(normalise(name), told) for name in (*self.graph.names(container), *self._adjectives(container))
+            phrase_in(normalise(name), text) for name in (*self.graph.names(container), *self._adjectives(container))
         )
 
     def _adjectives(self, country: str) -> tuple[str, ...]:
         table = bundled_demonyms()
         return tuple(filter(None, (table.adjectives.get(country), *table.variants.get(country, ()))))
 
-    def _agreeing(self, entity_id: str, found: list[Statement]) -> list[Statement]:
+    def _agreeing(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
-        found = self._in_todays_division(entity_id, found)
-        states = [s for s in found if self.case.gazetteer.is_state(s.target or "")]
+        statements = self._in_todays_division(entity_id, statements)
+        states = [s for s in statements if self.case.gazetteer.is_state(s.target or "")]
         today = {s.target for s in self.values(entity_id, "P17")} if states else set()
         if today:
-            found = [s for s in found if s not in states or s.target in today]
+            statements = [s for s in statements if s not in states or s.target in today]
             states = [s for s in states if s.target in today]
-        return states if states and self._is_division(entity_id) else found
+        return states if states and self._is_division(entity_id) else statements
 
-    def _in_todays_division(self, entity_id: str, found: list[Statement]) -> list[Statement]:
+    def _in_todays_division(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """Of Alberta, and what it was part of before, the one that the description tells."""
-        divisions = [s for s in found if self._is_division(s.target or "")]
+        divisions = [s for s in statements if self._is_division(s.target or "")]
         if not divisions:
-            return found
-        told = [p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid]
-        past = [s for s in divisions if s.target not in told]
+            return statements
+        described = [p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid]
+        past = [s for s in divisions if s.target not in described]
         if len(past) == len(divisions):
-            today = next((q for q in told if self._is_division(q) and not self.graph.is_historical(q)), None)
+            today = next((q for q in described if self._is_division(q) and not self.graph.is_historical(q)), None)
             past = [s for s in divisions if today is not None and self._exclude(s.target or "", today)]
-        return [s for s in found if s not in past]
+        return [s for s in statements if s not in past]
 
-    def _exclude(self, one: str, other: str) -> bool:
+    def _exclude(self, place: str, other: str) -> bool:
         """Whether a place in one of the two cannot lie in the other: of the same kind, and neither within the other."""
         above, names = self.case.gazetteer.above, self.graph.names
-        nested = any(normalise(n) in above(one) for n in names(other)) or any(
-            normalise(n) in above(other) for n in names(one)
+        nested = any(normalise(n) in above(place) for n in names(other)) or any(
+            normalise(n) in above(other) for n in names(place)
         )
-        return not nested and not set(self.graph.classes(one)).isdisjoint(self.graph.classes(other))
+        return not nested and not set(self.graph.classes(place)).isdisjoint(self.graph.classes(other))
 
     def values(self, entity_id: str, prop: str) -> list[Statement]:
         """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
         today = [s for s in self.graph.current(entity_id, prop) if s.target]
         self.graph.fetch(s.target for s in today if s.target)
-        found = [s for s in today if not self._is_past(s)] or today
+        statements = [s for s in today if not self._is_past(s)] or today
         if self.case.at is not None:
             then = self.graph.held_at(entity_id, prop, self.case.at)
-            found = [*found, *(s for s in then if s.target and s not in found)]
-        return found
+            statements = [*statements, *(s for s in then if s.target and s not in statements)]
+        return statements
 
     def countries(self, qid: str) -> list[Statement]:
         """The entity's states by P17, else P361, never the answer itself."""
         for prop in ("P17", "P361"):
-            found = [s for s in self.values(qid, prop) if s.target not in (qid, self.case.answer)]
+            states = [s for s in self.values(qid, prop) if s.target not in (qid, self.case.answer)]
             if qid == self.case.answer:
-                found = [s for s in found if self._may_hold_all(qid, s.target or "")]
+                states = [s for s in states if self._may_hold_all(qid, s.target or "")]
             if prop == "P361":
-                found = [s for s in found if "country" in self.case.gazetteer.classes(s.target or "")]
-            if found:
-                return found
+                states = [s for s in states if "country" in self.case.gazetteer.classes(s.target or "")]
+            if states:
+                return states
         return []
 
     def _is_past(self, statement: Statement) -> bool:

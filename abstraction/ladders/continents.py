@@ -47,38 +47,38 @@ def stated_continent(graph: Graph, place: str) -> Statement | None:
     """
     stated = [s for s in graph.current(place, CONTINENT) if s.target and graph.label(s.target)]
     whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)]
-    told = _told(graph, place)
+    named_parts = _parts_of_world(graph, place)
     if len(whole) > 1:
-        whole = [s for s in whole if told and all(_lies_on(name, s.target or "") for name in told)]
+        whole = [s for s in whole if named_parts and all(_lies_on(name, s.target or "") for name in named_parts)]
     if len(whole) != 1 or CONTINENT_CLASS not in graph.classes(whole[0].target or ""):
         return None
-    return whole[0] if all(_lies_on(name, whole[0].target or "") for name in told) else None
+    return whole[0] if all(_lies_on(name, whole[0].target or "") for name in named_parts) else None
 
 
 def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
     """Whether anything tells that `place`, within `holder`, is not on `holder`'s continent."""
-    own = {s.target for s in graph.current(place, CONTINENT) if s.target}
-    if own:
-        return continent not in own
+    continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
+    if continents:
+        return continent not in continents
     for statement in graph.statements(holder, CONTINENT):
         parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
         if statement.target != continent and place in parts:
             return True
     if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
         return True
-    return not all(_lies_on(name, continent) for name in _told(graph, place))
+    return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))
 
 
 def names_part_of(name: str, continent: str) -> bool:
     """Whether the part of the world that the name tells may lie on the continent; True where it tells none."""
-    found = WORLD.findall(name)
-    return not found or any(_lies_on(part, continent) for part in found)
+    parts = WORLD.findall(name)
+    return not parts or any(_lies_on(part, continent) for part in parts)
 
 
 def continent_of(name: str) -> str | None:
     """The one continent on which the part of the world lies that a name tells, by id; None where it tells none."""
-    found = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
-    return found.pop() if len(found) == 1 else None
+    continents = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
+    return continents.pop() if len(continents) == 1 else None
 
 
 def together(places: Sequence[Place]) -> Place:
@@ -95,7 +95,7 @@ def as_written(place: Place) -> Place:
     return Place(text=text[:1].upper() + text[1:], written=place.written)
 
 
-def _told(graph: Graph, place: str) -> list[str]:
+def _parts_of_world(graph: Graph, place: str) -> list[str]:
     """The parts of the world that the description and the stated larger wholes name; oceans for islands alone."""
     if not (WORLD.search(graph.description(place) or "") or any(graph.current(place, prop) for prop in _NEAR)):
         return []
@@ -104,8 +104,8 @@ def _told(graph: Graph, place: str) -> list[str]:
     near = [s for prop in _NEAR for s in graph.current(place, prop) if s.target and not s.qualifier(APPLIES_TO_PART)]
     around = [graph.label(s.target) or "" for s in near if s.target]
     island = _ISLANDS.search(f"{label}; {description}; {'; '.join(around)}") is not None
-    found = [name for text in (description, *around) for name in WORLD.findall(text)]
-    return [name for name in found if island or name not in _OCEANS]
+    parts = [name for text in (description, *around) for name in WORLD.findall(text)]
+    return [name for name in parts if island or name not in _OCEANS]
 
 
 def _lies_on(name: str, continent: str) -> bool:

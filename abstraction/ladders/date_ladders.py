@@ -52,10 +52,10 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     `subject_evidence` is the statement that gives the date, where the graph has it; it stands first in the
     evidence of every tier. One level alone means that no named unit holds the date.
     """
-    given = () if subject_evidence is None else (subject_evidence,)
-    answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=given)
+    evidence = () if subject_evidence is None else (subject_evidence,)
+    answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=evidence)
     rungs = _approximate(parsed) if parsed.circa else _exact(parsed)
-    levels = [Level(tiers=tuple(_tier(rung, given) for rung in level)) for level in rungs]
+    levels = [Level(tiers=tuple(_tier(rung, evidence) for rung in level)) for level in rungs]
     return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
 
 
@@ -100,11 +100,11 @@ def tolerance(year: int) -> int:
     return 4
 
 
-def _tier(rung: _DateRung, given: tuple[Evidence, ...]) -> Tier:
+def _tier(rung: _DateRung, evidence: tuple[Evidence, ...]) -> Tier:
     return Tier(
         text=rung.texts[0],
         aliases=rung.texts[1:],
-        evidence=(*given, Evidence(kind="rule", text=rung.rule)),
+        evidence=(*evidence, Evidence(kind="rule", text=rung.rule)),
         conditions=frozenset(Condition(property=CONDITION, value=state) for state in rung.states),
     )
 
@@ -146,10 +146,10 @@ def _rungs(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: E
 
 def _next_century(century: CalendarUnit, era: Era) -> _DateRung:
     """The century after the one that its last year belongs to: most people count 2000 to the 21st."""
-    told = _rung(CalendarUnit("century", century.number + 1), era)
+    rung = _rung(CalendarUnit("century", century.number + 1), era)
     year = names(CalendarUnit("year", century.last_year()), era=era)[0]
-    rule = f"{year} is counted to {told.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
-    return _DateRung(told.texts, frozenset({_either_state(century)}), rule)
+    rule = f"{year} is counted to {rung.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
+    return _DateRung(rung.texts, frozenset({_either_state(century)}), rule)
 
 
 def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
@@ -171,11 +171,17 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
     levels: list[list[_DateRung]] = []
-    one, other = unit_of(early, "century"), unit_of(late, "century")
-    if one and one == other:
-        levels.append([_rung(one, parsed.era)])
-    elif one and other and parsed.last is None and first.precision == _YEAR and early.year * late.year > 0:
-        levels.append([_turn(one, other, parsed.era)])
+    early_century, late_century = unit_of(early, "century"), unit_of(late, "century")
+    if early_century and early_century == late_century:
+        levels.append([_rung(early_century, parsed.era)])
+    elif (
+        early_century
+        and late_century
+        and parsed.last is None
+        and first.precision == _YEAR
+        and early.year * late.year > 0
+    ):
+        levels.append([_turn(early_century, late_century, parsed.era)])
     millennium = unit_of(early, "millennium")
     if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
         levels.append([_rung(millennium, parsed.era)])
@@ -217,7 +223,7 @@ def _states(unit: CalendarUnit) -> frozenset[str]:
     year = unit.first_year() if unit.kind != "decade" else unit.number
     value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
     coarser = (unit_of(value, kind) for kind in KINDS[KINDS.index(unit.kind) : -1])
-    states = {found.key() for found in coarser if found}
+    states = {holder.key() for holder in coarser if holder}
     century = unit_of(value, "century")
     if unit.kind in ("day", "month", "year") and century:
         edge = century.last_year() if century.number > 0 else century.first_year()
@@ -276,9 +282,9 @@ def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
     """Other ways to write the answer as it stands, the day in the other calendar among them."""
     unit = unit_of(parsed.first)
     forms = _forms(unit, parsed) if unit is not None and not parsed.part else ()
-    kept = {normalise(form): form for form in reversed(forms)}
-    kept.pop(normalise(parsed.text), None)
-    return tuple(form for form in dict.fromkeys(forms) if kept.get(normalise(form)) == form)
+    first_forms = {normalise(form): form for form in reversed(forms)}
+    first_forms.pop(normalise(parsed.text), None)
+    return tuple(form for form in dict.fromkeys(forms) if first_forms.get(normalise(form)) == form)
 
 
 def _forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from kg.terms import normalise
 
-_TOLD = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
+_DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
 _NAMED = re.compile(r"[A-Z]")  # it tells whose it is
 
 
@@ -18,7 +18,9 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
     qid = case.answer if key == ANSWER else key
     if not case.gazetteer.dependency(qid):
         return []
-    kinds = [v for v in current_values(case.graph, qid, "P31") if _NAMED.search(v.label) and _TOLD.search(v.label)]
+    kinds = [
+        v for v in current_values(case.graph, qid, "P31") if _NAMED.search(v.label) and _DEPENDENCY.search(v.label)
+    ]
     if not kinds:
         return []
     kind = min(kinds, key=lambda value: (len(value.label), value.label))

@@ -74,11 +74,11 @@ def _read_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
 
 def _typed_pair(text: str) -> tuple[str, str] | None:
     """Two places of one type: "Eaton County and Clinton County"; of several the last and what stands before."""
-    found = _TYPED_END.search(text)
-    if found is None:
+    match = _TYPED_END.search(text)
+    if match is None:
         return None
-    left, joint, right = text.rpartition(f" {found[0]} and ")
-    return (f"{left} {found[0]}", right) if left and joint and right != found[0] else None
+    left, joint, right = text.rpartition(f" {match[0]} and ")
+    return (f"{left} {match[0]}", right) if left and joint and right != match[0] else None
 
 
 class _Words:
@@ -102,7 +102,7 @@ class _Words:
         for step in chain:
             parted = [((place,), None) if place.qid else self._parted(place) for place in step]
             known = {p.qid for s in out for p in s}
-            out.append(tuple(p for kept, _ in parted for p in kept if p.qid or not _NO_NAME.fullmatch(p.text)))
+            out.append(tuple(p for places, _ in parted for p in places if p.qid or not _NO_NAME.fullmatch(p.text)))
             out.append(tuple(whole for _, whole in parted if whole is not None and whole.qid not in known))
         return [step for step in out if step]
 
@@ -111,12 +111,12 @@ class _Words:
         text = place.text
         if pair := _typed_pair(text):
             return tuple(Place(text=name, written=place.written) for name in pair), None
-        found = None if self._gazetteer.known(text, sites=True) else _OF.fullmatch(text)
-        found = found or _OWNED.fullmatch(text)
-        if found and (qid := self._holder(found["whole"])):
-            part = found["part"].removeprefix("the ")
-            kept = (Place(text=part, written=place.written),) if part[:1].isupper() else ()
-            return kept, self._resolved(Place(text=found["whole"]), qid)
+        match = None if self._gazetteer.known(text, sites=True) else _OF.fullmatch(text)
+        match = match or _OWNED.fullmatch(text)
+        if match and (qid := self._holder(match["whole"])):
+            part = match["part"].removeprefix("the ")
+            parts = (Place(text=part, written=place.written),) if part[:1].isupper() else ()
+            return parts, self._resolved(Place(text=match["whole"]), qid)
         side = _SIDE.fullmatch(text) if normalise(text) not in _NOT_PARTS else None
         if side and (qid := self._state(side["whole"])):
             return (place,), self._resolved(Place(text=side["whole"]), qid)
@@ -139,14 +139,14 @@ class _Words:
         typed = _TYPED.fullmatch(place.text)
         names = dict.fromkeys((place.text, typed["name"] if typed else place.text))
         known = dict.fromkeys(q for name in names for q in self._gazetteer.known(name))
-        found = [
+        divisions = [
             q
             for q in known
             if self._graph.is_instance(q, FIRST_DIVISION)
             and not inside.isdisjoint(self._gazetteer.above(q))
             and not self._graph.is_historical(q)
         ]
-        return self._resolved(place, found[0]) if len(found) == 1 else place
+        return self._resolved(place, divisions[0]) if len(divisions) == 1 else place
 
     def finest_first(self, chain: Sequence[Step]) -> list[Step]:
         """The steps with each before what is known to hold it: "area of London, within the City of Westminster"."""
@@ -159,18 +159,18 @@ class _Words:
     def _lies_in(self, step: Step, other: Step) -> bool:
         """Whether a description or statement says so of all of one step, and of nothing in the other the reverse."""
 
-        def inside(one: Step, whole: Step) -> list[bool]:
+        def inside(inner: Step, whole: Step) -> list[bool]:
             names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
-            return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in one]
+            return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in inner]
 
         return all(inside(step, other)) and not any(inside(other, step))
 
     def ranked_in(self, description: str, chain: Sequence[Step]) -> list[Step]:
         """The state whose largest city (capital, main port) the place is said to be."""
-        for found in _RANKED.finditer(first_segment(description)):
-            state = self._state(found["state"].strip())
+        for match in _RANKED.finditer(first_segment(description)):
+            state = self._state(match["state"].strip())
             if state and state not in {p.qid for step in chain for p in step}:
-                return [(Place(text=self._graph.label(state) or "", qid=state, written=found["state"].strip()),)]
+                return [(Place(text=self._graph.label(state) or "", qid=state, written=match["state"].strip()),)]
         return []
 
     def _state(self, name: str) -> str | None:

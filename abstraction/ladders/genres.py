@@ -38,7 +38,7 @@ def genres(case: LadderCase) -> list[Proposal]:
     graph = case.graph
     used = used_as_value(graph, "P136", minimum=1)
     metaclasses = frozenset(q for q, kinds in anchors().items() if "genre" in kinds)
-    own = metaclasses.intersection(graph.classes(case.answer)) - {_ANY_GENRE}
+    media = metaclasses.intersection(graph.classes(case.answer)) - {_ANY_GENRE}
 
     def keep(qid: str) -> bool:
         kinds = metaclasses.intersection(graph.classes(qid))
@@ -47,17 +47,17 @@ def genres(case: LadderCase) -> list[Proposal]:
             return False
         if label.endswith(" genre") and normalise(label) not in case.relation.trivial:
             return False
-        if kinds and own and _ANY_GENRE not in kinds and own.isdisjoint(kinds):
+        if kinds and media and _ANY_GENRE not in kinds and media.isdisjoint(kinds):
             return False  # of another medium
         return bool(kinds) or used(qid)
 
     how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
-    kept = climb(graph, case.answer, how, condition="P136")
+    proposals = climb(graph, case.answer, how, condition="P136")
     for pattern in (_GENRE_OF, _GENRE_HEAD):
         for proposal in described_classes(case, pattern, "P136", keep, names=_spellings(graph)):
-            if proposal.key not in kept:
-                add_with_classes_above(kept, proposal, graph, replace(how, depth=2), condition="P136")
-    return list(as_graph(kept.values()).values())
+            if proposal.key not in proposals:
+                add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
+    return list(as_graph(proposals.values()).values())
 
 
 def _may_be_genre(kinds: Collection[str]) -> bool:
@@ -91,10 +91,10 @@ def _by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
     """Labels of the genres in use by the stems of their names; None where several genres share the stems."""
     used = list(dict.fromkeys(qid for qid, _ in graph.store.values_of("P136", limit=MOST_GENRES)))
     graph.fetch(used)
-    found: dict[tuple[str, ...], str | None] = {}
+    label_of: dict[tuple[str, ...], str | None] = {}
     for qid in used:
         label = graph.label(qid)
         for stems in dict.fromkeys(_stems(name) for name in graph.names(qid)):
-            known = found.get(stems, label)
-            found[stems] = label if known == label else None
-    return found
+            known = label_of.get(stems, label)
+            label_of[stems] = label if known == label else None
+    return label_of

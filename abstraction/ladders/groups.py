@@ -33,25 +33,27 @@ def groups(case: LadderCase) -> list[Proposal]:
     if not any(_tells(text) for chain in chains for text in chain.texts):
         chains = _by_genre(case, chains) or chains
     national = (kind.nationality or (described.land if described else None)) if kind is not None else None
-    found = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
+    nationalities = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
     lattice = Lattice()
     order = 0
     for chain in chains:
         for index, wording in enumerate(chain.wordings):
             order += 1
-            _add(lattice, wording, found if index >= chain.tied else (), order)
-        order = _as_groups(lattice, chain, found, order, case.vocabulary)
+            _add(lattice, wording, nationalities if index >= chain.tied else (), order)
+        order = _as_groups(lattice, chain, nationalities, order, case.vocabulary)
         if chain.wordings:
-            _of_country(lattice, chain.wordings[-1], found, order + 50)
+            _of_country(lattice, chain.wordings[-1], nationalities, order + 50)
     return lattice.proposals()
 
 
-def _add(lattice: Lattice, wording: Wording, found: Sequence[Nation], order: int) -> None:
-    add_national(lattice, wording, found, order)
+def _add(lattice: Lattice, wording: Wording, nationalities: Sequence[Nation], order: int) -> None:
+    add_national(lattice, wording, nationalities, order)
     add_phrase(lattice, wording.text, (wording,), order=order)
 
 
-def _as_groups(lattice: Lattice, chain: KindChain, found: Sequence[Nation], order: int, vocabulary: Vocabulary) -> int:
+def _as_groups(
+    lattice: Lattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
+) -> int:
     """A vocal quartet is a vocal group."""
     finer: list[tuple[int, Wording]] = []
     texts: list[str] = []
@@ -64,11 +66,11 @@ def _as_groups(lattice: Lattice, chain: KindChain, found: Sequence[Nation], orde
     for (index, small), large in zip(finer, KindChain.of(texts, proofs).wordings, strict=True):
         order += 1
         _entail(lattice, f"o:{normalise(small.text)}", large.features)
-        _add(lattice, large, found if index >= chain.tied else (), order)
+        _add(lattice, large, nationalities if index >= chain.tied else (), order)
     return order
 
 
-def _of_country(lattice: Lattice, broadest: Wording, found: Sequence[Nation], order: int) -> None:
+def _of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
     """ "an American group": the noun alone says too little, with a nationality it does not."""
     noun = broadest.text.rsplit(" ", 1)[-1]
     rule = (_is_group(noun),) if noun in SMALL else ()
@@ -77,7 +79,7 @@ def _of_country(lattice: Lattice, broadest: Wording, found: Sequence[Nation], or
         return
     group = KindChain.of((noun,), ((*broadest.evidence, *rule),)).wordings[0]
     _entail(lattice, "", group.features)
-    add_national(lattice, group, found, order)
+    add_national(lattice, group, nationalities, order)
 
 
 def _entail(lattice: Lattice, feature: str, more: frozenset[str]) -> None:

@@ -41,10 +41,10 @@ class KindChain:
         tied: int = 0,
     ) -> KindChain:
         """Wordings each of which entails those behind it; without `conditions` each states its own words."""
-        own = [f"o:{normalise(text)}" for text in texts]
-        told = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
+        features = [f"o:{normalise(text)}" for text in texts]
+        stated = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
         wordings = tuple(
-            Wording(text=text, features=frozenset(own[at:]), evidence=proofs[at], conditions=told[at])
+            Wording(text=text, features=frozenset(features[at:]), evidence=proofs[at], conditions=stated[at])
             for at, text in enumerate(texts)
         )
         return cls(wordings=wordings, tied=tied)
@@ -56,8 +56,10 @@ class KindChain:
 
     def only(self, keep: Callable[[str], bool]) -> KindChain:
         """The chain without the wordings that may not stand."""
-        kept = [at for at, wording in enumerate(self.wordings) if keep(wording.text)]
-        return KindChain(wordings=tuple(self.wordings[at] for at in kept), tied=sum(at < self.tied for at in kept))
+        indices = [at for at, wording in enumerate(self.wordings) if keep(wording.text)]
+        return KindChain(
+            wordings=tuple(self.wordings[at] for at in indices), tied=sum(at < self.tied for at in indices)
+        )
 
 
 def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
@@ -117,10 +119,12 @@ def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None]
         above = broader_kind(case, source.text, qids[at], family)
         if above is None or normalise(above.label) in known:
             continue
-        own = frozenset({f"o:{normalise(above.label)}"})
-        finer = (replace(wording, features=wording.features | own) for wording in chain.wordings[: at + 1])
+        broader_features = frozenset({f"o:{normalise(above.label)}"})
+        finer = (replace(wording, features=wording.features | broader_features) for wording in chain.wordings[: at + 1])
         evidence = (*source.evidence, *above.path)
-        broader = Wording(text=above.label, features=own, evidence=evidence, conditions=states("P31", above.qid))
+        broader = Wording(
+            text=above.label, features=broader_features, evidence=evidence, conditions=states("P31", above.qid)
+        )
         return replace(chain, wordings=(*finer, *chain.wordings[at + 1 :], broader))
     return chain
 
@@ -142,9 +146,9 @@ def broader_kind(case: LadderCase, text: str, qid: str | None, family: str) -> C
 
 def _class_named(graph: Graph, text: str) -> str | None:
     """The one class with this label, or None where there are several or none."""
-    found = [m.id for m in graph.find(text) if m.kind == "label"]
-    graph.fetch(found)
-    classes = [i for i in dict.fromkeys(found) if graph.targets(i, "P279")]
+    entity_ids = [m.id for m in graph.find(text) if m.kind == "label"]
+    graph.fetch(entity_ids)
+    classes = [i for i in dict.fromkeys(entity_ids) if graph.targets(i, "P279")]
     return classes[0] if len(classes) == 1 else None
 
 

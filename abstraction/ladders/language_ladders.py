@@ -45,13 +45,13 @@ MEMBERS = 50  # of a family, read to see whether they are forms of one
 def languages(case: LadderCase) -> list[Proposal]:
     """ "a West Germanic language › a Germanic language › an Indo-European language", never the country."""
     graph = case.graph
-    own = {_plain(name) for name in graph.names(case.answer)}
+    answer_names = {_plain(name) for name in graph.names(case.answer)}
 
     def keep(qid: str) -> bool:
         label = graph.label(qid) or ""
         return (
             qid not in stop_classes()
-            and _plain(label) not in own
+            and _plain(label) not in answer_names
             and not _NO_FAMILY.search(label)
             and not _PROPOSED.match(graph.description(qid) or "")
             and not _is_of_one(graph, case.answer, qid)
@@ -60,21 +60,21 @@ def languages(case: LadderCase) -> list[Proposal]:
         )
 
     upward = Climbing(properties=("P279",), depth=8, keep=keep)
-    kept = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
-    nearest = [key for key, node in kept.items() if ANSWER in node.parents]
+    proposals = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
+    nearest = [key for key, node in proposals.items() if ANSWER in node.parents]
     described = [
         proposal
         for pattern in (_LANGUAGE, _FAMILY_OF)
         for proposal in described_classes(case, pattern, "P407", keep, names=_family_names)
     ]
     for proposal in described:
-        if proposal.key in kept:
-            known = kept[proposal.key]
-            kept[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
+        if proposal.key in proposals:
+            known = proposals[proposal.key]
+            proposals[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
         else:
-            add_with_classes_above(kept, proposal, graph, upward, condition="P407")
+            add_with_classes_above(proposals, proposal, graph, upward, condition="P407")
     # The answer's own P31 says "a language of this family" only for classes below `language`.
-    nodes = as_graph(_singular(node) for node in kept.values())
+    nodes = as_graph(_singular(node) for node in proposals.values())
     nodes = _nested(nodes, nearest, [p.key for p in described])
     return [_with_article(graph, node) for node in _thin(case, nodes).values()]
 
@@ -90,13 +90,13 @@ def _is_of_one(graph: Graph, language: str, family: str) -> bool:
     memory = _OF_ONE.setdefault(graph, {})
     key = (language, family)
     if key not in memory:
-        own = normalise(graph.label(language) or "")
-        found = graph.store.referrers([("P279", family)], limit=MEMBERS)
-        members = [i for ids in found.values() for i in ids if i != language]
+        name = normalise(graph.label(language) or "")
+        referrers = graph.store.referrers([("P279", family)], limit=MEMBERS)
+        members = [i for ids in referrers.values() for i in ids if i != language]
         graph.fetch(members)
-        forms = [normalise(graph.label(i) or "").endswith(f" {own}") for i in members]
-        called = re.match(rf"{re.escape(own)}(?![-–])", normalise(graph.label(family) or "")) is not None
-        memory[key] = bool(own) and (called or bool(forms)) and all(forms)
+        forms = [normalise(graph.label(i) or "").endswith(f" {name}") for i in members]
+        called = re.match(rf"{re.escape(name)}(?![-–])", normalise(graph.label(family) or "")) is not None
+        memory[key] = bool(name) and (called or bool(forms)) and all(forms)
     return memory[key]
 
 
@@ -147,20 +147,20 @@ def _thin(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
         names = len(entity.aliases.get(graph.language, ())) if entity else 0
         return entity.sitelinks if entity else 0, names + branches.get(("P279", qid), 0), nodes[key].text
 
-    kept = [k for k, n in sorted(nodes.items()) if any(e.kind == "description" for e in n.evidence)][:FAMILIES]
+    chosen = [k for k, n in sorted(nodes.items()) if any(e.kind == "description" for e in n.evidence)][:FAMILIES]
     nearest = min(nodes, key=lambda k: (nodes[k].parents != (ANSWER,), size[k], k))
     largest = max(nodes, key=lambda k: (size[k], k))
-    kept += [key for key in dict.fromkeys((nearest, largest)) if key not in kept]
-    kept += sorted(set(nodes) - set(kept), key=known, reverse=True)[: max(0, FAMILIES - len(kept))]
-    return remove(nodes, lambda n: n.key not in kept)
+    chosen += [key for key in dict.fromkeys((nearest, largest)) if key not in chosen]
+    chosen += sorted(set(nodes) - set(chosen), key=known, reverse=True)[: max(0, FAMILIES - len(chosen))]
+    return remove(nodes, lambda n: n.key not in chosen)
 
 
 def _singular(node: Proposal) -> Proposal:
-    def one(name: str) -> str:
+    def in_singular(name: str) -> str:
         return re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name)
 
-    text = one(node.text)
-    aliases = [*(one(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]
+    text = in_singular(node.text)
+    aliases = [*(in_singular(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]
     return replace(node, text=text, aliases=tuple(dict.fromkeys(a for a in aliases if a != text)))
 
 

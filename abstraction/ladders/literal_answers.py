@@ -76,15 +76,15 @@ def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
 
     "150 (acceptable range: 148 to 152)" is 150 give or take 2: the range is a name of level 1.
     """
-    found = _RANGE.fullmatch(" ".join(text[:200].split()))
-    if found is None:
+    match = _RANGE.fullmatch(" ".join(text[:200].split()))
+    if match is None:
         return None
-    amount, low, high = (parse_quantity(found[name], code=code) for name in ("amount", "low", "high"))
+    amount, low, high = (parse_quantity(match[name], code=code) for name in ("amount", "low", "high"))
     if amount is None or low is None or high is None:
         return None
     bound = max(abs(amount.amount - low.amount), abs(high.amount - amount.amount)) or None
     first, *coarser = quantity_ladder(replace(amount, bound=bound))
-    names = (found["amount"], f"between {found['low']} and {found['high']}", f"{found['low']} to {found['high']}")
+    names = (match["amount"], f"between {match['low']} and {match['high']}", f"{match['low']} to {match['high']}")
     tier = replace(first.tiers[0], text=text, aliases=tuple(dict.fromkeys((*names, *first.tiers[0].aliases))))
     return with_quantity_bits(replace(amount, bound=bound), [Level(tiers=(tier,)), *coarser], "")
 
@@ -105,13 +105,13 @@ def event_levels(qid: str, text: str, *, graph: Graph) -> tuple[Level, ...] | No
     assert first is not None
     assert isinstance(first.value, TimeValue)
     last = end.value if point is None and end is not None and isinstance(end.value, TimeValue) else None
-    told = time_value_ladder(first.value, last=last, subject_evidence=from_statement(graph, first))
+    levels = time_value_ladder(first.value, last=last, subject_evidence=from_statement(graph, first))
     names = tuple(name for name in graph.shown_names(qid) if normalise(name) != normalise(text))
-    own = Level(tiers=(Tier(text=text, qid=qid, aliases=names),))
-    when = told[0].tiers[0]
+    event = Level(tiers=(Tier(text=text, qid=qid, aliases=names),))
+    when = levels[0].tiers[0]
     rule = Evidence(kind="rule", text=f"{when.text} is the time of {text}")
     dated = Level(tiers=(replace(when, evidence=(*when.evidence, rule)),))
-    return (own, dated, *told[1:MAX_LEVELS])
+    return (event, dated, *levels[1:MAX_LEVELS])
 
 
 def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:

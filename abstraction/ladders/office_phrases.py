@@ -38,18 +38,20 @@ def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -
     """Put the offices in, described ones or else stated ones; whether any of them tells the occupation."""
     described = person.described.offices if person.described is not None else ()
     posts = named_values(case.graph, ever(case.graph, case.answer, "P39"))
-    told = False
+    tells_occupation = False
     for office in described:
-        told |= _add(case, person, office, nations, word_evidence(case, office.words), _matching(office, posts))
+        tells_occupation |= _add(
+            case, person, office, nations, word_evidence(case, office.words), _matching(office, posts)
+        )
     if described or case.relation.facets is not None:  # an author is no president of a jury first
-        return told
+        return tells_occupation
     alive = not case.graph.statements(case.answer, "P570")
     read = ((post, office_labelled(post.label)) for post in posts)
     stated = [(post, office) for post, office in read if office is not None and office.family != "role"]
     for post, office in stated[:OFFICES]:
         left = alive and has_ended(post.statement)
         _add(case, person, replace(office, former=True) if left else office, nations, (), post)
-    return told
+    return tells_occupation
 
 
 def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
@@ -70,8 +72,8 @@ def office_labelled(label: str) -> Office | None:
 
 def _matching(office: Office, posts: Sequence[NamedValue]) -> NamedValue | None:
     """The stated office that says the same in any order of words."""
-    wanted = _content(f"{office.title} {office.complement}")
-    return next((post for post in posts if _content(post.label) == wanted), None)
+    content = _content(f"{office.title} {office.complement}")
+    return next((post for post in posts if _content(post.label) == content), None)
 
 
 def _content(text: str) -> frozenset[str]:
@@ -97,8 +99,8 @@ def _subject_names(case: LadderCase) -> list[str]:
 
 def repeats_answer(case: LadderCase, text: str) -> bool:
     """Whether the text says no more than the answer's own name does ("Countess of Flanders")."""
-    told = _content(text) - {"suo", "jure"}
-    return any(told <= _content(name) for name in case.graph.names(case.answer))
+    tokens = _content(text) - {"suo", "jure"}
+    return any(tokens <= _content(name) for name in case.graph.names(case.answer))
 
 
 def _add(
@@ -174,8 +176,8 @@ def _holders(
     nouns = _nouns(office) if _is_public(case, person, office) else []
     if person.described is not None and office.lift is not None and office.lift.startswith("noble"):
         # "German nobleman, Count of Holstein": both are told, so neither is the coarser.
-        told = {o.texts[-1] for o in person.described.occupations}
-        nouns = [noun for noun in nouns if noun not in told]
+        occupations = {o.texts[-1] for o in person.described.occupations}
+        nouns = [noun for noun in nouns if noun not in occupations]
     out: list[Wording] = []
     title = office.title.lower()
     for at, noun in enumerate(nouns):
@@ -255,8 +257,8 @@ def _land(case: LadderCase, office: Office) -> str | None:
     known = bundled_demonyms().names
     # Whole, else what it ends in, else the first of several lands: the King of Denmark and Norway is a Danish one.
     for land in (name, name.rsplit(" of ", 1)[-1], name.split(" and ", 1)[0]):
-        if found := known.get(land.removeprefix("the ")):
-            return case.vocabulary.adjective(found[0])
+        if countries := known.get(land.removeprefix("the ")):
+            return case.vocabulary.adjective(countries[0])
     return None
 
 

@@ -21,7 +21,7 @@ from kg.terms import normalise
 
 FAMILY = "organisation"
 PLACES = 4  # steps of a place chain
-MADE = 2  # products told of a maker
+PRODUCTS = 2  # products told of a maker
 _INTERNATIONAL = re.compile(
     r"\b(?:international|intergovernmental|supranational|multilateral|speciali[sz]ed agency|United Nations|regional "
     r"(?:organi[sz]ation|development bank))\b",
@@ -43,10 +43,10 @@ def organisations(case: LadderCase) -> list[Proposal]:
         return [*above, *phrases]
     # What is said of the nearest parent as well follows from naming the parent, and stands a level below it.
     nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
-    told = {key: {p.text for p in kinds(replace(case, answer=key))} for key in nearest}
+    texts_of = {key: {p.text for p in kinds(replace(case, answer=key))} for key in nearest}
     return [
         *above,
-        *(replace(p, parents=(*p.parents, *(k for k in nearest if p.text in told[k]))) for p in phrases),
+        *(replace(p, parents=(*p.parents, *(k for k in nearest if p.text in texts_of[k]))) for p in phrases),
     ]
 
 
@@ -75,9 +75,9 @@ class _Kinds:
         kind = described.kind if described is not None else None
         chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
-        found, placed = self.nations(), self.placed(self.steps())
-        for chain in (self.made(chains) if general else []) or chains:
-            self.add(chain, found, placed)
+        nationalities, places = self.nations(), self.place_wordings(self.steps())
+        for chain in (self.by_product(chains) if general else []) or chains:
+            self.add(chain, nationalities, places)
         return self.lattice.proposals()
 
     def nations(self) -> list[Nation]:
@@ -88,9 +88,9 @@ class _Kinds:
             return []
         if national is None and described is not None:
             national = described.land
-        found = nations(self.case, national, ("P17", "P495"))
-        if found or (self.described is not None and self.described.placed):
-            return found
+        nationalities = nations(self.case, national, ("P17", "P495"))
+        if nationalities or (self.described is not None and self.described.placed):
+            return nationalities
         return nation_of_place(self.case, "P159", "P17")
 
     def is_international(self) -> bool:
@@ -117,39 +117,39 @@ class _Kinds:
     def _is_country(self, qid: str | None) -> bool:
         return qid is not None and "country" in self.case.gazetteer.classes(qid)
 
-    def made(self, general_kinds: Sequence[KindChain]) -> list[KindChain]:
+    def by_product(self, general_kinds: Sequence[KindChain]) -> list[KindChain]:
         """By product or trade, where nothing better is known: "a car manufacturer", "a video game company".
 
         `general_kinds` show that it is a company at all.
         """
         company = _called_company(general_kinds)
         graph, answer = self.case.graph, self.case.answer
-        told: list[tuple[str, NamedValue]] = []
+        phrases: list[tuple[str, NamedValue]] = []
         for product in current_values(graph, answer, "P1056") if self.case.relation.id == "P176" else ():
             label, mass = product.label, product.label in listed("mass_products")
             plain = label.islower() and len(label.split()) < 3 and not label.endswith("s")
             if plain and (company or not mass):
-                told.append((f"{label} {'company' if mass else 'manufacturer'}", product))
+                phrases.append((f"{label} {'company' if mass else 'manufacturer'}", product))
         for trade in current_values(graph, answer, "P452") if company else ():
             if trade.label.islower() and trade.label.endswith(" industry"):
-                told.append((f"{trade.label.removesuffix(' industry')} company", trade))
-        return [KindChain.of((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in told[:MADE]]
+                phrases.append((f"{trade.label.removesuffix(' industry')} company", trade))
+        return [KindChain.of((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in phrases[:PRODUCTS]]
 
-    def add(self, chain: KindChain, found: Sequence[Nation], placed: Sequence[Wording]) -> None:
+    def add(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
         """Every wording with nationality, with place, and alone."""
         land = Wording(
             text="",
-            features=frozenset[str]().union(*(n.features for n in found)),
+            features=frozenset[str]().union(*(n.features for n in nationalities)),
             evidence=(),
-            conditions=frozenset[Condition]().union(*(n.conditions for n in found)),
+            conditions=frozenset[Condition]().union(*(n.conditions for n in nationalities)),
         )
         for index, wording in enumerate(chain.wordings):
             self.order += 1
-            national = found if index >= chain.tied else ()
+            national = nationalities if index >= chain.tied else ()
             # All places with the whole phrase, the widest with the shortened ones as well.
-            around = placed if index == 0 else placed[-1:]
+            around = places if index == 0 else places[-1:]
             # Of two phrases that say the same the first is shown, and the description's own words are better.
-            if found and found[0].stated:
+            if nationalities and nationalities[0].stated:
                 self.add_places(wording, around, land)
                 add_national(self.lattice, wording, national, self.order)
             else:
@@ -157,16 +157,16 @@ class _Kinds:
                 self.add_places(wording, around, land)
             add_phrase(self.lattice, wording.text, (wording,), order=self.order)
 
-    def add_places(self, wording: Wording, placed: Sequence[Wording], land: Wording) -> None:
+    def add_places(self, wording: Wording, places: Sequence[Wording], land: Wording) -> None:
         """The wording in each of the places."""
-        for place in placed:
+        for place in places:
             # What lies inside the nation's land is of the nation; its state as a whole need not be.
             states = place.features & self.states
             inside = not states or (states != place.features and not states.isdisjoint(land.features))
             parts = (wording, place, land) if inside else (wording, place)
             add_phrase(self.lattice, f"{wording.text} in {place.text}", parts, order=self.order)
 
-    def placed(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
+    def place_wordings(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
         """Each step of a place chain in words, with all that it lies in."""
         out: list[Wording] = []
         features = [frozenset(map(self._feature, step)) for step in steps]

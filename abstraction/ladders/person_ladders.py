@@ -46,8 +46,8 @@ class _Person:
     def proposals(self) -> list[Proposal]:
         described = self.portrait.described
         national = described.nationality if described is not None else None
-        found = nations(self.case, national, ("P27",))
-        offices = add_offices(self.case, self.portrait, found)
+        nationalities = nations(self.case, national, ("P27",))
+        offices = add_offices(self.case, self.portrait, nationalities)
         occupations: list[OccupationChain] = []
         if described is not None:
             add_kin(self.case, self.lattice, described.kin)
@@ -56,18 +56,18 @@ class _Person:
             occupations = stated_occupations(self.case)
         listed = {chain.text for chain in occupations}
         for chain in occupations:
-            self.add(chain, found, listed)
-        for nation in found:
-            told = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
-            if nation.person and told:
+            self.add(chain, nationalities, listed)
+        for nation in nationalities:
+            is_entailed = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
+            if nation.person and is_entailed:
                 self.person(nation)
         return self.lattice.proposals()
 
     def add(self, chain: OccupationChain, nations: Sequence[Nation], listed: set[str]) -> None:
         """Every shortening of an occupation, with each nationality and without."""
-        kept = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
-        texts = [f"o:{wording.text}" for wording in kept]
-        for index, occupation in enumerate(kept):
+        wordings = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
+        texts = [f"o:{wording.text}" for wording in wordings]
+        for index, occupation in enumerate(wordings):
             self.portrait.order += 1
             wording = Wording(
                 text=occupation.text,

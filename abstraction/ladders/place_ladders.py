@@ -62,7 +62,7 @@ class Climb:
         """The proposals; empty where neither statement nor description tells a place."""
         if self._is_state(self.case.answer):
             self._region_and_continent(ANSWER)
-            return self._result()
+            return self._assembled()
         if self._is_continent(self.case.answer):
             return []
         self._climb(ANSWER, DEPTH)
@@ -77,7 +77,7 @@ class Climb:
                     self._region_and_continent(state)
         elif self.case.relation.asks == "place":
             self._continent()
-        return self._result()
+        return self._assembled()
 
     def beyond(self, parents: dict[str, tuple[str, Evidence]]) -> list[Proposal]:
         """As `proposals`, with other entities (a parent institution) standing before the place chain.
@@ -87,34 +87,36 @@ class Climb:
         for qid, (below, evidence) in parents.items():
             self._add(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
             self._climb(qid, DEPTH)
-        made = self.proposals()
+        proposals = self.proposals()
         # A university system is at home in one town, its colleges are not: where the answer's own places are known,
         # the parent's stand only if they are among them.
-        own = self._ups(ANSWER, without=parents)
-        if not own:
-            return made
-        return list(remove({p.key: p for p in made}, lambda p: p.key not in own and p.key not in parents).values())
+        own_places = self._ups(ANSWER, without=parents)
+        if not own_places:
+            return proposals
+        return list(
+            remove({p.key: p for p in proposals}, lambda p: p.key not in own_places and p.key not in parents).values()
+        )
 
     def _climb(self, key: str, depth: int) -> None:
         """Adds what contains the place, node by node, until a sovereign state or the depth limit."""
         entity_id = self.case.answer if key == ANSWER else key
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
             return
-        stated = self.containers.of(entity_id, own=key == ANSWER or not self._is_place(entity_id))
+        stated = self.containers.of(entity_id, all_properties=key == ANSWER or not self._is_place(entity_id))
         fresh = dict.fromkeys(s.target for s in stated if s.target and s.target not in self.nodes)
         linked = {s.target for s in stated if self._link(key, s)}
         for target in fresh:
             if target in linked:
                 self._climb(target, depth - 1)
-        told = self._described(key, entity_id, depth) if key == ANSWER or not stated else []
+        described = self._described(key, entity_id, depth) if key == ANSWER or not stated else []
         one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_then(s)]
         if all(map(self._is_placed, one_of)):
             # What a statement puts in Merseyside and the description in Lancashire is in one of them.
-            one_of += filter(self._is_placed, told)
+            one_of += filter(self._is_placed, described)
         self._one_of(key, one_of)
 
     def _described(self, key: str, entity_id: str, depth: int) -> list[str]:
-        """Adds what the description says of where the entity is; the keys of the finest step."""
+        """Adds the places that the description puts the entity in; returns the keys of the finest step."""
         below, finest = [key], list[str]()
         chain, beside = described_chain(self.graph, self.case.gazetteer, entity_id)
         for step in [*chain, *beside]:
@@ -130,8 +132,8 @@ class Climb:
                     self._climb(place.qid, depth - 1)
                 if place.key in self.nodes:
                     keys.append(place.key)
-            for one in [key] if step in beside else below:
-                self._one_of(one, keys)
+            for lower in [key] if step in beside else below:
+                self._one_of(lower, keys)
             below = keys or below
             finest = finest or (keys if step not in beside else finest)
         return finest
@@ -171,9 +173,9 @@ class Climb:
         stated = [s for s in self.graph.current(country, CONTINENT) if s.target]
         named = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
         regions = self._regions(country, named, stated)
-        if below != ANSWER and (own := self.graph.targets(self.case.answer, CONTINENT)):
+        if below != ANSWER and (continents := self.graph.targets(self.case.answer, CONTINENT)):
             # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
-            regions = {r: e for r, e in regions.items() if any(names_part_of(r.text, c) for c in own)}
+            regions = {r: e for r, e in regions.items() if any(names_part_of(r.text, c) for c in continents)}
         flat = [place for step in named for place in step]
         chosen = self._continents(country, stated, list(regions), flat)
         added = [region for region, evidence in regions.items() if self._connect(region, below, evidence)]
@@ -217,7 +219,7 @@ class Climb:
             chosen = agreeing or self._of_capital(country, stated) or spelled
         if len(chosen) > 1:
             return chosen
-        apart = [name for r in regions if len(found := WORLD.findall(r.text)) > 1 for name in found]
+        apart = [name for r in regions if len(parts := WORLD.findall(r.text)) > 1 for name in parts]
         return [s for s in chosen if all(names_part_of(text, s.target or "") for text in apart)]
 
     def _above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
@@ -243,11 +245,11 @@ class Climb:
         stated = self._undenied_continents(chain, ups)
         if len({s.target for s in stated.values()}) != 1:
             return
-        if len(chain) > 1 and (own := stated.get(ANSWER)):
+        if len(chain) > 1 and (of_answer := stated.get(ANSWER)):
             # Coarser than the state, though all of the state need not lie there: Moscow, Russia, Europe.
             ends = [key for key in chain if key != ANSWER and not ups[key]]
-            if all(own.target in self.graph.targets(chain[key], CONTINENT) for key in ends):
-                stated |= dict.fromkeys(ends, own)
+            if all(of_answer.target in self.graph.targets(chain[key], CONTINENT) for key in ends):
+                stated |= dict.fromkeys(ends, of_answer)
                 del stated[ANSWER]
         for key, statement in stated.items():
             self._link(key, statement)
@@ -313,8 +315,8 @@ class Climb:
         return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
 
     def _of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
-        wanted = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
-        return [s for s in stated if s.target in wanted]
+        continents = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
+        return [s for s in stated if s.target in continents]
 
     def _known_already(self, place: Place) -> Place:
         """A bare name that an entity in the chain carries is that entity."""
@@ -396,7 +398,7 @@ class Climb:
     def _ups(self, key: str, without: Collection[str] = ()) -> set[str]:
         return all_above(self.up, key, without)
 
-    def _result(self) -> list[Proposal]:
+    def _assembled(self) -> list[Proposal]:
         parents: dict[str, list[str]] = {}
         for below, ups in self.up.items():
             for above in ups:
@@ -409,14 +411,14 @@ class Climb:
             )
             for key, node in self.nodes.items()
         )
-        nodes = found = remove(nodes, self._passed_through)
+        nodes = candidates = remove(nodes, self._passed_through)
         sure = entailed(self.up, self.either, ANSWER) - self._in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._without_near_aliases(nodes)
         dependent = [key for key in (ANSWER, *nodes) if self._dependency(key)]
         if dependent:
             nodes = remove(nodes, lambda p: p.qid is not None and self._is_state(p.qid))
-        self.case.doubted.update(node.qid for key, node in found.items() if node.qid and key not in nodes)
+        self.case.doubted.update(node.qid for key, node in candidates.items() if node.qid and key not in nodes)
         if dependent:
             nodes |= {p.key: p for key in dependent for p in dependency(self.case, key)}
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
@@ -426,8 +428,8 @@ class Climb:
     def _in_one_of_several_divisions(self) -> set[str]:
         """The states or provinces that the chains lead to where they are several, with all that lies in one."""
         kinds = self.graph.classes
-        found = {k for k, node in self.nodes.items() if node.qid and not FIRST_DIVISION.isdisjoint(kinds(node.qid))}
-        finest = found.difference(*(self._ups(key) for key in found))
+        divisions = {k for k, node in self.nodes.items() if node.qid and not FIRST_DIVISION.isdisjoint(kinds(node.qid))}
+        finest = divisions.difference(*(self._ups(key) for key in divisions))
         if len(finest) < 2:
             return set()
         return finest | {key for key in self.nodes if not finest.isdisjoint(self._ups(key))}

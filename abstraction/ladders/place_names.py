@@ -41,7 +41,7 @@ class PlaceNames:
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self._graph = graph
         self._gazetteer = gazetteer
-        self._said: SizedDict[str, str] = SizedDict(KEPT, lambda key, said: 100 + len(said))
+        self._names: SizedDict[str, str] = SizedDict(KEPT, lambda key, name: 100 + len(name))
 
     def spelled(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
         """The proposals with the names of places as they are said; the bare name is among the aliases."""
@@ -52,14 +52,14 @@ class PlaceNames:
     def _spelled(self, node: Proposal) -> Proposal:
         if node.qid is None or not is_named(node) or node.text != self._graph.label(node.qid):
             return node
-        said = self._of(node.qid, node)
-        return node if said == node.text else replace(node, text=said, aliases=(node.text, *node.aliases))
+        name = self._name_of(node.qid, node)
+        return node if name == node.text else replace(node, text=name, aliases=(node.text, *node.aliases))
 
-    def _of(self, qid: str, node: Proposal) -> str:
-        known = self._said.get(qid)
-        if known is None:
-            known = self._said[qid] = self._worked_out(qid, node)
-        return known
+    def _name_of(self, qid: str, node: Proposal) -> str:
+        name = self._names.get(qid)
+        if name is None:
+            name = self._names[qid] = self._worked_out(qid, node)
+        return name
 
     def _worked_out(self, qid: str, node: Proposal) -> str:
         label = node.text
@@ -79,9 +79,9 @@ class PlaceNames:
         if not county and (not any(map(_TOWN.search, kinds)) or self._inhabitants(qid) >= _METROPOLIS):
             return None
         around = [place.qid for step in self._gazetteer.chain(qid) for place in step]
-        around += [one for one, _ in self._gazetteer.containers(qid)]
-        found = (one for one in around if one and not _DIVISIONS.isdisjoint(self._graph.classes(one)))
-        division = next(found, None)
+        around += [container for container, _ in self._gazetteer.containers(qid)]
+        divisions = (place for place in around if place and not _DIVISIONS.isdisjoint(self._graph.classes(place)))
+        division = next(divisions, None)
         return self._graph.label(division) if division is not None else None
 
     def _around(self, qid: str) -> str | None:
@@ -99,9 +99,9 @@ class PlaceNames:
             if match.kind == "label" and match.id != qid and not self._graph.is_historical(match.id)
             if not PLACES.isdisjoint(self._gazetteer.classes(match.id))
         ]
-        own = normalise(label)
-        others = [i for i in others if own not in self._gazetteer.above(i)]
-        if not others or own in self._gazetteer.above(qid):
+        name = normalise(label)
+        others = [i for i in others if name not in self._gazetteer.above(i)]
+        if not others or name in self._gazetteer.above(qid):
             return False
         counts = self._graph.store.value_counts([(prop, i) for i in (qid, *others) for prop in _USED_AS])
         uses = {i: sum(counts.get((prop, i), 0) for prop in _USED_AS) for i in (qid, *others)}
@@ -110,12 +110,12 @@ class PlaceNames:
 
     def _holds_a_namesake(self, qid: str, label: str) -> bool:
         """Whether a city in it is called the same: New York is both."""
-        own = normalise(label)
+        name = normalise(label)
         return any(
             match.id != qid and self._graph.is_instance(match.id, SETTLEMENTS)
             for match in self._graph.find(label)
             if match.kind != "label"
-            and own in self._gazetteer.above(match.id)
+            and name in self._gazetteer.above(match.id)
             and not self._graph.is_historical(match.id)
         )
 

@@ -1,4 +1,4 @@
-"""What the builders of persons share: the description as read, and the phrases made so far."""
+"""What the builders of persons share: the description as read, and the phrases put in so far."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ class Portrait:
 
     @classmethod
     def of(cls, case: LadderCase) -> Portrait:
-        """The answer's description read, nothing said yet."""
+        """The answer's description read, no phrases yet."""
         text = case.graph.description(case.answer)
         return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)

@@ -26,8 +26,8 @@ _SIDE_IN_SPORT = re.compile(
 def positions(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
-    found = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
-    phrases = [p for sport in _sports(case, found)[:2] for p in _in_sport(sport, _side(case, found))]
+    match = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
+    phrases = [p for sport in _sports(case, match)[:2] for p in _in_sport(sport, _side(case, match))]
     used = used_as_value(graph, "P413", minimum=1)
     how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
     broader = climb(graph, case.answer, how, condition="P413")
@@ -37,24 +37,24 @@ def positions(case: LadderCase) -> list[Proposal]:
     return [*broader.values(), *phrases]
 
 
-def _sports(case: LadderCase, found: re.Match[str] | None) -> list[Wording]:
+def _sports(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
     """The sports that statements give, and before them one that the description alone names."""
     graph = case.graph
     sports = [_wording(v.label, v.evidence, v.conditions) for v in current_values(graph, case.answer, "P641")]
-    name = (found["sport"] or found["sport2"] or "").removeprefix("the sport of ").strip() if found else ""
+    name = (match["sport"] or match["sport2"] or "").removeprefix("the sport of ").strip() if match else ""
     qid = next((m.id for m in graph.find(name)), None) if name else None
-    if found and qid and normalise(name) not in {normalise(sport.text) for sport in sports}:
-        evidence = from_description(graph, case.answer, found.group().strip())
+    if match and qid and normalise(name) not in {normalise(sport.text) for sport in sports}:
+        evidence = from_description(graph, case.answer, match.group().strip())
         sports.insert(0, _wording(name, evidence, states("P641", qid)))
     return sports
 
 
-def _side(case: LadderCase, found: re.Match[str] | None) -> Wording | None:
+def _side(case: LadderCase, match: re.Match[str] | None) -> Wording | None:
     """The side of the field that the description names."""
-    if not found or not found["side"]:
+    if not match or not match["side"]:
         return None
-    evidence = from_description(case.graph, case.answer, found.group().strip())
-    return _wording(found["side"], evidence, states("text", found["side"]))
+    evidence = from_description(case.graph, case.answer, match.group().strip())
+    return _wording(match["side"], evidence, states("text", match["side"]))
 
 
 def _wording(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:

@@ -26,7 +26,7 @@ Key = tuple[str, str, str, TimeValue | None]
 class Proposed:
     """The proposals of an answer in the language of the ladder and as a graph, and the ids that builders doubted."""
 
-    told: Localised
+    localised: Localised
     nodes: Graph
     doubted: frozenset[str]
 
@@ -35,30 +35,32 @@ class Proposing:
     """Builds proposals, or finds them: most questions of a dataset share their answer with others."""
 
     def __init__(self) -> None:
-        self._kept: SizedDict[Key, Proposed] = SizedDict(KEPT, lambda _, made: PER_TIER * (1 + len(made.nodes)))
+        self._proposed: SizedDict[Key, Proposed] = SizedDict(
+            KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
+        )
 
     def of(
         self,
         case: LadderCase,
         build: Callable[[LadderCase], list[Proposal]],
         kinds: Collection[str],
-        told_by_row: Sequence[Proposal] = (),
+        row_proposals: Sequence[Proposal] = (),
     ) -> Proposed:
-        """What `build` proposes, with what the row itself tells; kept where of the question only its date is read."""
-        if told_by_row or _reads_question(case, kinds):
-            return _made(case, [*build(case), *told_by_row])
+        """What `build` proposes, and what the row itself tells; kept where only the date of the question is read."""
+        if row_proposals or _reads_question(case, kinds):
+            return _proposed_in_language(case, [*build(case), *row_proposals])
         alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
         relation = "" if alike else case.relation.id
         key = (case.answer, relation, case.relation.asks, case.at)
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = _made(case, build(case))
-        return found
+        proposed = self._proposed.get(key)
+        if proposed is None:
+            proposed = self._proposed[key] = _proposed_in_language(case, build(case))
+        return proposed
 
 
-def _made(case: LadderCase, found: list[Proposal]) -> Proposed:
-    told = localised(found, case.graph, trivial=lambda p: is_trivial(p, case.relation))
-    return Proposed(told, as_graph(told.proposals), frozenset(case.doubted))
+def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Proposed:
+    in_language = localised(proposals, case.graph, trivial=lambda p: is_trivial(p, case.relation))
+    return Proposed(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
 
 
 def _reads_question(case: LadderCase, kinds: Collection[str]) -> bool:

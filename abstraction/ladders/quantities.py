@@ -32,30 +32,30 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     `subject_evidence` is the statement that gives the amount, where the graph has it; it stands first in the
     evidence of every tier. One level alone means that nothing coarser is worth saying.
     """
-    given = () if subject_evidence is None else (subject_evidence,)
-    answer = Tier(text=parsed.text, aliases=_without(parsed.text, _answer_names(parsed)), evidence=given)
+    evidence = () if subject_evidence is None else (subject_evidence,)
+    answer = Tier(text=parsed.text, aliases=_without(parsed.text, _answer_names(parsed)), evidence=evidence)
     levels = [Level(tiers=(answer,))]
     if _is_small_count(parsed) or parsed.amount == 0:
         return levels
     rounded = _roundings(parsed)
-    interval = _interval(parsed, given)
+    interval = _interval(parsed, evidence)
     stated: list[Condition] = list(interval.conditions) if interval else []
     tiers: list[tuple[Tier, ...]] = []
     for position, (digits, amount) in enumerate(reversed(rounded)):
-        own = Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits")
+        rounding = Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits")
         at_border = position == 0 and interval is not None and _is_power_of_ten(amount)
-        stated_here = [own] if at_border else [own, *stated]
-        tier = _about(parsed, amount, digits, given, frozenset(stated_here))
+        stated_here = [rounding] if at_border else [rounding, *stated]
+        tier = _about(parsed, amount, digits, evidence, frozenset(stated_here))
         if at_border and interval:
             tiers.append((tier, interval))
             interval = None
-            stated = [own, *stated]
+            stated = [rounding, *stated]
         else:
             tiers.append((tier,))
             stated = stated_here
     if interval:
         tiers.insert(0, (interval,))
-    return _told_once(levels + [Level(tiers=level) for level in reversed(tiers)])
+    return _named_once(levels + [Level(tiers=level) for level in reversed(tiers)])
 
 
 def quantity_value_ladder(
@@ -79,7 +79,7 @@ def quantity_value_ladder(
     return quantity_ladder(replace(parsed, text=_with_unit(number, parsed)), subject_evidence=subject_evidence)
 
 
-def _told_once(levels: list[Level]) -> list[Level]:
+def _named_once(levels: list[Level]) -> list[Level]:
     """Without aliases that a finer tier already has: 29,000 ft is 29,032 ft to three digits and to two."""
     seen: set[str] = set()
     out = []
@@ -102,7 +102,7 @@ def round_to(amount: Decimal, digits: int) -> Decimal:
 
 def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
     """(digits, amount), finest first: coarser than the amount given, each different from the one before."""
-    found: list[tuple[int, Decimal]] = []
+    roundings: list[tuple[int, Decimal]] = []
     last = parsed.amount
     for digits in ROUNDINGS:
         step = Decimal(1).scaleb(parsed.amount.adjusted() - digits + 1)
@@ -111,9 +111,9 @@ def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
         amount = round_to(parsed.amount, digits)
         if amount == last or abs(amount - parsed.amount) > MISLEADS * abs(parsed.amount):
             continue
-        found.append((digits, amount))
+        roundings.append((digits, amount))
         last = amount
-    return found
+    return roundings
 
 
 def _is_small_count(parsed: ParsedQuantity) -> bool:
@@ -129,7 +129,7 @@ def _about(
     parsed: ParsedQuantity,
     amount: Decimal,
     digits: int,
-    given: tuple[Evidence, ...],
+    evidence: tuple[Evidence, ...],
     conditions: frozenset[Condition],
 ) -> Tier:
     names = _names(amount, parsed)
@@ -142,7 +142,7 @@ def _about(
             text,
             [names[0], *others, *names[1:], *_converted(parsed, digits)],
         ),
-        evidence=(*given, Evidence(kind="rule", text=f"{rule} is {names[0]}")),
+        evidence=(*evidence, Evidence(kind="rule", text=f"{rule} is {names[0]}")),
         conditions=conditions,
     )
 
@@ -151,7 +151,7 @@ def _property(parsed: ParsedQuantity) -> str:
     return CONDITION if parsed.unit is None else f"{CONDITION} in {parsed.unit.qid}"
 
 
-def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | None:
+def _interval(parsed: ParsedQuantity, evidence: tuple[Evidence, ...]) -> Tier | None:
     """The powers of ten around the amount."""
     if parsed.unit is not None and not parsed.unit.has_interval:
         return None
@@ -189,7 +189,7 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
         text=text,
         aliases=_without(text, names),
         evidence=(
-            *given,
+            *evidence,
             Evidence(kind="rule", text=f"{_with_unit(_plain(parsed.amount, words), parsed)} is {text}"),
         ),
         conditions=frozenset({Condition(property=_property(parsed), value=f"{_plain(low)} to {_plain(high)}")}),
@@ -199,11 +199,13 @@ def _interval(parsed: ParsedQuantity, given: tuple[Evidence, ...]) -> Tier | Non
 def _between(low: Decimal, high: Decimal, words: Language) -> tuple[str, str]:
     """ "10 and 100 million" where both share the word, and the same with the word twice."""
     first, second = _worded(low, words), _worded(high, words)
-    one, two = first.split(" "), second.split(" ")
+    first_words, second_words = first.split(" "), second.split(" ")
     long = f"{first}{words.joint_and}{second}"
-    scales = [{scale.one, scale.many} for scale in words.scales if scale.one]
-    if len(one) == len(two) == 2 and any({one[1], two[1]} <= scale for scale in scales):
-        return f"{one[0]}{words.joint_and}{second}", long
+    scales = [{scale.singular, scale.plural} for scale in words.scales if scale.singular]
+    if len(first_words) == len(second_words) == 2 and any(
+        {first_words[1], second_words[1]} <= scale for scale in scales
+    ):
+        return f"{first_words[0]}{words.joint_and}{second}", long
     return long, long
 
 
@@ -286,7 +288,7 @@ def _plain(amount: Decimal, words: Language | None = None) -> str:
 def _worded(amount: Decimal, words: Language) -> str:
     """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_plain`."""
     for scale in words.scales:
-        if scale.one and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
+        if scale.singular and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
             scaled = amount.scaleb(-scale.power).normalize()
             if len(scaled.as_tuple().digits) <= 6:
                 return words.scaled(f"{scaled:f}", scale)
@@ -295,8 +297,8 @@ def _worded(amount: Decimal, words: Language) -> str:
 
 def _without(text: str, names: list[str]) -> tuple[str, ...]:
     """The names without repeats and without the text itself."""
-    kept: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
-        kept.setdefault(normalise(name), name)
-    kept.pop(normalise(text), None)
-    return tuple(kept.values())
+        spellings.setdefault(normalise(name), name)
+    spellings.pop(normalise(text), None)
+    return tuple(spellings.values())

@@ -27,18 +27,18 @@ def entailed(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: s
     """
     known: dict[str, set[str]] = {}
 
-    def holders(one: str) -> set[str]:
-        if one not in known:
-            known[one] = set()  # a circle adds nothing
-            groups = [finest for group in either.get(one, ()) if len(finest := _finest(up, group)) > 1]
-            sure = set(up.get(one, ())).difference(*groups)
+    def holders(inner: str) -> set[str]:
+        if inner not in known:
+            known[inner] = set()  # a circle adds nothing
+            groups = [finest for group in either.get(inner, ()) if len(finest := _finest(up, group)) > 1]
+            sure = set(up.get(inner, ())).difference(*groups)
             shared = (set.intersection(*({place} | holders(place) for place in group)) for group in groups)
-            known[one] = set().union(*({place} | holders(place) for place in sure), *shared)
-        return known[one]
+            known[inner] = set().union(*({place} | holders(place) for place in sure), *shared)
+        return known[inner]
 
     return holders(key)
 
 
 def _finest(up: Upward, group: Collection[str]) -> set[str]:
     """Those of the places that hold none of the others."""
-    return set(group).difference(*(all_above(up, one) for one in group))
+    return set(group).difference(*(all_above(up, place) for place in group))

@@ -46,15 +46,15 @@ def taxa(case: LadderCase) -> list[Proposal]:
 def _described(case: LadderCase) -> list[Proposal]:
     """ "a species of bird", where the description says so."""
     text = case.graph.description(case.answer)
-    found = _KIND_OF.match(first_segment(text)) if text and speaks_english(case) else None
-    if found is None:
+    match = _KIND_OF.match(first_segment(text)) if text and speaks_english(case) else None
+    if match is None:
         return []
-    words = f"{found['rank']} of {found['x']}"
+    words = f"{match['rank']} of {match['x']}"
     return [
         Proposal(
             key=indefinite(words),
             text=indefinite(words),
-            aliases=(indefinite(found["x"]),) if found["rank"].endswith(("species", "breed", "variety")) else (),
+            aliases=(indefinite(match["x"]),) if match["rank"].endswith(("species", "breed", "variety")) else (),
             evidence=(from_description(case.graph, case.answer, words),),
             conditions=states("text", f"kind:{normalise(words)}"),
         )

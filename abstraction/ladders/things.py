@@ -69,12 +69,12 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
     if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, recipe.family) or chains
     national = kind.nationality if kind is not None else None
-    found = nations(case, national, recipe.lands) if recipe.lands else []
+    nationalities = nations(case, national, recipe.lands) if recipe.lands else []
     if not chains and (classed := _national_class(case, recipe)) is not None:
-        chains, found = [classed[0]], [classed[1]]
+        chains, nationalities = [classed[0]], [classed[1]]
     vague = listed("vague_kinds")
     telling = [chain for chain in chains if chain.wordings and normalise(chain.texts[0]) not in vague]
-    return telling, found[0] if len(found) == 1 else None
+    return telling, nationalities[0] if len(nationalities) == 1 else None
 
 
 def _is_dateless(text: str) -> bool:
@@ -159,10 +159,10 @@ def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     """What an answer's own name says it is one of, where no statement does."""
     graph = case.graph
     label = graph.label(case.answer) or ""
-    found = _EDITION.match(label) or _CATEGORY.match(label)
-    if found is None or graph.language.split("-")[0] != "en":
+    match = _EDITION.match(label) or _CATEGORY.match(label)
+    if match is None or graph.language.split("-")[0] != "en":
         return []
-    stem = found.groupdict()["x"] or found.groupdict().get("y") or ""
+    stem = match.groupdict()["x"] or match.groupdict().get("y") or ""
     for name in (stem, f"{stem}s", stem.removesuffix("s"), f"{stem.removesuffix('s')} Games"):
         fitting = [m.id for m in graph.find(name) if m.id not in (case.answer, case.subject)]
         fitting = [i for i in fitting if not recipe.within.isdisjoint(case.gazetteer.classes(i))]

@@ -51,8 +51,8 @@ def works(case: LadderCase) -> list[Proposal]:
         return series
     chain = _with_genre(case, chains[0])
     year = _year(case, described)
-    found = nations(case, described.kind.nationality if described is not None else None, ("P495",))
-    nation = found[0] if len(found) == 1 and not chain.tied else None
+    nationalities = nations(case, described.kind.nationality if described is not None else None, ("P495",))
+    nation = nationalities[0] if len(nationalities) == 1 and not chain.tied else None
     if nation is not None and nation.stated and chain.texts[0][:1].isupper():
         nation = None  # a name before the kind may be a nationality that was not understood
     lattice = Lattice()
@@ -65,7 +65,7 @@ def _fill(
 ) -> None:
     """The phrases that drop details one after another; those that lack a detail coincide and are put in once."""
     whole, short = chain.wordings[0], chain.wordings[-1]
-    kept: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
+    phrases: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
         (year, nation, whole, creator),
         (None, None, whole, creator),
         (year, nation, whole, None),
@@ -76,7 +76,7 @@ def _fill(
         (None, nation, short, None),
         (None, None, short, None),
     )
-    for order, details in enumerate(kept):
+    for order, details in enumerate(phrases):
         parts = [part for part in details if part is not None]
         add_phrase(lattice, " ".join(part.text for part in parts), parts, order=order)
 
@@ -93,13 +93,13 @@ def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
         if [text for text in shortenings(label, case.vocabulary) if text in (label, head)] != [label, head]:
             continue
         plain = chain.wordings[0]
-        told = Wording(
+        narrowed = Wording(
             text=label,
             features=plain.features | {f"o:{normalise(label)}"},
             evidence=(*plain.evidence, genre.evidence),
             conditions=plain.conditions | genre.conditions,
         )
-        return KindChain(wordings=(told, plain), tied=chain.tied)
+        return KindChain(wordings=(narrowed, plain), tied=chain.tied)
     return chain
 
 
@@ -169,9 +169,9 @@ def _belongs_to_another(case: LadderCase) -> bool:
         notable = [s.target for s in case.graph.statements(subject, "P800")]
         if notable:
             return case.answer not in notable
-        made = [s.target for prop in TAKING_PART for s in case.graph.statements(case.answer, prop)]
-        if made:
-            return subject not in made
+        makers = [s.target for prop in TAKING_PART for s in case.graph.statements(case.answer, prop)]
+        if makers:
+            return subject not in makers
     text = case.graph.description(case.answer)
     described = parse_work(text, case.vocabulary) if text else None
     creators = described.creators if described is not None else None

@@ -74,14 +74,14 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
     words = language(code)
-    rest = _plainly_written(text, words, is_temperature=is_temperature)
-    lowered = rest.lower()
+    plain = _plainly_written(text, words, is_temperature=is_temperature)
+    lowered = plain.lower()
     about = words.patterns["about"].match(lowered)
     start = about.end() if about else 0
-    rest, lowered = rest[start:], _spelled_out(lowered[start:], words)
-    if lowered != rest.lower():
-        rest = lowered
-    quantity = _compound(lowered, rest, words) or _single(lowered, rest, words)
+    plain, lowered = plain[start:], _spelled_out(lowered[start:], words)
+    if lowered != plain.lower():
+        plain = lowered
+    quantity = _compound(lowered, plain, words) or _single(lowered, plain, words)
     return replace(quantity, text=text.strip(), approximate=start > 0, code=words.code) if quantity else None
 
 
@@ -136,17 +136,17 @@ def _is_no_noun(tail: str, words: Language) -> bool:
 def _with_powers(text: str, words: Language, *, is_temperature: bool) -> str:
     """ "12k people" as 12 thousand people."""
 
-    def spelled(found: re.Match[str]) -> str:
-        letter = found.lastgroup or ""
+    def spelled(match: re.Match[str]) -> str:
+        letter = match.lastgroup or ""
         word = "" if letter == "K" and is_temperature else _power_word(words, _POWERS[letter])
-        return f" {word}" if word else found[0]
+        return f" {word}" if word else match[0]
 
     return _LETTER.sub(spelled, text)
 
 
 @cache
 def _power_word(words: Language, power: int) -> str:
-    return next((word for word, own in words.powers.items() if own == power), "")
+    return next((word for word, exponent in words.powers.items() if exponent == power), "")
 
 
 def _plainly(spelling: str) -> str:
@@ -169,21 +169,21 @@ def significant_digits(number: str) -> int:
 
 def _compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     """Feet and inches, hours and minutes: the whole in the greater unit, to the lesser's precision."""
-    found = _two_amounts(words).fullmatch(text)
-    if found is None:
+    match = _two_amounts(words).fullmatch(text)
+    if match is None:
         return None
     first, second = (
-        unit_of_spelling(spelling, code=words.code) for spelling in (found[2], found[4].replace("''", '"'))
+        unit_of_spelling(spelling, code=words.code) for spelling in (match[2], match[4].replace("''", '"'))
     )
     if first is None or second is None or first.dimension != second.dimension or first.factor <= second.factor:
         return None
-    lesser = Decimal(words.plain_number(found[3]))
+    lesser = Decimal(words.plain_number(match[3]))
     if lesser * second.factor >= first.factor:
         return None
-    amount = Decimal(words.plain_number(found[1])) + second.convert(lesser, first)
+    amount = Decimal(words.plain_number(match[1])) + second.convert(lesser, first)
     places = max(1, -(second.factor / first.factor).adjusted())
     rounded = amount.quantize(Decimal(1).scaleb(-places))
-    unit_text = "ft" if found[2] in ("'", "ft") else _as_in(cased, found[2])
+    unit_text = "ft" if match[2] in ("'", "ft") else _as_in(cased, match[2])
     digits = len(rounded.as_tuple().digits)
     return ParsedQuantity(text=text, amount=amount, digits=digits, unit=first, unit_text=unit_text)
 
@@ -194,6 +194,6 @@ def _spelled_out(text: str, words: Language) -> str:
     for size in (3, 2, 1):
         number = words.number_words.get(" ".join(parts[:size])) if size <= len(parts) else None
         if number is not None:
-            rest = parts[size:]
-            return text if rest and rest[0] in words.number_words else " ".join([str(number), *rest])
+            behind = parts[size:]
+            return text if behind and behind[0] in words.number_words else " ".join([str(number), *behind])
     return text

@@ -107,9 +107,9 @@ def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
 
     None too where the value is coarser than `kind` or the decade has no name.
     """
-    own = OF_PRECISION.get(value.precision, "deep")
-    kind = kind or own
-    if KINDS.index(kind) < KINDS.index(own) or (own == "deep"):
+    finest = OF_PRECISION.get(value.precision, "deep")
+    kind = kind or finest
+    if KINDS.index(kind) < KINDS.index(finest) or (finest == "deep"):
         return CalendarUnit("deep", value.year) if kind == "deep" else None
     year, sign = abs(value.year), 1 if value.year > 0 else -1
     if kind == "day":
@@ -120,7 +120,7 @@ def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
         return CalendarUnit("year", value.year)
     if kind == "decade":
         return CalendarUnit("decade", sign * (year // 10 * 10)) if year >= 10 else None
-    if own == "decade" and year % 100 < 10:
+    if finest == "decade" and year % 100 < 10:
         year += 1  # the 1900s are 1900-1909: nine of ten years are of the 20th century
     if kind == "century":
         return CalendarUnit("century", sign * ((year - 1) // 100 + 1))
@@ -133,21 +133,21 @@ def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[
     """The ways to write a unit, the usual one first, without repeats."""
     match unit.kind:
         case "day":
-            found = _days(unit, era, style)
+            texts = _days(unit, era, style)
         case "month":
-            found = _months(unit, era)
+            texts = _months(unit, era)
         case "year":
             alone = era.words.written("year", n=unit.number) if unit.number >= 100 else ()
-            found = [*alone, *_years(unit.number, era)]
+            texts = [*alone, *_years(unit.number, era)]
         case "decade" | "century" | "millennium" if not era.words.can_tell(unit.kind):
-            found = _spans(unit, era)
+            texts = _spans(unit, era)
         case "decade":
-            found = _decades(unit.number, era)
+            texts = _decades(unit.number, era)
         case "century" | "millennium":
-            found = _counted(unit, era)
+            texts = _counted(unit, era)
         case _:
-            found = _deep(unit.number, era)
-    return tuple(dict.fromkeys(found))
+            texts = _deep(unit.number, era)
+    return tuple(dict.fromkeys(texts))
 
 
 def gregorian_of(value: TimeValue) -> TimeValue | None:
@@ -267,7 +267,7 @@ def _deep(year: int, era: Era) -> list[str]:
     number = abs(year)
     for scale in words.scales:
         size = 10**scale.power
-        if scale.power < 6 or not scale.one or number < size:
+        if scale.power < 6 or not scale.singular or number < size:
             continue
         amount = f"{number / size:.3f}".rstrip("0").rstrip(".")
         worded = words.scaled(amount, scale)

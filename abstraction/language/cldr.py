@@ -78,17 +78,17 @@ class _Locale:
 
     def at(self, *keys: Any) -> Any:
         """What stands at a path, aliases followed."""
-        found: Any = self._data
+        node: Any = self._data
         for key in keys:
-            found = self._resolved(found[key])
-        return found
+            node = self._resolved(node[key])
+        return node
 
     def _resolved(self, value: Any) -> Any:
         if isinstance(value, self._alias):
             return self.at(*value.keys)
         if isinstance(value, tuple):
-            alias, own = value
-            return {**self._resolved(alias), **own}
+            alias, overrides = value
+            return {**self._resolved(alias), **overrides}
         return value
 
     def month_names(self) -> list[list[str]]:
@@ -102,8 +102,8 @@ class _Locale:
 
     def era_names(self, era: int) -> list[str]:
         """The names of years before (0) or after (1) 1 CE, but for single letters, the short one first."""
-        found = [_plain(self.at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
-        return [name for name in found if len(name.strip(".")) > 1]
+        era_names = [_plain(self.at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
+        return [name for name in era_names if len(name.strip(".")) > 1]
 
     def date(self, width: str) -> str:
         """The template of a date of some length: "{d} {month} {y}"."""
@@ -122,8 +122,8 @@ class _Locale:
 
     def symbol(self, name: str) -> str:
         """A sign of numbers: "decimal", "group"."""
-        own = self.at("number_symbols", self.numbering)
-        return _plain(own.get(name) or self.at("number_symbols", "latn", name))
+        symbols = self.at("number_symbols", self.numbering)
+        return _plain(symbols.get(name) or self.at("number_symbols", "latn", name))
 
     def about(self) -> str:
         """What stands before an estimate."""
@@ -139,9 +139,9 @@ def _plain(text: str) -> str:
 def _template(pattern: str) -> str:
     """A pattern of CLDR as one of ours: "d 'de' MMMM" is "{d} de {month}"."""
     out = []
-    for found in _TOKEN.finditer(pattern):
-        literal = found["quoted"] if found["plain"] is None else found["plain"]
-        out.append(_SLOTS[found["field"]] if found["field"] else _plain(literal or "'"))
+    for token in _TOKEN.finditer(pattern):
+        literal = token["quoted"] if token["plain"] is None else token["plain"]
+        out.append(_SLOTS[token["field"]] if token["field"] else _plain(literal or "'"))
     return "".join(out)
 
 
@@ -170,8 +170,8 @@ def _written(locale: _Locale) -> dict[str, list[str]]:
 
 def _in_digits(short: str) -> list[str]:
     plain = _MARK.sub("", short).replace("{dd}", "{d}").replace("{mm}", "{m}")
-    found = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
-    return found if "{m}" in plain else []
+    templates = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
+    return templates if "{m}" in plain else []
 
 
 def _read(locale: _Locale) -> dict[str, str]:
@@ -214,8 +214,8 @@ def _expression(template: str, year: str) -> str:
 def _one_of(names: Iterable[str]) -> str:
     """The expression of any of these names, points and all, but for the last."""
     spaced = {re.sub(r"\.(?=\w)", ". ", name).rstrip(".") for name in names}
-    found = {_loosely(name, points_stand=True) + r"\.?" for name in spaced}
-    return "|".join(sorted(found, key=lambda name: (-len(name), name))) or "(?!)"
+    expressions = {_loosely(name, points_stand=True) + r"\.?" for name in spaced}
+    return "|".join(sorted(expressions, key=lambda name: (-len(name), name))) or "(?!)"
 
 
 def _loosely(literal: str, *, points_stand: bool = False) -> str:
@@ -237,12 +237,12 @@ def _numbers(locale: _Locale) -> dict[str, Any]:
 
 def _scales(locale: _Locale) -> dict[int, list[str]]:
     """The words for powers of ten, as they stand behind any number: 6 "milhão", "milhões". They are read alone."""
-    formats, found = locale.at("compact_decimal_formats"), dict[int, list[str]]()
+    formats, words_by_power = locale.at("compact_decimal_formats"), dict[int, list[str]]()
     width = "long" if "long" in formats else "short"
     for plural in locale.at("compact_decimal_formats", width):
         for size, pattern in locale.at("compact_decimal_formats", width, plural).items():
             zeros, word = pattern.pattern.count("0"), _plain(pattern.pattern).strip("0 '")
-            words = found.get(len(size) - zeros, [])
+            words = words_by_power.get(len(size) - zeros, [])
             if zeros and word not in ("", *words) and not (word.isascii() and len(word) == 1):
-                found[len(size) - zeros] = [*words, word]
-    return found
+                words_by_power[len(size) - zeros] = [*words, word]
+    return words_by_power

@@ -65,13 +65,13 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
     """
     words = language(code)
     dashed = "–" in text or "—" in text
-    rest = folded(text).rstrip(" .;,")
-    if len(rest) > 80:
+    plain = folded(text).rstrip(" .;,")
+    if len(plain) > 80:
         return None
-    if (found := _BESIDE.fullmatch(rest)) and (side := _marked(found["round"] or found["square"], words)):
-        parsed = parse_date(found["date"] + (found["year"] or ""), code=code)
+    if (match := _BESIDE.fullmatch(plain)) and (side := _marked(match["round"] or match["square"], words)):
+        parsed = parse_date(match["date"] + (match["year"] or ""), code=code)
         return _in_both(parsed, *side, text.strip(), words) if parsed else None
-    bare = _bared(rest, words)
+    bare = _bared(plain, words)
     points = _points(bare.text, words, dashed=dashed)
     if points is None:
         return None
@@ -105,12 +105,12 @@ class _BareDate:
 
 def _bared(text: str, words: Language) -> _BareDate:
     timeless = _strip(_CLOCK_FIRST, words.patterns["clock"].sub("", text))
-    found = words.patterns["calendar"].search(timeless)
-    rest = timeless[: found.start()] if found else timeless
-    rest = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], rest))
-    bare = _strip(words.patterns["circa"], rest)
-    calendar = (found.lastgroup or "") if found else ""
-    return _BareDate(bare, timed=timeless != text, calendar=calendar, circa=bare != rest)
+    match = words.patterns["calendar"].search(timeless)
+    date = timeless[: match.start()] if match else timeless
+    date = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], date))
+    bare = _strip(words.patterns["circa"], date)
+    calendar = (match.lastgroup or "") if match else ""
+    return _BareDate(bare, timed=timeless != text, calendar=calendar, circa=bare != date)
 
 
 def _marked(text: str, words: Language) -> tuple[str, str] | None:
@@ -118,29 +118,29 @@ def _marked(text: str, words: Language) -> tuple[str, str] | None:
     pattern = words.patterns["calendar"]
     parts = text.split()
     for count in range(1, min(4, len(parts))):
-        if found := pattern.fullmatch(" ".join(parts[:count])):
-            return " ".join(parts[count:]), found.lastgroup or ""
-    found = pattern.search(text)
-    return (text[: found.start()], found.lastgroup or "") if found and found.start() else None
+        if match := pattern.fullmatch(" ".join(parts[:count])):
+            return " ".join(parts[count:]), match.lastgroup or ""
+    match = pattern.search(text)
+    return (text[: match.start()], match.lastgroup or "") if match and match.start() else None
 
 
 def _in_both(parsed: ParsedDate, side: str, calendar: str, text: str, words: Language) -> ParsedDate | None:
     """A day with itself in the other calendar beside it, which may leave the year out; None where they disagree."""
-    given = parsed.first
-    beside = _point(side, words) or _point(f"{side} {given.year}", words)
+    first = parsed.first
+    beside = _point(side, words) or _point(f"{side} {first.year}", words)
     if beside is None or parsed.last or parsed.circa:
         return None
     other = replace(beside.value, calendar=calendar)
-    julian, gregorian = (other, given) if calendar == "julian" else (replace(given, calendar="julian"), other)
+    julian, gregorian = (other, first) if calendar == "julian" else (replace(first, calendar="julian"), other)
     same = gregorian_of(julian)
     if same is None or gregorian.calendar == "julian" or _sort_key(same) != _sort_key(gregorian):
         return None
-    return replace(parsed, text=text, first=given if other is julian else julian, julian=julian)
+    return replace(parsed, text=text, first=first if other is julian else julian, julian=julian)
 
 
 def _strip(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.match(text)
-    return text[found.end() :] if found else text
+    match = pattern.match(text)
+    return text[match.end() :] if match else text
 
 
 def _sort_key(value: TimeValue) -> tuple[int, int, int]:
@@ -191,24 +191,24 @@ def _completed(left: str, end: _DatePoint, words: Language) -> _DatePoint | None
     year = f"{abs(value.year):04d}"
     month = words.months[value.month - 1].name.lower() if value.month else ""
     for full in words.written("completed", left=left, month=month, year=year):
-        if found := _point(" ".join(full.split()), words, inherited=end):
-            return found if found.value.precision == value.precision else None
+        if point := _point(" ".join(full.split()), words, inherited=end):
+            return point if point.value.precision == value.precision else None
     return None
 
 
 def _point(text: str, words: Language, *, inherited: _DatePoint | None = None) -> _DatePoint | None:
     marked: Literal["", "before", "after"] = ""
     common = False
-    found = words.patterns["era_after"].search(text)
-    if found:
-        text = text[: found.start()]
+    mark = words.patterns["era_after"].search(text)
+    if mark:
+        text = text[: mark.start()]
     else:
-        found = words.patterns["era_before"].search(text)
-        if found:
-            text = text[: found.start()] + text[found.end() :]
-    if found:
-        marked = "before" if found.lastgroup in ("bc", "bce") else "after"
-        common = found.lastgroup in ("bce", "ce")
+        mark = words.patterns["era_before"].search(text)
+        if mark:
+            text = text[: mark.start()] + text[mark.end() :]
+    if mark:
+        marked = "before" if mark.lastgroup in ("bc", "bce") else "after"
+        common = mark.lastgroup in ("bce", "ce")
     elif inherited:
         marked, common = inherited.marked, inherited.common
     sign = -1 if marked == "before" else 1
@@ -217,38 +217,38 @@ def _point(text: str, words: Language, *, inherited: _DatePoint | None = None) -
     for parse in (_decade, _counted, _season, _numeric, _dated):
         if part and parse not in (_decade, _counted, _dated):
             continue
-        if made := parse(text, words, sign, bool(marked)):
-            if part and made.value.precision > 10:
+        if parsed := parse(text, words, sign, bool(marked)):
+            if part and parsed.value.precision > 10:
                 return None
-            return _DatePoint(made.value, made.style, marked, common, part or made.part)
+            return _DatePoint(parsed.value, parsed.style, marked, common, part or parsed.part)
     return None
 
 
 def _decade(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
-    found = words.patterns["decade"].fullmatch(text)
-    if not found or (len(found["y"]) < 3 and not marked):
+    match = words.patterns["decade"].fullmatch(text)
+    if not match or (len(match["y"]) < 3 and not marked):
         return None
-    return _DatePoint(TimeValue(year=sign * int(found["y"]), precision=8)) if int(found["y"]) else None
+    return _DatePoint(TimeValue(year=sign * int(match["y"]), precision=8)) if int(match["y"]) else None
 
 
 def _counted(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
-        if found := words.patterns[key].fullmatch(text):
-            number = words.count_of(found["n"])
+        if match := words.patterns[key].fullmatch(text):
+            number = words.count_of(match["n"])
             return _DatePoint(TimeValue(year=sign * (number * size), precision=precision)) if number else None
     return None
 
 
 def _season(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
-    found = words.patterns["season"].fullmatch(text)
-    return _DatePoint(TimeValue(year=sign * int(found["y"]), precision=9), part=True) if found else None
+    match = words.patterns["season"].fullmatch(text)
+    return _DatePoint(TimeValue(year=sign * int(match["y"]), precision=9), part=True) if match else None
 
 
 def _numeric(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
-    found = _NUMERIC.fullmatch(text)
-    if not found:
+    match = _NUMERIC.fullmatch(text)
+    if not match:
         return None
-    a, b, year = int(found[1]), int(found[3]), int(found[4])
+    a, b, year = int(match[1]), int(match[3]), int(match[4])
     if words.numeric_day_first:
         return _checked(sign * year, b, a, "day-first")
     if a <= 12 and b <= 12 and a != b:
@@ -259,10 +259,10 @@ def _numeric(text: str, words: Language, sign: int, marked: bool) -> _DatePoint 
 
 def _dated(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
     for pattern, style in (*words.points, *_ISO):
-        found = pattern.fullmatch(text)
-        if not found:
+        match = pattern.fullmatch(text)
+        if not match:
             continue
-        groups = found.groupdict()
+        groups = match.groupdict()
         digits = re.sub(r"\D", "", groups["y"])
         if (len(digits) < 3 or len(digits) > 4 or digits != groups["y"]) and not marked:
             continue
@@ -274,9 +274,9 @@ def _dated(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | 
         day = int(written) if written.isdigit() else words.day_words[written]
         if groups.get("time") and (number, day) == (1, 1):
             number = day = 0  # query services fill up what the precision leaves open
-        made = _checked(sign * int(digits), number, day, style)
-        if made:
-            return made
+        point = _checked(sign * int(digits), number, day, style)
+        if point:
+            return point
     return None
 
 

@@ -25,8 +25,8 @@ class Scale:
     """A word for a power of ten: "million" after one, "millions" after more, others that are read."""
 
     power: int
-    one: str
-    many: str
+    singular: str
+    plural: str
     read: tuple[str, ...]
 
 
@@ -96,12 +96,12 @@ class Language:
     @cached_property
     def month_numbers(self) -> Mapping[str, int]:
         """Every readable month name in lower case, without a final dot, to its number."""
-        found: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for number, month in enumerate(self.months, 1):
             for word in (month.name, month.alone, month.short, *month.read):
                 if key := folded(word).rstrip("."):
-                    found.setdefault(key, number)
-        return found
+                    numbers.setdefault(key, number)
+        return numbers
 
     def written(self, key: str, **slots: object) -> tuple[str, ...]:
         """The templates of `key` filled in, in order."""
@@ -172,8 +172,8 @@ class Language:
         digits = re.match(r"\d+", text)
         if digits:
             return int(digits[0])
-        found = re.match(r"[ivxl]+", text)
-        return roman_number(found[0]) if found else None
+        match = re.match(r"[ivxl]+", text)
+        return roman_number(match[0]) if match else None
 
     def number(self, plain: str) -> str:
         """A plain decimal text ("-1234.5") with the language's separators."""
@@ -197,13 +197,13 @@ class Language:
     def scaled(self, plain: str, scale: Scale) -> str:
         """A plain decimal text with the word of a scale: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
         single = plain.lstrip("-")
-        one = float(single) < 2 if self.plural_from_two else single == "1"
-        return f"{self.number(plain)} {scale.one if one else scale.many}"
+        is_singular = float(single) < 2 if self.plural_from_two else single == "1"
+        return f"{self.number(plain)} {scale.singular if is_singular else scale.plural}"
 
     @cached_property
     def powers(self) -> Mapping[str, int]:
         """Every readable word for a power of ten, in lower case: "million" 6."""
-        return {folded(w): s.power for s in self.scales for w in (s.one, s.many, *s.read) if w}
+        return {folded(w): s.power for s in self.scales for w in (s.singular, s.plural, *s.read) if w}
 
     def of_things(self, number: str, what: str) -> str:
         """A number and what is counted: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""

@@ -74,11 +74,12 @@ class _FileReader:
     def __init__(self, path: str, data: Any, *, has_file: bool) -> None:
         self.path = path
         self.has_file = has_file
-        self.own = self.data = self.typed(data, dict, "the file")
-        told = cldr_data(self.get("code", str))
-        for key, value in self.own.items():
-            told[key] = told[key] | value if isinstance(told.get(key), dict) and isinstance(value, dict) else value
-        self.data = told
+        self.file_data = self.data = self.typed(data, dict, "the file")
+        merged = cldr_data(self.get("code", str))
+        for key, value in self.file_data.items():
+            is_table = isinstance(merged.get(key), dict) and isinstance(value, dict)
+            merged[key] = merged[key] | value if is_table else value
+        self.data = merged
 
     def fail(self, key: str, what: str) -> LanguageError:
         return LanguageError(f"{self.path}: {key}: {what}")
@@ -110,13 +111,13 @@ class _FileReader:
         for slot, expression in self.slots.items():
             text = text.replace(slot, expression)
         try:
-            made = re.compile(text)
+            compiled = re.compile(text)
         except re.error as error:
             raise self.fail(key, f"no regular expression: {error}: {text}") from error
-        unknown = set(made.groupindex) - set(groups.split())
+        unknown = set(compiled.groupindex) - set(groups.split())
         if unknown:
             raise self.fail(key, f"groups {sorted(unknown)} mean nothing here; allowed: {groups or 'none'}")
-        return made
+        return compiled
 
     def language(self) -> Language:
         months = self.months()
@@ -216,10 +217,10 @@ class _FileReader:
         return tuple(out)
 
     def some(self, data: dict[str, Any], key: str) -> tuple[str, ...]:
-        found = self.texts(data.get(key), key)
-        if not found:
+        texts = self.texts(data.get(key), key)
+        if not texts:
             raise self.fail(key, "at least one is needed")
-        return found
+        return texts
 
     def months(self) -> tuple[Month, ...]:
         rows = self.get("months", list)
@@ -251,14 +252,14 @@ class _FileReader:
             raise self.fail("write", f"no templates {sorted(unknown)}; there are {', '.join(TEMPLATES)}")
         out = {}
         for key, allowed in TEMPLATES.items():
-            found = self.texts(data.get(key, []), f"write.{key}")
-            for template in found:
+            texts = self.texts(data.get(key, []), f"write.{key}")
+            for template in texts:
                 slots = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
                 if wrong := slots - set(allowed.split()):
                     raise self.fail(f"write.{key}", f"slots {sorted(wrong)} in {template!r}; allowed: {allowed}")
-            out[key] = found
+            out[key] = texts
         for key in ("year_before", "day", "month", "decade", "century", "millennium", "circa", "range", "position"):
-            if key in self.own.get("write", {}) and not out[key]:
+            if key in self.file_data.get("write", {}) and not out[key]:
                 raise self.fail(f"write.{key}", "at least one template is needed")
         return out
 
@@ -275,9 +276,9 @@ class _FileReader:
     def scales(self, data: dict[str, Any]) -> tuple[Scale, ...]:
         out = []
         for row in self.typed(data.get("scales"), list, "scales"):
-            power, one, many, *read = self.typed(row, list, "scales")
+            power, singular, plural, *read = self.typed(row, list, "scales")
             self.typed(power, int, "scales")
-            out.append(Scale(power=power, one=one, many=many, read=self.texts(read, "scales")))
+            out.append(Scale(power=power, singular=singular, plural=plural, read=self.texts(read, "scales")))
         return tuple(sorted(out, key=lambda s: -s.power))
 
 

@@ -42,13 +42,13 @@ def language(code: str) -> Language:
 
     Raises LanguageError for a file that is not as it must be.
     """
-    found = next((one for one in fallback_chain(code.lower()) if _is_told(one)), "en")
-    if found != code:
-        return language(found)
+    nearest = next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en")
+    if nearest != code:
+        return language(nearest)
     return read_language(_folder() / f"{code}.json") if code in languages() else language_of_cldr(code)
 
 
-def _is_told(code: str) -> bool:
+def _has_data(code: str) -> bool:
     """Whether there are data for just this code; of a language with a file, CLDR's other scripts are not."""
     return code in languages() or (code.split("-")[0] not in languages() and cldr_name(code) is not None)
 

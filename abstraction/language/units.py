@@ -67,11 +67,11 @@ def units(code: str = "en") -> Mapping[str, MeasureUnit]:
 
 @cache
 def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
-    found: dict[str, MeasureUnit] = {}
+    by_spelling: dict[str, MeasureUnit] = {}
     for unit in units(code).values():
         for spelling in unit.spellings:
-            found.setdefault(normalise(spelling), unit)
-    return found
+            by_spelling.setdefault(normalise(spelling), unit)
+    return by_spelling
 
 
 @cache
@@ -82,10 +82,10 @@ def _by_sign(code: str) -> Mapping[str, MeasureUnit]:
 def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a symbol or name in a language, or of a sign there, or None: "km", "Metres", "lb."."""
     spelling = normalise(text)
-    found = _by_spelling(language(code).code).get(spelling.rstrip("."))
-    if found is None and language(code).signs_after:
+    unit = _by_spelling(language(code).code).get(spelling.rstrip("."))
+    if unit is None and language(code).signs_after:
         return _by_sign(language(code).code).get(spelling)
-    return found
+    return unit
 
 
 def unit_of_sign(text: str, *, code: str = "en") -> MeasureUnit | None:

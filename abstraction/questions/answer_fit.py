@@ -86,8 +86,8 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
         parsed = parse_quantity(text.partition("(acceptable range")[0], code=code)
         if parsed is None:
             return Abstention.KIND_CONFLICT
-        wanted = _DIMENSIONS.get(asked.detail)
-        if wanted is not None and parsed.unit is not None and parsed.unit.dimension not in wanted:
+        dimensions = _DIMENSIONS.get(asked.detail)
+        if dimensions is not None and parsed.unit is not None and parsed.unit.dimension not in dimensions:
             return Abstention.KIND_CONFLICT
     return None
 
@@ -112,18 +112,18 @@ def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph:
         return True
     if asked.kind is QuestionKind.PERSON and asked.detail:  # states own and win; they write and paint nothing
         return not _COUNTRY.isdisjoint(classes)
-    wanted = _NOUNS.get(asked.detail, asked.detail)
-    if asked.kind is not QuestionKind.PLACE or wanted not in _SORTS or graph.is_instance(qid, _SORTS[wanted]):
+    asked_sort = _NOUNS.get(asked.detail, asked.detail)
+    if asked.kind is not QuestionKind.PLACE or asked_sort not in _SORTS or graph.is_instance(qid, _SORTS[asked_sort]):
         return False
-    return any(graph.is_instance(qid, ids) for sort, ids in _SORTS.items() if sort != wanted)
+    return any(graph.is_instance(qid, ids) for sort, ids in _SORTS.items() if sort != asked_sort)
 
 
 def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
     """Whether an entity of these classes is clearly no answer of the kind asked for; none is where a text is."""
     if asked.kind is QuestionKind.TEXT:
         return True
-    wanted = _CLASSES.get(asked.kind)
-    return wanted is not None and bool(classes) and wanted.isdisjoint(classes)
+    expected = _CLASSES.get(asked.kind)
+    return expected is not None and bool(classes) and expected.isdisjoint(classes)
 
 
 def is_bare_number(text: str, *, code: str = "en") -> bool:

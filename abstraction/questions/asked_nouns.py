@@ -96,10 +96,10 @@ class AskedNouns:
             word = phrase[end - 1]
             if best is not None and (word.casefold() in _verbs() or word.casefold().endswith(("s", "ed", "ly"))):
                 return None if whole else best
-            found = next((noun for text in texts if (noun := self._noun(text))), None)
-            if best is not None and found is None:
+            known_noun = next((noun for text in texts if (noun := self._noun(text))), None)
+            if best is not None and known_noun is None:
                 return best if _VERB.match(word) and not whole else None
-            best = found or best
+            best = known_noun or best
         return best
 
     def _noun(self, text: str) -> AskedNoun | None:
@@ -110,10 +110,10 @@ class AskedNouns:
     def _looked_up(self, text: str) -> AskedNoun | None:
         if text in _data()["silent"]:
             return AskedNoun(text=text, kinds=frozenset(), arts=frozenset(), classes=frozenset())
-        named = [m.id for m in self._graph.find(text) if m.id.startswith("Q") and m.kind == "label"]
-        self._graph.fetch(named)
-        classes = frozenset(i for i in named if self._graph.targets(i, "P279"))
-        kinds = _told_kinds(text) or self._kinds_of(classes)
+        entity_ids = [m.id for m in self._graph.find(text) if m.id.startswith("Q") and m.kind == "label"]
+        self._graph.fetch(entity_ids)
+        classes = frozenset(i for i in entity_ids if self._graph.targets(i, "P279"))
+        kinds = _listed_kinds(text) or self._kinds_of(classes)
         if not kinds and not classes:
             return None
         return AskedNoun(text=text, kinds=kinds, arts=_arts(text), classes=classes)
@@ -166,23 +166,23 @@ class AskedNouns:
         return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _opening(graph.description(qid))))
 
     def _arts_of(self, qid: str) -> frozenset[str]:
-        told = _arts(_opening(self._graph.description(qid)))
+        arts = _arts(_opening(self._graph.description(qid)))
         kinds = self._graph.classes(qid)
         self._graph.fetch(kinds)
-        return told.union(*(_arts(self._graph.label(i) or "") for i in kinds))
+        return arts.union(*(_arts(self._graph.label(i) or "") for i in kinds))
 
 
 def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
     """The words from the noun phrase on, at most LONGEST, and whether all of them must belong to it."""
-    for found in _ASKED.finditer(question):
-        words = found["rest"].split()
+    for match in _ASKED.finditer(question):
+        words = match["rest"].split()
         count = next((i for i, w in enumerate(words) if w.casefold() in _verbs()), len(words))
-        if not count or (found["last"] and (count < len(words) or found["end"] is None)):
+        if not count or (match["last"] and (count < len(words) or match["end"] is None)):
             continue  # "the city which ...", unless the question ends there
         read = words[:LONGEST] if count >= LONGEST else words[: count + 1]
         if any(re.search(r"['’]s?\Z", word) for word in read[:count]):
             continue  # "which country's capital"
-        return tuple(read), bool(found["last"])
+        return tuple(read), bool(match["last"])
     return (), False
 
 
@@ -202,8 +202,8 @@ def _singular(text: str) -> str:
     return key
 
 
-def _told_kinds(text: str) -> frozenset[str]:
-    """What the bundled lists say that a noun names."""
+def _listed_kinds(text: str) -> frozenset[str]:
+    """The kinds that the bundled lists have a noun for."""
     data = _data()
     sorts = frozenset(sort for sort, row in data["sorts"].items() if text in row["nouns"])
     if sorts:

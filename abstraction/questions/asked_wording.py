@@ -100,16 +100,16 @@ def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
         for statement in stated:
             if statement.target and noun in _words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
-    told = noun_of(case)
-    return told if told and told[0] in _SETTLEMENTS else None
+    place_noun = noun_of(case)
+    return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
 
 
 @bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
 def _asked_noun(question: str) -> str | None:
-    found = _WHICH.search(question)
-    if found is None:
+    match = _WHICH.search(question)
+    if match is None:
         return None
-    noun = found["noun"].lower()
+    noun = match["noun"].lower()
     return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
 
 
@@ -138,7 +138,7 @@ def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...], *, bare: 
 def _way_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
     """The evidence of what leads to a container: its wording is no entity, from which the next step could start."""
     finer = ancestors(nodes, key)
-    return joined(node.evidence for one, node in nodes.items() if one in finer)
+    return joined(node.evidence for other_key, node in nodes.items() if other_key in finer)
 
 
 def _with_article(node: Proposal) -> Proposal:

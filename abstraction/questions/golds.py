@@ -55,8 +55,8 @@ def arranged(
         golds = _without_entailed(_named_once(golds, code, is_person), code)
     if len(golds) == 1:
         return union([golds[0].ladder])
-    told = union([gold.ladder for gold in _kept_in_common(golds)])
-    levels = (told.levels[0], *(_attributed(level, golds) for level in told.levels[1:]))
+    joined = union([gold.ladder for gold in _kept_in_common(golds)])
+    levels = (joined.levels[0], *(_attributed(level, golds) for level in joined.levels[1:]))
     code_left = codes[0] if all(codes) else Abstention.ONLY_TRIVIAL
     return Ladder(levels=levels, abstained=code_left if len(levels) == 1 else None)
 
@@ -65,9 +65,9 @@ def _named_once(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bo
     """The answers, those that name what another one names told as its aliases."""
     out: list[_Gold] = []
     for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # whose entity is known leads
-        for place, one in enumerate(out):
-            if _is_same(one, gold, code, is_person):
-                out[place] = _Gold(one.text, _with_name(one.ladder, 0, gold.text))
+        for place, earlier in enumerate(out):
+            if _is_same(earlier, gold, code, is_person):
+                out[place] = _Gold(earlier.text, _with_name(earlier.ladder, 0, gold.text))
                 break
         else:
             out.append(gold)
@@ -75,22 +75,22 @@ def _named_once(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bo
     return sorted(out, key=lambda g: order[g.text])
 
 
-def _is_same(one: _Gold, other: _Gold, code: str, is_person: Callable[[str], bool]) -> bool:
-    qid = one.first.qid
+def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bool]) -> bool:
+    qid = gold.first.qid
     if qid is not None and other.first.qid is not None:
         return qid == other.first.qid
-    if normalise(other.text) in {normalise(name) for name in one.first.names()}:
+    if normalise(other.text) in {normalise(name) for name in gold.first.names()}:
         return True
     if qid is None:
-        return _is_same_value(one.text, other.text, code)
-    own, said = words(one.first.text), words(other.text)
-    if not own or not said or own == said:
-        return own == said
-    if is_person(qid) and len(said) < len(own) and (own[-len(said) :] == said):
+        return _is_same_value(gold.text, other.text, code)
+    name_words, other_words = words(gold.first.text), words(other.text)
+    if not name_words or not other_words or name_words == other_words:
+        return name_words == other_words
+    if is_person(qid) and len(other_words) < len(name_words) and (name_words[-len(other_words) :] == other_words):
         return True  # a surname
-    rest = [word for word in said if word not in own]
-    inside = f" {' '.join(own)} " in f" {' '.join(said)} "
-    return inside and all(_says_what_it_is(word) for word in rest)
+    added_words = [word for word in other_words if word not in name_words]
+    inside = f" {' '.join(name_words)} " in f" {' '.join(other_words)} "
+    return inside and all(_says_what_it_is(word) for word in added_words)
 
 
 def _says_what_it_is(word: str) -> bool:
@@ -99,33 +99,33 @@ def _says_what_it_is(word: str) -> bool:
     return known or not content_words(word)
 
 
-def _is_same_value(one: str, other: str, code: str) -> bool:
-    first, second = parse_date(one, code=code), parse_date(other, code=code)
+def _is_same_value(text: str, other: str, code: str) -> bool:
+    first, second = parse_date(text, code=code), parse_date(other, code=code)
     if first is not None and second is not None:
         return (first.first, first.last) == (second.first, second.last)
-    a, b = parse_quantity(one, code=code), parse_quantity(other, code=code)
-    if a is None or b is None or a.amount != b.amount or a.approximate != b.approximate:
+    amount, same = parse_quantity(text, code=code), parse_quantity(other, code=code)
+    if amount is None or same is None or amount.amount != same.amount or amount.approximate != same.approximate:
         return False
-    return a.unit == b.unit  # "eight" and "8 seasons"
+    return amount.unit == same.unit  # "eight" and "8 seasons"
 
 
 def _without_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
     """The answers that follow from no other; those that do are names of the tier of the other's ladder."""
     out = list(golds)
     for gold in golds:
-        for place, one in enumerate(out):
-            depth = _depth(one, gold, code) if one.text != gold.text else None
+        for place, holder in enumerate(out):
+            depth = _depth(holder, gold, code) if holder.text != gold.text else None
             if depth is not None:
-                out[place] = _Gold(one.text, _with_name(one.ladder, depth, gold.text))
+                out[place] = _Gold(holder.text, _with_name(holder.ladder, depth, gold.text))
                 out = [other for other in out if other.text != gold.text]
                 break
     return out
 
 
-def _depth(one: _Gold, other: _Gold, code: str) -> int | None:
-    """At which level of the one's ladder the other answer stands."""
+def _depth(gold: _Gold, other: _Gold, code: str) -> int | None:
+    """The level of an answer's ladder on which another answer stands."""
     key = without_article(other.text)
-    for depth, level in enumerate(one.ladder.levels[1:], 1):
+    for depth, level in enumerate(gold.ladder.levels[1:], 1):
         for tier in level.tiers:
             if other.first.qid is not None and tier.qid is not None:
                 if tier.qid == other.first.qid:
@@ -156,10 +156,10 @@ def _kept_in_common(golds: Sequence[_Gold]) -> list[_Gold]:
     for gold in golds:
         led = paths(completed(gold.ladder))  # what is left out hands its evidence on
         levels = [
-            Level(tiers=kept)
+            Level(tiers=tiers)
             for level in gold.ladder.levels[1:]
             if (
-                kept := tuple(
+                tiers := tuple(
                     replace(t, evidence=led.get(t.key, t.evidence))
                     for t in level.tiers
                     if len(holders[t.key]) >= needed

@@ -136,8 +136,8 @@ _BE = frozenset({"is", "was", "are", "were", "'s"})
 
 
 def _behind(words: Sequence[str], at: int) -> AskedKind:
-    word, rest = words[at], words[at + 1 :]
-    following = rest[0] if rest else ""
+    word, behind = words[at], words[at + 1 :]
+    following = behind[0] if behind else ""
     if word == "when":
         return AskedKind(QuestionKind.DATE, "when")
     if word == "where":
@@ -145,48 +145,48 @@ def _behind(words: Sequence[str], at: int) -> AskedKind:
     if word == "why":
         return AskedKind(QuestionKind.TEXT)
     if word == "how":
-        return _how(rest)
+        return _how(behind)
     if word in ("who", "whom", "whose"):
-        return _who(word, rest)
-    if not rest:
+        return _who(word, behind)
+    if not behind:
         return AskedKind(QuestionKind.UNKNOWN)
     if following in _BE:
-        return _what_is(rest[1:], plural=following in ("are", "were"))
+        return _what_is(behind[1:], plural=following in ("are", "were"))
     if following in _words_of("auxiliaries"):
-        return _what_did(rest)
-    return _noun_phrase(rest)
+        return _what_did(behind)
+    return _noun_phrase(behind)
 
 
-def _how(rest: Sequence[str]) -> AskedKind:
-    degree = _data()["degrees"].get(rest[0] if rest else "", "")
+def _how(behind: Sequence[str]) -> AskedKind:
+    degree = _data()["degrees"].get(behind[0] if behind else "", "")
     if degree == "count":
-        return AskedKind(QuestionKind.COUNT, rest[1] if len(rest) > 1 else "")
+        return AskedKind(QuestionKind.COUNT, behind[1] if len(behind) > 1 else "")
     if degree == "age":
         return AskedKind(QuestionKind.AGE)
     if degree == "amount":
         return AskedKind(
-            QuestionKind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*rest} else ""
+            QuestionKind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*behind} else ""
         )
     return AskedKind(QuestionKind.MEASURE, degree) if degree else AskedKind(QuestionKind.TEXT)
 
 
-def _who(word: str, rest: Sequence[str]) -> AskedKind:
-    following = rest[0] if rest else ""
-    many = following in ("are", "were") and bool(rest[1:]) and rest[1] != "you"
+def _who(word: str, behind: Sequence[str]) -> AskedKind:
+    following = behind[0] if behind else ""
+    many = following in ("are", "were") and bool(behind[1:]) and behind[1] != "you"
     if word == "whose":
-        return _noun_phrase(rest) if len(rest) > 1 else AskedKind(QuestionKind.PERSON)
-    if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*rest} and {"in", "on"} & {*rest}:
-        return AskedKind(QuestionKind.CHARACTER if "for" not in rest else QuestionKind.GROUP_OR_PERSON)
-    if not _words_of("group_verbs").isdisjoint(rest[:3]) or following in ("do", "does", "did"):
+        return _noun_phrase(behind) if len(behind) > 1 else AskedKind(QuestionKind.PERSON)
+    if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*behind} and {"in", "on"} & {*behind}:
+        return AskedKind(QuestionKind.CHARACTER if "for" not in behind else QuestionKind.GROUP_OR_PERSON)
+    if not _words_of("group_verbs").isdisjoint(behind[:3]) or following in ("do", "does", "did"):
         return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
-    return AskedKind(QuestionKind.PERSON, _doer(rest), many=many)
+    return AskedKind(QuestionKind.PERSON, _doer(behind), many=many)
 
 
-def _doer(rest: Sequence[str]) -> str:
+def _doer(behind: Sequence[str]) -> str:
     """The trade of who does what the verb says, "actor" of who stars in a film; empty where it tells none."""
-    trade = next((trade for verb in rest[:1] for trade, verbs in _doers().items() if verb in verbs), "")
-    if rest[:1] in (["plays"], ["played"]) and (
-        not {"in", "on"} & {*rest} or not _words_of("played_otherwise").isdisjoint(rest)
+    trade = next((trade for verb in behind[:1] for trade, verbs in _doers().items() if verb in verbs), "")
+    if behind[:1] in (["plays"], ["played"]) and (
+        not {"in", "on"} & {*behind} or not _words_of("played_otherwise").isdisjoint(behind)
     ):
         return ""
     return trade
@@ -197,30 +197,30 @@ def _doers() -> Mapping[str, frozenset[str]]:
     return {trade: frozenset(verbs) for trade, verbs in _data()["doers"].items()}
 
 
-def _what_is(rest: Sequence[str], *, plural: bool) -> AskedKind:
+def _what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
     """ "What is the ...": the noun phrase behind the verb, or what a possessive has ("Einstein's height")."""
-    if plural and rest[:1] == ["there"]:
+    if plural and behind[:1] == ["there"]:
         return AskedKind(QuestionKind.UNKNOWN)
-    phrase = rest
-    if "'s" in rest[:8]:
-        owner = rest.index("'s")
-        if len(rest) > owner + 1:
-            phrase = rest[owner + 1 :]
-    found = _noun_phrase(phrase)
-    if found.kind is QuestionKind.UNKNOWN:
-        return found
-    return AskedKind(found.kind, found.detail, found.many or plural)
+    phrase = behind
+    if "'s" in behind[:8]:
+        owner = behind.index("'s")
+        if len(behind) > owner + 1:
+            phrase = behind[owner + 1 :]
+    asked = _noun_phrase(phrase)
+    if asked.kind is QuestionKind.UNKNOWN:
+        return asked
+    return AskedKind(asked.kind, asked.detail, asked.many or plural)
 
 
-def _what_did(rest: Sequence[str]) -> AskedKind:
+def _what_did(behind: Sequence[str]) -> AskedKind:
     """ "What did NAME sing?": some verbs tell what the work is; others nothing."""
-    verbs = {*rest[1:]}
+    verbs = {*behind[1:]}
     for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
         if not verbs.isdisjoint(_words_of(key)):
             return AskedKind(kind, kind)
     if {"speak", "speaks", "spoke", "spoken"} & verbs:
         return AskedKind(QuestionKind.LANGUAGE, "language")
-    if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or rest[
+    if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or behind[
         -1:
     ] == ["do"]:
         return AskedKind(QuestionKind.TEXT)
@@ -233,9 +233,9 @@ def _noun_phrase(words: Sequence[str]) -> AskedKind:
     if phrase[-1:] in (["name"], ["names"], ["kind"], ["type"], ["sort"], ["list"], ["word"]):
         behind = words[words.index(phrase[-1]) + 1 :]
         if phrase[-1] in ("name", "names", "list") and behind[:1] in (["of"], ["for"]):
-            found = _noun_phrase(behind[1:])
-            if found.kind is not QuestionKind.UNKNOWN:
-                return AskedKind(found.kind, found.detail, found.many or phrase[-1] == "names")
+            asked = _noun_phrase(behind[1:])
+            if asked.kind is not QuestionKind.UNKNOWN:
+                return AskedKind(asked.kind, asked.detail, asked.many or phrase[-1] == "names")
         return AskedKind(QuestionKind.THING, phrase[-1])
     return _known(phrase)
 
@@ -263,16 +263,16 @@ def _known(phrase: Sequence[str]) -> AskedKind:
     best, at = AskedKind(QuestionKind.UNKNOWN), 0
     start = 0
     while start < len(phrase) and (best.kind is QuestionKind.UNKNOWN or start == at):
-        found = _noun_at(phrase, start)
-        if found is None:
+        noun = _noun_at(phrase, start)
+        if noun is None:
             start += 1
             continue
-        if phrase[found[1] : found[1] + 1] == ["made"]:  # "man made lake"
-            start = found[1] + 1
+        if phrase[noun[1] : noun[1] + 1] == ["made"]:  # "man made lake"
+            start = noun[1] + 1
             continue
-        if best.kind is not QuestionKind.UNKNOWN and found[0].many and phrase[found[1] : found[1] + 1]:
+        if best.kind is not QuestionKind.UNKNOWN and noun[0].many and phrase[noun[1] : noun[1] + 1]:
             break  # "channel shows the race": a verb
-        best, start = found
+        best, start = noun
         at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural is no modifier
     return best
 
@@ -299,8 +299,8 @@ def _without_question_word(words: Sequence[str]) -> AskedKind:
     if words[:2] == ["name", "of"]:
         return _noun_phrase(words[2:])
     if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
-        found = _noun_phrase(words[1:])
-        return AskedKind(found.kind, found.detail, True) if found.kind is not QuestionKind.UNKNOWN else found
+        asked = _noun_phrase(words[1:])
+        return AskedKind(asked.kind, asked.detail, True) if asked.kind is not QuestionKind.UNKNOWN else asked
     return _fragment(words)
 
 
@@ -337,8 +337,8 @@ def implied(question: str) -> frozenset[str]:
 
 def yes_no_words(code: str) -> frozenset[str]:
     """How yes and no are said in English and in a language."""
-    told = _data()["yes_no"]
-    return frozenset((*told["en"], *told.get(code.split("-")[0], ())))
+    words_by_language = _data()["yes_no"]
+    return frozenset((*words_by_language["en"], *words_by_language.get(code.split("-")[0], ())))
 
 
 def _singular(text: str) -> str:

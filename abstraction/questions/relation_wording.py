@@ -55,31 +55,31 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
     text = _cleaned(question)
     best: dict[str, tuple[int, str]] = {}
     for relation, pattern in _rules().relations:
-        if found := pattern.fullmatch(text):
-            subject = found["s"].strip()
+        if match := pattern.fullmatch(text):
+            subject = match["s"].strip()
             literal = len(text) - len(subject)
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
     kind = _sort_of(asked_kind(question, language))
     most = max((literal for literal, _ in best.values()), default=0)
-    told = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
-    if not told:
+    candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
+    if not candidates:
         # What only few and exact wordings ask for.
         exact = question_patterns().relation(question)
         if exact is None or exact in {name for name, _ in _rules().relations}:
             return RelationWording(kind=kind)
-        told = [(exact, question_patterns().subject(question, exact) or "")]
-    if len(told) != 1 or not _is_name(told[0][1]):
+        candidates = [(exact, question_patterns().subject(question, exact) or "")]
+    if len(candidates) != 1 or not _is_name(candidates[0][1]):
         return RelationWording(kind=kind)
-    return RelationWording(relation=told[0][0], subject=told[0][1], kind=kind)
+    return RelationWording(relation=candidates[0][0], subject=candidates[0][1], kind=kind)
 
 
 def subject_of(question: str, relation: str) -> str | None:
     """The text of the subject that the question asks the relation of, or None where no pattern of it fits."""
     if (exact := question_patterns().subject(question, relation)) is not None:
         return exact
-    told = read_wording(question)
-    return told.subject if told.relation == relation else None
+    wording = read_wording(question)
+    return wording.subject if wording.relation == relation else None
 
 
 def _is_name(subject: str) -> bool:

@@ -44,7 +44,7 @@ _ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _QuestionNames:
     """Names that may stand in a question, as they are compared: all, those behind "of", and its longer words."""
 
     names: frozenset[str]
@@ -80,27 +80,27 @@ class ToldInQuestion:
             return frozenset(nodes)
         named = {key for key, node in nodes.items() if node.qid in lands or not names.isdisjoint(self._of(node))}
         if case.relation.subject != "person":
-            longer_words = _said(case.question).words
+            longer_words = _question_names(case.question).words
             named |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer_words)}
         if case.relation.id == "P36":
             named = self._told_of_capital(nodes, named, whole, case)
-        told = american | _with_entailed(nodes, named)
+        following = american | _with_entailed(nodes, named)
         if lands:
             nations = {adjective.casefold() for land in lands if (adjective := self._vocabulary.adjective(land))}
             asked = case.relation.trivial.union(*(_parts()["kinds"].get(name, ()) for name in names))
-            told |= {key for key, node in nodes.items() if _is_only(node, nations, asked)}
-        return told
+            following |= {key for key, node in nodes.items() if _is_only(node, nations, asked)}
+        return following
 
     def _names_told(self, case: LadderCase) -> frozenset[str]:
         """All names in the question; of a question about a person those beside the name, and behind its "of"."""
-        said = _said(case.question)
+        question_names = _question_names(case.question)
         if case.relation.subject != "person":
-            return said.names
+            return question_names.names
         if not case.subject_text:
-            return said.behind_of | (said.names & self._demonyms)
+            return question_names.behind_of | (question_names.names & self._demonyms)
         if case.subject_text not in case.question:
-            return said.behind_of
-        return said.behind_of | _said(case.question.replace(case.subject_text, " ")).names
+            return question_names.behind_of
+        return question_names.behind_of | _question_names(case.question.replace(case.subject_text, " ")).names
 
     def _is_answer_told(self, names: frozenset[str], lands: frozenset[str], whole: str, case: LadderCase) -> bool:
         """Whether what is named is the answer, or where a thing's country is asked lies in it."""
@@ -111,14 +111,15 @@ class ToldInQuestion:
 
     def _lands(self, names: frozenset[str]) -> frozenset[str]:
         """Ids of what the demonyms and the parts of names among them stand for."""
-        found = [land for name in names & self._demonyms for land in self._vocabulary.nations(name)]
-        found += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
-        return frozenset(found)
+        lands = [land for name in names & self._demonyms for land in self._vocabulary.nations(name)]
+        lands += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
+        return frozenset(lands)
 
     def _american(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
         """Keys of what a league or a kind of state tells: who won the World Series is a baseball team in America."""
         question = f" {_folded(case.question)} "
-        kinds = {kind for name, own in _parts()["american"].items() if f" {name} " in question for kind in own}
+        named = (kinds for name, kinds in _parts()["american"].items() if f" {name} " in question)
+        kinds = {kind for kinds_of_name in named for kind in kinds_of_name}
         if not kinds:
             return frozenset()
         american = {key for key, node in nodes.items() if node.qid in kinds or _without_america(node.text) in kinds}
@@ -138,20 +139,20 @@ class ToldInQuestion:
 
     def _of_entity(self, qid: str) -> frozenset[str]:
         """The names of an entity that are looked for, as they are compared."""
-        known = self._names.get(qid)
-        if known is None:
-            known = self._names[qid] = _compared(self._graph, qid)
-        return known
+        names = self._names.get(qid)
+        if names is None:
+            names = self._names[qid] = _compared(self._graph, qid)
+        return names
 
     def _is_around_named(self, names: frozenset[str], whole: str, country: str, gazetteer: Gazetteer) -> bool:
         """Whether a well-known place of the country is named: Copenhagen Harbour Buses."""
         known = self._well_known()
-        own = {normalise(name) for name in self._graph.names(country)}
+        country_names = {normalise(name) for name in self._graph.names(country)}
         for name in names & known.keys():
             if set(whole.split()) - set(name.split()) <= _kinds_of_places():
                 continue  # what is asked about, or is called after it
             around = (held for place in known[name] for held in gazetteer.containers(place))
-            if any(qid == country or not own.isdisjoint(called) for qid, called in around):
+            if any(qid == country or not country_names.isdisjoint(called) for qid, called in around):
                 return True
         return False
 
@@ -163,12 +164,12 @@ class ToldInQuestion:
                 uses.update(dict(self._graph.store.values_of(prop, limit=WELL_KNOWN)))
             places = [place for place, _ in sorted(uses.items(), key=lambda use: (-use[1], use[0]))[:WELL_KNOWN]]
             self._graph.fetch(places)
-            found: defaultdict[str, list[str]] = defaultdict(list)
+            by_name: defaultdict[str, list[str]] = defaultdict(list)
             for place in places:
                 if self._graph.is_instance(place, FIRST_DIVISION | _CITIES):
                     for name in self._of_entity(place):
-                        found[name].append(place)
-            self._known = {name: tuple(places) for name, places in found.items()}
+                        by_name[name].append(place)
+            self._known = {name: tuple(places) for name, places in by_name.items()}
         return self._known
 
     def _around_state(self, case: LadderCase) -> frozenset[str]:
@@ -177,7 +178,7 @@ class ToldInQuestion:
         if subject is None or not self._is_country(subject):
             return frozenset()
         around = {qid for qid, _ in case.gazetteer.containers(subject) if qid}
-        continents = {one for place in (subject, case.answer) for one in self._graph.targets(place, "P30")}
+        continents = {continent for place in (subject, case.answer) for continent in self._graph.targets(place, "P30")}
         return frozenset(around | continents)
 
     def _is_country(self, qid: str) -> bool:
@@ -227,8 +228,8 @@ def _is_only(node: Proposal, nations: Collection[str], asked: Collection[str]) -
     phrase = normalise(_ARTICLE.sub("", node.text))
     if node.qid is not None or not node.text[:1].islower():
         return False
-    rest = next((phrase.removeprefix(n).strip() for n in nations if phrase.startswith(f"{n} ")), phrase)
-    return rest in asked if rest != phrase else phrase in asked
+    remainder = next((phrase.removeprefix(n).strip() for n in nations if phrase.startswith(f"{n} ")), phrase)
+    return remainder in asked if remainder != phrase else phrase in asked
 
 
 @lru_cache(maxsize=1)
@@ -258,27 +259,27 @@ def _fold(word: str) -> str:
 
 
 @bounded_cache(entries=1 << 12, longest=400)  # 20 MB at most
-def _said(question: str) -> _Said:
+def _question_names(question: str) -> _QuestionNames:
     """What may be a name: words from a capital to a capital; of a question without capitals any words."""
-    found = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
-    cased = any(word[0].isupper() for word in found[1:])
-    folded = [_fold(word) for word in found]
-    starts = [at for at, word in enumerate(found) if at and not (cased and word.islower())]
+    words = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
+    cased = any(word[0].isupper() for word in words[1:])
+    folded = [_fold(word) for word in words]
+    starts = [at for at, word in enumerate(words) if at and not (cased and word.islower())]
     ends = set(starts)
     names: set[str] = set()
     behind: set[str] = set()
     for start in starts:
-        if cased and _ACRONYM.fullmatch(found[start]):
-            names.add(found[start])
-        for end in range(start, min(len(found), start + LONGEST)):
+        if cased and _ACRONYM.fullmatch(words[start]):
+            names.add(words[start])
+        for end in range(start, min(len(words), start + LONGEST)):
             if end not in ends:
                 continue
             name = " ".join(folded[start : end + 1])
             if not cased and len(name) < _PLAIN:
                 continue
-            made = [name, *(name[:-size] for ending, size in _ENDINGS if name.endswith(ending))]
-            names.update(made)
+            forms = [name, *(name[:-size] for ending, size in _ENDINGS if name.endswith(ending))]
+            names.update(forms)
             if folded[start - 1] in _OF:
-                behind.update(made)
+                behind.update(forms)
     longer = tuple(folded[at] for at in starts if cased and len(folded[at]) > _INSIDE)
-    return _Said(frozenset(names), frozenset(behind), longer)
+    return _QuestionNames(frozenset(names), frozenset(behind), longer)

@@ -118,7 +118,7 @@ def facets(store: Store) -> Facets:
 def test_conditions_of_persons_by_hand(conditions: set[Condition], expected: float | None) -> None:
     found = facets(store_of(*PERSONS))
     assert found.size("person") == 32
-    assert found.told(conditions, "person", 32, "") == (None if expected is None else pytest.approx(expected))
+    assert found.bits_of(conditions, "person", 32, "") == (None if expected is None else pytest.approx(expected))
 
 
 def test_conditions_are_independent_where_not_all_carriers_are_known() -> None:
@@ -133,7 +133,7 @@ def test_conditions_are_independent_where_not_all_carriers_are_known() -> None:
 def test_an_ordinal_leaves_one_and_no_conjunction_fewer() -> None:
     found = facets(store_of(*PERSONS))
     first = {COMPOSER, FRENCH, Condition(property="text", value="ordinal:1st")}
-    assert found.told(first, "person", 32, "") == 5.0
+    assert found.bits_of(first, "person", 32, "") == 5.0
 
 
 def test_a_hierarchy_counts_a_statement_once_and_closes_circles() -> None:

@@ -9,7 +9,7 @@ from abstraction.language.languages import language
 
 _ENGLISH = language("en")
 _SMALL = {word: n for word, n in _ENGLISH.number_words.items() if 0 < n < 20 or (n and not n % 10)} | {"a": 1, "an": 1}
-_LARGE = {scale.one or scale.read[0]: 10**scale.power for scale in _ENGLISH.scales if scale.power > 2}
+_LARGE = {scale.singular or scale.read[0]: 10**scale.power for scale in _ENGLISH.scales if scale.power > 2}
 _PARTS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "quarters": 0.25, "thirds": 1 / 3}
 _NAMES = any_of(_SMALL.keys() - {"a", "an"})
 _POWERS = any_of(_LARGE)
