@@ -102,27 +102,27 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     """
     known = PassageNames(ids)
     text = text[:LONGEST]
-    found = []
+    marked = []
     for match in _BRACKETS.finditer(text):
         inner = match["square"] or match["round"] or match["wide"] or match["tag"] or ""
         names = _named(inner, known, strict=match["round"] is not None)
         if names:
-            found.append(Marker(match.start(), match.end(), names))
+            marked.append(Marker(match.start(), match.end(), names))
     for match in _JOINED.finditer(text):
         between = _range(int(match[1]), int(match[2]), known)
         if between:
-            found = [one for one in found if not match.start() <= one.start < match.end()]
-            found.append(Marker(match.start(), match.end(), tuple(between)))
+            marked = [one for one in marked if not match.start() <= one.start < match.end()]
+            marked.append(Marker(match.start(), match.end(), tuple(between)))
     for match in _SUPERSCRIPT.finditer(text):
         name = known[str(int(match[0].translate(_DIGITS)))]
         if name is not None:
-            found.append(Marker(match.start(), match.end(), (name,)))
-    taken = [(one.start, one.end) for one in found]
+            marked.append(Marker(match.start(), match.end(), (name,)))
+    taken = [(one.start, one.end) for one in marked]
     for match in _INLINE.finditer(text):
         names = tuple(_spanned(match["numbers"], known))
         if all(known[name] for name in names) and not any(start <= match.start() < end for start, end in taken):
-            found.append(Marker(match.start(), match.end(), names, inline=True))
-    return sorted(found, key=lambda marker: marker.start)
+            marked.append(Marker(match.start(), match.end(), names, inline=True))
+    return sorted(marked, key=lambda marker: marker.start)
 
 
 def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -170,19 +170,19 @@ def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
         if (between := _id_range(part, known)) is not None:
             names += between
             continue
-        found = known[part]
-        if found is None and (lead := _LEAD.match(part)) is not None and lead.end() < len(part):
+        passage_id = known[part]
+        if passage_id is None and (lead := _LEAD.match(part)) is not None and lead.end() < len(part):
             led, part = True, part[lead.end() :].strip()
             inner_lead = _LEAD.match(part)
             if known[part] is None and inner_lead is not None and inner_lead.end() < len(part):
                 part = part[inner_lead.end() :].strip()  # "source: passage 2"
-            found = known[part]
+            passage_id = known[part]
         part = part.strip("#^ ")
-        found = found or (known[part] if part else None)
-        if found is not None:
+        passage_id = passage_id or (known[part] if part else None)
+        if passage_id is not None:
             if part.isdigit() and strict and not led:
                 return ()
-            names.append(found)
+            names.append(passage_id)
             continue
         if not part or (names and _BESIDE.match(part)):
             continue

@@ -58,7 +58,7 @@ def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> Grou
     annotator validated that answer, by the data's README, and is a tag.
     """
     given = passage_list(data, "grounding")
-    heads = [_headed(one, unknown) for one in given]
+    heads = [_headed(passage, unknown) for passage in given]
     marks = [head.get("id") for head in heads]
     named = None not in marks and len(set(marks)) == len(marks)
     relevant = parallel_list(data, "evidence_relevant", len(given))
@@ -87,7 +87,7 @@ def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> Grou
         comments=optional_text(data, "comments") or "",
         cited=None
         if data.get("evidence_cited") is None
-        else tuple(one.id for one, mark in zip(passages, cited, strict=True) if is_cited(mark, unknown)),
+        else tuple(passage.id for passage, mark in zip(passages, cited, strict=True) if is_cited(mark, unknown)),
         deflection=deflects(answer) is not None,
         tags={**_tags(data), **({} if (word := validation(data, unknown)) is None else {"answer_validate": word})},
     )

@@ -110,34 +110,34 @@ class GroundingItem:
     def from_json(cls, data: Mapping[str, Any]) -> GroundingItem:
         """The inverse of `to_json`. Raises SampleError for anything else, with the field."""
         try:
-            told = _ItemLine.model_validate(data)
+            line = _ItemLine.model_validate(data)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise SampleError(
                 f"this is no judged answer: {place}: {first['msg']}; expected what granola grounding judge writes"
             ) from None
-        parts = told.sentences
-        readings = [one for one in Relevance if told.readings is None or one in told.readings]
+        parts = line.sentences
+        readings = [one for one in Relevance if line.readings is None or one in line.readings]
         for reading in readings:
             if any(getattr(one, reading) == MISSING for one in parts):
                 raise SampleError(f"this is no judged answer: a sentence has no verdict in the reading {reading}")
         return cls(
-            id=told.id,
-            answer=told.answer,
-            expected_deflection=told.expected_deflection,
-            eligibility=told.eligibility,
+            id=line.id,
+            answer=line.answer,
+            expected_deflection=line.expected_deflection,
+            eligibility=line.eligibility,
             sentences=tuple(one.text for one in parts),
             against_all=tuple(one.all for one in parts),
             against_relevant={reading: tuple(getattr(one, reading) for one in parts) for reading in readings},
-            deflects=told.deflects,
-            citations=_counted(told.citations) if told.citations is not None else None,
-            by_relevance={reading: _counted(one) for reading, one in told.citations_by_relevance.items()},
-            tags=told.tags,
-            unjudged=told.unjudged,
-            ladder=LadderStanding.from_json(told.ladder) if told.ladder is not None else None,
-            system=told.system,
-            judge=told.judge,
+            deflects=line.deflects,
+            citations=_counted(line.citations) if line.citations is not None else None,
+            by_relevance={reading: _counted(one) for reading, one in line.citations_by_relevance.items()},
+            tags=line.tags,
+            unjudged=line.unjudged,
+            ladder=LadderStanding.from_json(line.ladder) if line.ladder is not None else None,
+            system=line.system,
+            judge=line.judge,
         )
 
 

@@ -67,12 +67,12 @@ def judged_together(files: Mapping[str, Sequence[GroundingItem]]) -> list[Judged
     return together
 
 
-def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
+def pooled_by_majority(answer: JudgedTogether) -> GroundingItem:
     """What most judges say: first whether a sentence or answer passes, then the label on that side.
 
     Of as many votes the worse one; an answer deflects where more than half say so. Who says nothing is left out.
     """
-    items = one.items
+    items = answer.items
     first = items[0]
     n = len(first.sentences)
 
@@ -89,6 +89,7 @@ def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
         for reading in first.against_relevant
     }
     grade = _majority([item.eligibility for item in items], _GRADES)
+    judges = [f"[{item.judge or name}]" for name, item in zip(answer.judges, items, strict=True)]
     lacking = {"eligibility": grade is None, "sentences all": None in against_all, "deflection": rule is None}
     lacking |= {f"sentences {reading}": None in verdicts for reading, verdicts in against.items()}
     return replace(
@@ -103,7 +104,7 @@ def pooled_by_majority(one: JudgedTogether) -> GroundingItem:
             if lacks
         },
         ladder=_pooled_ladder([item.ladder for item in items if item.ladder is not None]),
-        judge=f"{POOLED}: {' '.join(f'[{item.judge or name}]' for name, item in zip(one.judges, items, strict=True))}",
+        judge=f"{POOLED}: {' '.join(judges)}",
     )
 
 
@@ -153,7 +154,7 @@ def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
         ],
     }
     judges = together[0].judges
-    found = []
+    agreements = []
     for name, labels in kinds.items():
         every = [told for one in together for told in labels(one)]
         whole = [tuple(map(str, told)) for told in every if None not in told]
@@ -162,14 +163,14 @@ def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
                                                  if told[a] is not None and told[b] is not None])
             for a, b in combinations(range(len(judges)), 2)
         }  # fmt: skip
-        found.append(
+        agreements.append(
             {
                 "label": name, "n": len(whole),
                 "agree": sum(len(set(told)) == 1 for told in whole) / len(whole) if whole else math.nan,
                 "kappa": next(iter(pairs.values())) if len(judges) == 2 else fleiss_kappa(whole), "pairs": pairs,
             }
         )  # fmt: skip
-    return found
+    return agreements
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,19 +188,19 @@ class JudgeBias:
 
 def judge_biases(together: Sequence[JudgedTogether], score: str, settings: GroundingSettings) -> list[JudgeBias]:
     """Of each judge, how lenient it is and whom it favours, in a score."""
-    found = []
+    biases = []
     for at, judge in enumerate(together[0].judges):
         gaps: dict[str, list[float]] = {}
-        for one in together:
-            told = [value(item, score, settings) for item in one.items]
+        for answer in together:
+            told = [value(item, score, settings) for item in answer.items]
             others = _mean([other for number, other in enumerate(told) if number != at])
             own = told[at]
             if own is not None and others is not None:
-                gaps.setdefault(one.system, []).append(own - others)
+                gaps.setdefault(answer.system, []).append(own - others)
         every = [gap for own_gaps in gaps.values() for gap in own_gaps]
         # Each system weighs alike, however many of its answers were judged.
         centre = _mean([sum(own_gaps) / len(own_gaps) for own_gaps in gaps.values()]) or 0.0
-        found.append(
+        biases.append(
             JudgeBias(
                 judge=judge,
                 lenient=mean_value(every, settings),
@@ -210,12 +211,12 @@ def judge_biases(together: Sequence[JudgedTogether], score: str, settings: Groun
                 },
             )
         )
-    return found
+    return biases
 
 
-def _majority(told: Sequence[V | None], sides: Sequence[Sequence[V]]) -> V | None:
+def _majority(votes: Sequence[V | None], sides: Sequence[Sequence[V]]) -> V | None:
     """The label with most votes on the side with most votes; `sides` and their labels stand worst first."""
-    counts = Counter(one for one in told if one is not None)
+    counts = Counter(one for one in votes if one is not None)
     if not counts:
         return None
     side = max(sides, key=lambda labels: sum(counts[one] for one in labels))
@@ -231,8 +232,10 @@ def _word(label: AnswerVerdict | SentenceVerdict | None) -> str | None:
     return None if label is None else str(label)
 
 
-def _sentence_labels(one: JudgedTogether, reading: Relevance | None) -> list[tuple[str | None, ...]]:
-    own = [item.against_all if reading is None else item.against_relevant.get(reading, ()) for item in one.items]
-    if any(len(verdicts) < len(one.items[0].sentences) for verdicts in own):
+def _sentence_labels(answer: JudgedTogether, reading: Relevance | None) -> list[tuple[str | None, ...]]:
+    by_judge = [
+        item.against_all if reading is None else item.against_relevant.get(reading, ()) for item in answer.items
+    ]
+    if any(len(verdicts) < len(answer.items[0].sentences) for verdicts in by_judge):
         return []
-    return [tuple(_word(verdicts[at]) for verdicts in own) for at in range(len(one.items[0].sentences))]
+    return [tuple(_word(verdicts[at]) for verdicts in by_judge) for at in range(len(answer.items[0].sentences))]

@@ -30,28 +30,28 @@ _OTHER = re.compile(r"\b(?:or|and|/)\W{0,3}(?:un|not )?(?:supported|contradict)|
 
 def read_grade(reply: str) -> AnswerVerdict:
     """The one grade that a reply gives. Raises ReplyError for none, several, or one that is denied."""
-    found = set()
+    grades = set()
     for match in _GRADE.finditer(" ".join(reply[:LONGEST].split())):
         if match["before"].strip().casefold() in _NEGATED:
             raise ReplyError(f"{match[0].strip()!r} can be read in two ways")
-        found.add(_GRADES[match["grade"].casefold()])
-    if len(found) != 1:
+        grades.add(_GRADES[match["grade"].casefold()])
+    if len(grades) != 1:
         raise ReplyError(f"expected one of {', '.join(map(str, AnswerVerdict))}")
-    return found.pop()
+    return grades.pop()
 
 
 def read_deflection(reply: str) -> str:
     """`answers` or `deflects`. Raises ReplyError for anything but one of the words, with little around it."""
     words = [word.casefold() for word in _WORD.findall(reply[:LONGEST])]
-    found = {word for word in words if word in ("answers", "deflects")}
-    if len(found) != 1 or len(words) > 12 or any(word in ("not", "nothing", "neither", "no", "nor") for word in words):
+    kinds = {word for word in words if word in ("answers", "deflects")}
+    if len(kinds) != 1 or len(words) > 12 or any(word in ("not", "nothing", "neither", "no", "nor") for word in words):
         raise ReplyError("expected one of answers, deflects")
-    return "answers" if "answers" in found else "deflects"
+    return "answers" if "answers" in kinds else "deflects"
 
 
 def read_verdicts(reply: str, n: int) -> tuple[SentenceVerdict, ...]:
     """A verdict for each of n sentences, from lines with their numbers. Raises ReplyError where one is lacking."""
-    found: dict[int, SentenceVerdict] = {}
+    by_number: dict[int, SentenceVerdict] = {}
     for match in _LINE.finditer(reply[:LONGEST]):
         word = " ".join(match["verdict"].casefold().split())
         known = next((one for one in sorted(_VERDICTS, key=len, reverse=True) if re.match(rf"{one}\b", word)), None)
@@ -59,10 +59,10 @@ def read_verdicts(reply: str, n: int) -> tuple[SentenceVerdict, ...]:
         if known is None or not 1 <= number <= n:
             continue
         rest = word[len(known) :] + match["rest"]
-        if _OTHER.match(rest.strip()) or found.get(number, _VERDICTS[known]) is not _VERDICTS[known]:
+        if _OTHER.match(rest.strip()) or by_number.get(number, _VERDICTS[known]) is not _VERDICTS[known]:
             raise ReplyError(f"sentence {number} has two verdicts")
-        found[number] = _VERDICTS[known]
-    lacking = [number for number in range(1, n + 1) if number not in found]
+        by_number[number] = _VERDICTS[known]
+    lacking = [number for number in range(1, n + 1) if number not in by_number]
     if lacking:
         raise ReplyError(f"sentence {lacking[0]} has none of supported, unsupported, contradictory, none")
-    return tuple(found[number] for number in range(1, n + 1))
+    return tuple(by_number[number] for number in range(1, n + 1))

@@ -13,27 +13,27 @@ from granola.grounding.grounding_items import GroundingItem
 
 def read_judged_answers(path: Path, on_reject: Callable[[RejectedRow], object]) -> list[GroundingItem]:
     """The items of a file; those that name no system are of one called by the file. Raises UsageError for none."""
-    found: list[GroundingItem] = []
+    items: list[GroundingItem] = []
     why = ""
     for record in read_records(path):
         try:
             if isinstance(record, RejectedRow):
                 raise SampleError(record.reason)
             item = GroundingItem.from_json(record.data)
-            found.append(item if item.system else replace(item, system=path.stem))
+            items.append(item if item.system else replace(item, system=path.stem))
         except SampleError as error:
             why = why or f"; {record.source}: {error}"
             on_reject(RejectedRow(source=record.source, reason=str(error), excerpt=""))
-    if not found:
+    if not items:
         raise UsageError(f"{path} has no judged answer; granola grounding judge writes them{why}")
-    return found
+    return items
 
 
 def answers_by_system(
     paths: Iterable[Path], on_reject: Callable[[RejectedRow], object]
 ) -> dict[str, list[GroundingItem]]:
     """Items of all files by system. Raises UsageError where a system's answer to a question stands there twice."""
-    found: dict[str, list[GroundingItem]] = {}
+    systems: dict[str, list[GroundingItem]] = {}
     seen: dict[tuple[str, str], Path] = {}
     for path in paths:
         for item in read_judged_answers(path, on_reject):
@@ -44,5 +44,5 @@ def answers_by_system(
                     "granola grounding pool puts them together; of two systems with one name, judge with --system NAME"
                 )
             seen[key] = path
-            found.setdefault(item.system, []).append(item)
-    return found
+            systems.setdefault(item.system, []).append(item)
+    return systems

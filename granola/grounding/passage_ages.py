@@ -47,22 +47,22 @@ def _date(text: str | None) -> date | None:
     if not text:
         return None
     iso = _ISO.match(text)
-    found = parse_date(iso[1] if iso else text[:80])
-    if found is None or found.last is not None or found.first.precision != DAY:
+    date_read = parse_date(iso[1] if iso else text[:80])
+    if date_read is None or date_read.last is not None or date_read.first.precision != DAY:
         return None
     try:
-        return date(found.first.year, found.first.month or 1, found.first.day or 1)
+        return date(date_read.first.year, date_read.first.month or 1, date_read.first.day or 1)
     except ValueError:
         return None
 
 
 def _age(text: str) -> float | None:
-    told = text.strip()[:80]
+    age_text = text.strip()[:80]
     days, at, parts = 0.0, 0, 0
-    while at < len(told):
-        between = _BETWEEN.match(told, at)
+    while at < len(age_text):
+        between = _BETWEEN.match(age_text, at)
         at = between.end() if between else at
-        part = _PART.match(told, at)
+        part = _PART.match(age_text, at)
         if part is None:
             break
         unit = (part["unit"] or ("day" if not parts else "")).casefold()
@@ -70,4 +70,4 @@ def _age(text: str) -> float | None:
         if length is None:
             return None
         days, parts, at = days + float(part["n"].replace(",", "")) * length, parts + 1, part.end()
-    return days if parts and at >= len(told) else None
+    return days if parts and at >= len(age_text) else None

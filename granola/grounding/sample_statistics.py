@@ -88,10 +88,10 @@ class GroundedStatistics:
 
 def statistics_of(samples: Iterable[GroundedSample]) -> GroundedStatistics:
     """The counts of all."""
-    found = GroundedStatistics()
+    statistics = GroundedStatistics()
     for sample in samples:
-        found.add(sample)
-    return found
+        statistics.add(sample)
+    return statistics
 
 
 def _sorted(counts: Mapping[str, int]) -> dict[str, int]:

@@ -71,10 +71,10 @@ def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Pro
 def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -> list[str]:
     """Passages as lines of a prompt: date, age, provider and text, behind the id where they are to be cited."""
     lines = []
-    for one in passages:
-        age = f"{one.age} old" if one.age and one.age[-1:].isalpha() else one.age
-        about = "; ".join(filter(None, (one.id if named else None, one.date, age, one.provider)))
-        lines.append(f"({about}) {one.text}" if about else one.text)
+    for passage in passages:
+        age = f"{passage.age} old" if passage.age and passage.age[-1:].isalpha() else passage.age
+        about = "; ".join(filter(None, (passage.id if named else None, passage.date, age, passage.provider)))
+        lines.append(f"({about}) {passage.text}" if about else passage.text)
     return lines
 
 
@@ -100,21 +100,21 @@ class ChatSentences:
         form: RequestForm[SentencesAsked, Verdicts] = RequestForm(
             model=self.model, ask=self._request, read=_read, again=self.prompts[AGAIN.name]
         )
-        for one, outcome in form.run(asked):
+        for answer, outcome in form.run(asked):
             if outcome.value is not None:
                 yield outcome.value, ""
-            elif not one.sentences:
+            elif not answer.sentences:
                 yield (), ""
             else:
-                yield (None,) * len(one.sentences), f"{outcome.failed} {outcome.why}".strip()[:300]
+                yield (None,) * len(answer.sentences), f"{outcome.failed} {outcome.why}".strip()[:300]
 
-    def _request(self, one: SentencesAsked) -> Request | None:
-        if not one.sentences:
+    def _request(self, answer: SentencesAsked) -> Request | None:
+        if not answer.sentences:
             return None
-        numbered = [f"{number}: {text}" for number, text in enumerate(one.sentences, 1)]
-        passages = passage_lines(one.passages, named=False) or ["(none)"]
-        slots = {"question": one.question, "sentences": numbered, "passages": passages}
-        return Request(id=one.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
+        numbered = [f"{number}: {text}" for number, text in enumerate(answer.sentences, 1)]
+        passages = passage_lines(answer.passages, named=False) or ["(none)"]
+        slots = {"question": answer.question, "sentences": numbered, "passages": passages}
+        return Request(id=answer.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
 
 
 def _read(one: SentencesAsked, reply: str) -> Verdicts:
@@ -140,29 +140,29 @@ class EntailmentSentences:
 
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
         """As `SentenceJudge.verdicts`."""
-        for one in asked:
+        for answer in asked:
             try:
-                yield self._verdicts(one), ""
+                yield self._verdicts(answer), ""
             except (
                 ForeseenError,
                 OSError,
                 ValueError,
             ) as error:  # a server that is gone loses this answer's verdicts, no row
-                yield (None,) * len(one.sentences), f"entailment: {error}"[:300]
+                yield (None,) * len(answer.sentences), f"entailment: {error}"[:300]
 
-    def _verdicts(self, one: SentencesAsked) -> Verdicts:
-        pairs = [TextPair(passage.text, text) for text in one.sentences for passage in one.passages]
-        told = iter(self.model.entailments(pairs) if pairs else [])
-        found: list[SentenceVerdict] = []
-        for _ in one.sentences:
-            own = [next(told) for _ in one.passages]
-            if any(each.entailed >= max(each.neutral, each.refuted) for each in own):
-                found.append(SentenceVerdict.SUPPORTED)
-            elif any(each.refuted > max(each.neutral, each.entailed) for each in own):
-                found.append(SentenceVerdict.CONTRADICTORY)
+    def _verdicts(self, answer: SentencesAsked) -> Verdicts:
+        pairs = [TextPair(passage.text, text) for text in answer.sentences for passage in answer.passages]
+        entailments = iter(self.model.entailments(pairs) if pairs else [])
+        verdicts: list[SentenceVerdict] = []
+        for _ in answer.sentences:
+            by_passage = [next(entailments) for _ in answer.passages]
+            if any(each.entailed >= max(each.neutral, each.refuted) for each in by_passage):
+                verdicts.append(SentenceVerdict.SUPPORTED)
+            elif any(each.refuted > max(each.neutral, each.entailed) for each in by_passage):
+                verdicts.append(SentenceVerdict.CONTRADICTORY)
             else:
-                found.append(SentenceVerdict.UNSUPPORTED)
-        return tuple(found)
+                verdicts.append(SentenceVerdict.UNSUPPORTED)
+        return tuple(verdicts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,8 +44,8 @@ class GroundingAnswerRun(Run):
         prompts = read_grounding_prompts(self.prompts)
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
         with rows_output(self, self.out, inputs=[self.questions], force=self.force) as output:
-            found = list(islice(read_grounded(self.questions, on_reject=output.rejected.append), self.limit))
-            if not found:
+            samples = list(islice(read_grounded(self.questions, on_reject=output.rejected.append), self.limit))
+            if not samples:
                 raise UsageError(f"{self.questions} has no question with passages")
 
             def ask(sample: GroundedSample) -> Request:
@@ -61,7 +61,7 @@ class GroundingAnswerRun(Run):
                     form: RequestForm[GroundedSample, str] = RequestForm(
                         model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
                     )
-                    for sample, outcome in form.run(found):
+                    for sample, outcome in form.run(samples):
                         output.counts["answered" if outcome.value is not None else "unanswered"] += 1
                         yield {"id": sample.id, "answer": outcome.value, "failed": outcome.failed or None}
 

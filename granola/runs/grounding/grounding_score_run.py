@@ -130,24 +130,24 @@ class AnswersScored:
             print(self.signature)
         report_rejects(str(self.settings.judged[0]), self.rejected)
 
-    def _show_system(self, name: str, own: Mapping[str, Estimate]) -> None:
+    def _show_system(self, name: str, report: Mapping[str, Estimate]) -> None:
         print(f"{name}, {self.unjudged[name]:,} answers not judged in full")
-        if not own["E"].n:
+        if not report["E"].n:
             print("  no answer was judged for eligibility, so E, F and RAF are of none")
-        for score, one in own.items():
+        for score, estimate in report.items():
             if not score.startswith("cited"):
-                print(f"  {score:26}{shown(one)}")
+                print(f"  {score:26}{shown(estimate)}")
         if self.deflections_unjudged[name]:
             print(f"  {self.deflections_unjudged[name]:,} answers are in no deflection score: not judged")
         print("  citations, over answerable questions")
         for whose in ("cited", "cited-relevant strict", "cited-relevant wide"):
-            if own[f"{whose} pooled_f1"].n:
+            if report[f"{whose} pooled_f1"].n:
                 against = "the reference's" if whose == "cited" else whose.removeprefix("cited-")
                 for way, label in _WAYS.items():
-                    print(f"  against {against + ', ' + label:40}{shown(own[f'{whose} {way}'])}")
+                    print(f"  against {against + ', ' + label:40}{shown(report[f'{whose} {way}'])}")
         for by, found in self.slices[name].items():
-            for key, one in found.items():
-                print(f"  {self.settings.sliced}, {by} {key[:40]:20}{shown(one)}")
+            for key, estimate in found.items():
+                print(f"  {self.settings.sliced}, {by} {key[:40]:20}{shown(estimate)}")
         for reading, standings in self.ladders.get(name, {}).items():
             for key, share in standings.items():
                 if key not in _NO_SHARE:
@@ -164,24 +164,29 @@ class AnswersScored:
             "judges": {name: list(signatures) for name, signatures in self.judges.items()},
             "unjudged": dict(self.unjudged),
             "deflections_unjudged": dict(self.deflections_unjudged),
-            "systems": {name: {key: one.to_json() for key, one in own.items()} for name, own in self.reports.items()},
+            "systems": {
+                name: {key: one.to_json() for key, one in by_name.items()} for name, by_name in self.reports.items()
+            },
             "slices": {
-                name: {by: {key: one.to_json() for key, one in found.items()} for by, found in own.items()}
-                for name, own in self.slices.items()
+                name: {by: {key: one.to_json() for key, one in found.items()} for by, found in by_name.items()}
+                for name, by_name in self.slices.items()
             },
             "ladders": {
                 name: {
                     reading: {key: one if key in _NO_SHARE else one.to_json() for key, one in found.items()}
-                    for reading, found in own.items()
+                    for reading, found in by_name.items()
                 }
-                for name, own in self.ladders.items()
+                for name, by_name in self.ladders.items()
             },
             "tests": [{**test.to_json(), "note": self._judged_apart(test) or None} for test in self.tests],
         }
 
     def _judged_apart(self, test: Difference) -> str:
-        """Which judge is whose, where two systems were judged by different ones; else ""."""
-        if self.judges[test.first] == self.judges[test.second]:
+        """Which judge is whose, where two systems were judged by different ones, ladders apart; else ""."""
+        first, second = (
+            {judge.partition("|ladders:")[0] for judge in self.judges[name]} for name in (test.first, test.second)
+        )
+        if first == second:
             return ""
         whose = "; ".join(
             f"{name}: {' '.join(f'[{judge}]' for judge in self.judges[name]) or 'not told'}"
@@ -204,8 +209,8 @@ def signed(how: GroundingSettings, judges: Mapping[str, Sequence[str]]) -> str:
     return "|".join([str(how), *(f"judge:[{judge}]" for judge in everyone)])
 
 
-def shown(one: Estimate) -> str:
+def shown(estimate: Estimate) -> str:
     """A score in a table of the terminal."""
-    if math.isnan(one.value):
-        return f"{'-':>7}  n {one.n:,}"
-    return f"{one.value:7.4f}  [{one.interval.low:.4f}, {one.interval.high:.4f}]  n {one.n:,}"
+    if math.isnan(estimate.value):
+        return f"{'-':>7}  n {estimate.n:,}"
+    return f"{estimate.value:7.4f}  [{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]  n {estimate.n:,}"
