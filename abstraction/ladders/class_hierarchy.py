@@ -13,12 +13,15 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from weakref import WeakKeyDictionary
 
+from abstraction.descriptions.attested_words import common_occupations
 from abstraction.evidence import joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import takes_back
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import Evidence
+from kg.store.protocol import Store
+from kg.terms import normalise
 from kg.walks.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
@@ -92,10 +95,12 @@ class Climbing:
 def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
     """A test whether enough entities of the whole source have the class as value of `prop`.
 
-    `minimum` None takes the measured threshold, scaled to the source's size and never below one.
+    `minimum` None takes the measured threshold, scaled to the source's size and never below one. Of what services gave
+    nobody knows the whole source's counts: there everyday names of occupations are used as well.
     """
     memory: dict[str, bool] = {}
     need, store = minimum, graph.store  # the graph itself would never be let go by a weak dictionary with such values
+    everyday = common_occupations() if prop == "P106" and _is_fetched(store) else frozenset()
 
     def test(qid: str) -> bool:
         nonlocal need
@@ -103,10 +108,23 @@ def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Cal
             total = store.property_counts([prop]).get(prop, 0)
             need = max(1, min(USES, math.ceil(total * USES / USES_OF)))
         if qid not in memory:
-            memory[qid] = store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
+            enough = store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
+            memory[qid] = enough or bool(everyday and _label(store, qid) in everyday)
         return memory[qid]
 
     return test
+
+
+def _is_fetched(store: Store) -> bool:
+    """Whether a snapshot counts no more than what services gave."""
+    return store.manifest().get("source_kind") in ("api", "sparql")
+
+
+def _label(store: Store, qid: str) -> str:
+    """The English label of an entity, normalised."""
+    entity = store.entities([qid], languages=("en", "mul"), properties=()).get(qid)
+    labels = entity.labels if entity is not None else {}
+    return normalise(labels.get("en") or labels.get("mul") or "")
 
 
 @dataclass(frozen=True, slots=True)
