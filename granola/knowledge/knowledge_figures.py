@@ -35,18 +35,18 @@ def figure_lines(files: Sequence[JudgedFile], *, times: int, seed: int) -> dict[
     `popularity` and `sentences` have a line a file and system (Figure 2), `pieces` one with and one without the
     reference where files were judged with different numbers of pieces (Figure 4), `size` one a score (Figure 3).
     """
-    found: dict[str, dict[str, Line]] = {}
+    figures: dict[str, dict[str, Line]] = {}
     for by in ("popularity", "sentences"):
         lines: dict[str, Line] = {}
         for file in files:
             for system in sorted({str(row.get("system") or "") for row in file.rows}):
-                own = [row for row in file.rows if str(row.get("system") or "") == system]
-                told = slices(own, by, "factuality", times=times, seed=seed)
-                if told:
+                rows = [row for row in file.rows if str(row.get("system") or "") == system]
+                estimates = slices(rows, by, "factuality", times=times, seed=seed)
+                if estimates:
                     name = " ".join(filter(None, (file.name if len(files) > 1 else "", system))) or file.name
-                    lines[name] = [(float(at), one) for at, one in told.items()]
+                    lines[name] = [(float(at), estimate) for at, estimate in estimates.items()]
         if lines:
-            found[by] = lines
+            figures[by] = lines
     if len({file.pieces for file in files if file.pieces is not None}) > 1:
         by_reference: dict[str, list[tuple[float, Estimate]]] = {}
         for file in files:
@@ -55,10 +55,10 @@ def figure_lines(files: Sequence[JudgedFile], *, times: int, seed: int) -> dict[
                 by_reference.setdefault(name, []).append(
                     (float(file.pieces), mean_estimate(values, times=times, seed=seed))
                 )
-        found["pieces"] = {name: sorted(points, key=lambda point: point[0]) for name, points in by_reference.items()}
+        figures["pieces"] = {name: sorted(points, key=lambda point: point[0]) for name, points in by_reference.items()}
     sized = [file for file in files if file.size is not None]
     if len(sized) > 1:
-        found["size"] = {
+        figures["size"] = {
             score: sorted(
                 (
                     (float(file.size or 0), mean_estimate(values, times=times, seed=seed))
@@ -70,7 +70,7 @@ def figure_lines(files: Sequence[JudgedFile], *, times: int, seed: int) -> dict[
             for score in SCORES
             if any(_values(file, score) for file in sized)
         }
-    return found
+    return figures
 
 
 _AXES = {
@@ -89,19 +89,19 @@ def drawn_figures(lines: Mapping[str, Mapping[str, Line]]) -> dict[str, bytes]:
 
     drawn = {}
     with matplotlib.rc_context(STYLE):
-        for name, own in lines.items():
+        for name, lines_of_figure in lines.items():
             figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
             axes = figure.subplots()
-            for at, (label, points) in enumerate(own.items()):
+            for at, (label, points) in enumerate(lines_of_figure.items()):
                 places = [place for place, _ in points]
-                axes.plot(places, [one.value for _, one in points], label=plain(label), **look(at))
-                low, high = ([getattr(one.interval, end) for _, one in points] for end in ("low", "high"))
+                axes.plot(places, [estimate.value for _, estimate in points], label=plain(label), **look(at))
+                low, high = ([getattr(estimate.interval, end) for _, estimate in points] for end in ("low", "high"))
                 axes.fill_between(places, low, high, color=look(at)["color"], alpha=0.15, linewidth=0)
             axes.set_xlabel(_AXES[name][0])
             axes.set_ylabel(_AXES[name][1])
             if name == "size":
                 axes.set_xscale("log")
-            if len(own) > 1:
+            if len(lines_of_figure) > 1:
                 legend(figure)
             out = io.StringIO()
             figure.savefig(out, format="svg", metadata={"Date": None})

@@ -24,7 +24,7 @@ from granola.knowledge.knowledge_items import LISTS, TEXTS, KnowledgeItem
 COLUMNS_ENDINGS = (".txt", ".tsv")
 TURN = "[SEP]"
 LONGEST_LINE = 1 << 20  # bytes
-_OWN = {"id", "candidate", "views", "schema_version", *TEXTS, *LISTS}
+_FIELDS = {"id", "candidate", "views", "schema_version", *TEXTS, *LISTS}
 
 
 def has_columns(path: Path | str) -> bool:
@@ -58,8 +58,8 @@ def read_items(
         if isinstance(item, RejectedRow):
             on_reject(item)
         elif item.key in seen:
-            told = f"id {item.id!r} of system {item.system!r}, candidate {item.candidate}, is there already"
-            on_reject(RejectedRow(source=item.source, reason=told, excerpt=excerpt(item.knowledge), id=item.id))
+            reason = f"id {item.id!r} of system {item.system!r}, candidate {item.candidate}, is there already"
+            on_reject(RejectedRow(source=item.source, reason=reason, excerpt=excerpt(item.knowledge), id=item.id))
         else:
             seen.add(item.key)
             yield item
@@ -80,30 +80,30 @@ def _of_record(record: Record | RejectedRow) -> KnowledgeItem | RejectedRow:
 
 def item_of(data: Any, *, source: str) -> KnowledgeItem:
     """An item of a JSON object; "question" is read as "query". Raises ValueError with what is wrong."""
-    given = dict(data)
-    if "query" not in given and "question" in given:
-        given["query"] = given.pop("question")
+    record = dict(data)
+    if "query" not in record and "question" in record:
+        record["query"] = record.pop("question")
     for name in ("id", "query"):
-        if not isinstance(given.get(name), str | int) or not str(given[name]).strip():
+        if not isinstance(record.get(name), str | int) or not str(record[name]).strip():
             raise ValueError(f'no "{name}": a text is needed')
-    fields: dict[str, Any] = {"id": str(given["id"]), "source": source}
+    fields: dict[str, Any] = {"id": str(record["id"]), "source": source}
     for name in TEXTS:
-        value = given.get(name)
+        value = record.get(name)
         if value is not None and not isinstance(value, str):
             raise ValueError(f'"{name}" is {excerpt(str(value))}; a text is allowed')
         fields[name] = value or ""
     for name in LISTS:
-        value = given.get(name)
+        value = record.get(name)
         several = [value] if isinstance(value, str) else value or []
-        if not isinstance(several, list) or not all(isinstance(one, str) for one in several):
+        if not isinstance(several, list) or not all(isinstance(text, str) for text in several):
             raise ValueError(f'"{name}" is {excerpt(str(value))}; a text or an array of texts is allowed')
-        fields[name] = tuple(one for one in several if one.strip())
-    candidate, views = given.get("candidate", 0), given.get("views")
+        fields[name] = tuple(text for text in several if text.strip())
+    candidate, views = record.get("candidate", 0), record.get("views")
     if not isinstance(candidate, int) or isinstance(candidate, bool) or candidate < 0:
         raise ValueError(f'"candidate" is {excerpt(str(candidate))}; a whole number from 0 is allowed')
     if views is not None and (not _is_number(views) or views < 0):
         raise ValueError(f'"views" is {excerpt(str(views))}; a number from 0 is allowed')
-    extra = {name: value for name, value in given.items() if name not in _OWN}
+    extra = {name: value for name, value in record.items() if name not in _FIELDS}
     return KnowledgeItem(**fields, candidate=candidate, views=views, extra=extra)
 
 
@@ -114,16 +114,16 @@ def _is_number(value: object) -> bool:
 def _of_columns(
     path: Path, texts: Path | str | None, documents: Path | str | None
 ) -> Iterator[KnowledgeItem | RejectedRow]:
-    beside = [None if one is None else iter(_lines(Path(one))) for one in (texts, documents)]
+    beside = [None if file is None else iter(_lines(Path(file))) for file in (texts, documents)]
     number = 0
     for number, line in enumerate(_lines(path), 1):
         source = f"{path}:{number}"
-        own, found = (None if one is None else next(one, None) for one in beside)
-        for lines, told, name in zip(beside, (own, found), (texts, documents), strict=True):
-            if lines is not None and told is None:
+        text, retrieved = (None if lines is None else next(lines, None) for lines in beside)
+        for lines, line_beside, name in zip(beside, (text, retrieved), (texts, documents), strict=True):
+            if lines is not None and line_beside is None:
                 raise RowError(f"{name} ends before line {number}, {path} does not: one line for each item is needed")
         try:
-            yield _item(line, own, found, source, number)
+            yield _item(line, text, retrieved, source, number)
         except ValueError as error:
             yield RejectedRow(source=source, reason=str(error), excerpt=excerpt(line))
     for lines, name in zip(beside, (texts, documents), strict=True):
@@ -133,7 +133,9 @@ def _of_columns(
         raise RowError(f"{path} is empty")
 
 
-def _item(line: bytes, own: bytes | None, found: bytes | None, source: str, number: int) -> KnowledgeItem:
+def _item(
+    line: bytes, text_line: bytes | None, documents_line: bytes | None, source: str, number: int
+) -> KnowledgeItem:
     cells = _text(line, "the line").split("\t")
     if len(cells) != 4:
         raise ValueError(f"{len(cells)} columns; four are needed: topic, query, knowledge, response, parted by tabs")
@@ -146,10 +148,10 @@ def _item(line: bytes, own: bytes | None, found: bytes | None, source: str, numb
         topic=topic,
         query=turns[-1],
         context=tuple(turns[:-1]),
-        knowledge=knowledge if own is None else _text(own, "the text beside it").strip(),
+        knowledge=knowledge if text_line is None else _text(text_line, "the text beside it").strip(),
         reference=knowledge,
         gold=(response,) if response else (),
-        evidence=() if found is None else _documents(found),
+        evidence=() if documents_line is None else _documents(documents_line),
         source=source,
     )
 
@@ -159,14 +161,14 @@ def _documents(line: bytes) -> tuple[str, ...]:
     if not text.startswith("["):
         return tuple(part.strip() for part in text.split("\t") if part.strip())
     try:
-        told = orjson.loads(text)
+        entries = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise ValueError("its documents begin with [ but are no JSON array; write texts in double quotes") from error
-    found = [one.get("text") if isinstance(one, dict) else one for one in told]
-    texts = [one for one in found if isinstance(one, str)]
-    if len(texts) < len(found):
+    values = [entry.get("text") if isinstance(entry, dict) else entry for entry in entries]
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) < len(values):
         raise ValueError('its documents are no texts, nor objects with "text"')
-    return tuple(one.strip() for one in texts if one.strip())
+    return tuple(passage.strip() for passage in texts if passage.strip())
 
 
 def _text(line: bytes, what: str) -> str:

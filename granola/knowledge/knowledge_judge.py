@@ -68,7 +68,7 @@ class JudgeModels:
     def identities(self) -> dict[str, Any]:
         """Those that there are, by their parts."""
         parts = ("entailment", "relevance", "causal", "reader", "coherence")
-        return {name: dict(one.identity) for name in parts if (one := getattr(self, name)) is not None}
+        return {name: dict(model.identity) for name in parts if (model := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,18 +86,18 @@ class ScoredKnowledge:
 
     def to_json(self) -> dict[str, Any]:
         """The item's own fields, the scores, and each sentence with its vector."""
-        told = {**self.item.to_json(), "scores": dict(self.scores)}
+        record = {**self.item.to_json(), "scores": dict(self.scores)}
         if self.label is not None:
-            told["factuality_label"] = self.label
-            told["sentences"] = [
-                {"text": one.text, "entailed": one.vector.entailed, "neutral": one.vector.neutral,
-                 "refuted": one.vector.refuted, "piece": one.piece} for one in self.sentences
+            record["factuality_label"] = self.label
+            record["sentences"] = [
+                {"text": sentence.text, "entailed": sentence.vector.entailed, "neutral": sentence.vector.neutral,
+                 "refuted": sentence.vector.refuted, "piece": sentence.piece} for sentence in self.sentences
             ]  # fmt: skip
-        return told | ({"notes": list(self.notes)} if self.notes else {})
+        return record | ({"notes": list(self.notes)} if self.notes else {})
 
 
 @dataclass(slots=True)
-class _Work:
+class _Judgement:
     item: KnowledgeItem
     sentences: list[str]
     scores: dict[str, float | None] = field(default_factory=dict)
@@ -138,170 +138,196 @@ class KnowledgeJudge:
     @property
     def identity(self) -> dict[str, Any]:
         """All that scores depend on besides the items."""
-        own = self.settings
+        settings = self.settings
         return {
             "models": self.models.identities,
             "evidence": dict(self._evidence.identity),
             "prompts": hash_of(self._prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
-            "aggregation": str(own.aggregation), "pieces": own.pieces, "randoms": own.randoms,
-            "validity": str(own.validity), "entities": own.entities, "seed": own.seed, "language": own.language,
+            "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
+            "validity": str(settings.validity), "entities": settings.entities, "seed": settings.seed,
+            "language": settings.language,
         }  # fmt: skip
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
-        work = [_Work(item, parted(item.knowledge, self.settings.language)) for item in items]
-        for one in work:
-            if not one.item.knowledge.strip():
-                one.notes.append("the knowledge is empty")
-        self._factuality(work)
-        self._relevance(work)
-        self._coherence(work)
-        self._informativeness(work)
-        self._helpfulness(work)
-        self._validity(work)
+        judgements = [_Judgement(item, parted(item.knowledge, self.settings.language)) for item in items]
+        for judgement in judgements:
+            if not judgement.item.knowledge.strip():
+                judgement.notes.append("the knowledge is empty")
+        self._factuality(judgements)
+        self._relevance(judgements)
+        self._coherence(judgements)
+        self._informativeness(judgements)
+        self._helpfulness(judgements)
+        self._validity(judgements)
         if self.settings.baselines:
-            self._baselines(work)
+            self._baselines(judgements)
         return [
-            ScoredKnowledge(item=one.item, scores=one.scores, label=one.label, sentences=one.judged, notes=one.notes)
-            for one in work
+            ScoredKnowledge(
+                item=judgement.item,
+                scores=judgement.scores,
+                label=judgement.label,
+                sentences=judgement.judged,
+                notes=judgement.notes,
+            )
+            for judgement in judgements
         ]
 
-    def _factuality(self, work: Sequence[_Work]) -> None:
+    def _factuality(self, judgements: Sequence[_Judgement]) -> None:
         model = self.models.entailment
         if model is None:
             return
-        pieces = [self._evidence.pieces(one.item, one.sentences, self.settings.pieces) for one in work]
+        pieces = [
+            self._evidence.pieces(judgement.item, judgement.sentences, self.settings.pieces) for judgement in judgements
+        ]
         whole = iter(
-            judged([s for one in work for s in one.sentences], [own for found in pieces for own in found], model)
+            judged(
+                [s for judgement in judgements for s in judgement.sentences],
+                [of_sentence for of_text in pieces for of_sentence in of_text],
+                model,
+            )
         )
-        for one in work:
-            one.judged = [next(whole) for _ in one.sentences]
-            if lacking := sum(sentence.piece is None for sentence in one.judged):
-                one.notes.append(f"{lacking} of {len(one.judged)} sentences without evidence")
-            vector = aggregated([sentence.vector for sentence in one.judged], self.settings.aggregation)
-            one.label = label_of(vector)
-            one.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
+        for judgement in judgements:
+            judgement.judged = [next(whole) for _ in judgement.sentences]
+            if lacking := sum(sentence.piece is None for sentence in judgement.judged):
+                judgement.notes.append(f"{lacking} of {len(judgement.judged)} sentences without evidence")
+            vector = aggregated([sentence.vector for sentence in judgement.judged], self.settings.aggregation)
+            judgement.label = label_of(vector)
+            judgement.scores |= {
+                "factuality": vector.entailed,
+                "non_verified": vector.neutral,
+                "refuted": vector.refuted,
+            }
 
-    def _relevance(self, work: Sequence[_Work]) -> None:
+    def _relevance(self, judgements: Sequence[_Judgement]) -> None:
         if self.models.relevance is None:
             return
-        there = [one for one in work if one.item.knowledge.strip()]
-        pairs = [QueryPassage(one.item.query, one.item.knowledge) for one in there]
-        found = dict(zip(map(id, there), self.models.relevance.relevances(pairs) if pairs else [], strict=True))
-        for one in work:
-            one.score("relevance", found.get(id(one), 0.0))
+        there = [judgement for judgement in judgements if judgement.item.knowledge.strip()]
+        pairs = [QueryPassage(judgement.item.query, judgement.item.knowledge) for judgement in there]
+        relevances = dict(zip(map(id, there), self.models.relevance.relevances(pairs) if pairs else [], strict=True))
+        for judgement in judgements:
+            judgement.score("relevance", relevances.get(id(judgement), 0.0))
 
-    def _coherence(self, work: Sequence[_Work]) -> None:
+    def _coherence(self, judgements: Sequence[_Judgement]) -> None:
         if self.models.causal is not None:
-            asked = [Continuation("", text) for one in work for text in one.sentences]
+            asked = [Continuation("", text) for judgement in judgements for text in judgement.sentences]
             scores = iter(self.models.causal.token_scores(asked) if asked else [])
-            for one in work:
-                own = [next(scores) for _ in one.sentences]
-                if any(math.isnan(each.mean) for each in own):
-                    one.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-                one.scores["coherence_sentence"] = sentence_coherence(own)
+            for judgement in judgements:
+                of_sentences = [next(scores) for _ in judgement.sentences]
+                if any(math.isnan(sentence_scores.mean) for sentence_scores in of_sentences):
+                    judgement.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
+                judgement.scores["coherence_sentence"] = sentence_coherence(of_sentences)
         if self.models.coherence is not None:
-            there = [one for one in work if one.sentences]
-            found = self.models.coherence.coherences([one.sentences for one in there]) if there else []
-            by_item = dict(zip(map(id, there), found, strict=True))
-            for one in work:
-                one.score("coherence_paragraph", by_item.get(id(one), 0.0))
-        for one in work:
-            both = [one.scores.get(name) for name in ("coherence_sentence", "coherence_paragraph")]
+            there = [judgement for judgement in judgements if judgement.sentences]
+            coherences = self.models.coherence.coherences([judgement.sentences for judgement in there]) if there else []
+            by_item = dict(zip(map(id, there), coherences, strict=True))
+            for judgement in judgements:
+                judgement.score("coherence_paragraph", by_item.get(id(judgement), 0.0))
+        for judgement in judgements:
+            both = [judgement.scores.get(name) for name in ("coherence_sentence", "coherence_paragraph")]
             if all(value is not None for value in both):
-                one.scores["coherence_greater"] = max(value for value in both if value is not None)
+                judgement.scores["coherence_greater"] = max(value for value in both if value is not None)
 
-    def _informativeness(self, work: Sequence[_Work]) -> None:
+    def _informativeness(self, judgements: Sequence[_Judgement]) -> None:
         if self.models.causal is None:
             return
         prompt = self._prompts[GIVEN_QUERY.name]
         asked = [
-            Continuation(as_text(prompt, {"query": one.item.query}), f" {one.item.knowledge}" if one.sentences else "")
-            for one in work
+            Continuation(
+                as_text(prompt, {"query": judgement.item.query}),
+                f" {judgement.item.knowledge}" if judgement.sentences else "",
+            )
+            for judgement in judgements
         ]
-        for one, scores in zip(work, self.models.causal.token_scores(asked), strict=True):
-            if one.sentences and math.isnan(scores.mean):
-                one.notes.append("informativeness: the model gave no number")
-            one.scores["informativeness"] = informativeness(scores)
+        for judgement, scores in zip(judgements, self.models.causal.token_scores(asked), strict=True):
+            if judgement.sentences and math.isnan(scores.mean):
+                judgement.notes.append("informativeness: the model gave no number")
+            judgement.scores["informativeness"] = informativeness(scores)
 
-    def _helpfulness(self, work: Sequence[_Work]) -> None:
+    def _helpfulness(self, judgements: Sequence[_Judgement]) -> None:
         if self.models.reader is None:
             return
         prompt = self._prompts[GIVEN_KNOWLEDGE.name]
         asked: list[Continuation] = []
         numbers: list[int] = []
-        for one in work:
+        for judgement in judgements:
             randoms = random_texts(
-                one.item.knowledge, self._pool, self.settings.randoms, seed=self.settings.seed, key=one.item.key
+                judgement.item.knowledge,
+                self._pool,
+                self.settings.randoms,
+                seed=self.settings.seed,
+                key=judgement.item.key,
             )
-            texts = [one.item.knowledge, *randoms] if one.item.gold else []
+            texts = [judgement.item.knowledge, *randoms] if judgement.item.gold else []
             numbers.append(len(texts))
             asked += [
-                Continuation(as_text(prompt, {"query": one.item.query, "knowledge": text}), f" {one.item.gold[0]}")
+                Continuation(
+                    as_text(prompt, {"query": judgement.item.query, "knowledge": text}), f" {judgement.item.gold[0]}"
+                )
                 for text in texts
             ]
         scores = iter(self.models.reader.token_scores(asked) if asked else [])
-        for one, number in zip(work, numbers, strict=True):
-            own = [next(scores) for _ in range(number)]
-            if not own:
-                one.scores |= {"helpfulness": None, "helpfulness_raw": None}
-                one.notes.append("helpfulness: no gold answer")
+        for judgement, number in zip(judgements, numbers, strict=True):
+            of_texts = [next(scores) for _ in range(number)]
+            if not of_texts:
+                judgement.scores |= {"helpfulness": None, "helpfulness_raw": None}
+                judgement.notes.append("helpfulness: no gold answer")
                 continue
-            found = helpfulness(own[0], own[1:])
-            if found.raw is None:
-                one.notes.append("helpfulness: no other text to compare with, or no number")
-            one.scores |= {"helpfulness": found.score, "helpfulness_raw": found.raw}
+            measured = helpfulness(of_texts[0], of_texts[1:])
+            if measured.raw is None:
+                judgement.notes.append("helpfulness: no other text to compare with, or no number")
+            judgement.scores |= {"helpfulness": measured.score, "helpfulness_raw": measured.raw}
 
-    def _validity(self, work: Sequence[_Work]) -> None:
+    def _validity(self, judgements: Sequence[_Judgement]) -> None:
         model = self.models.entailment
         if model is None or not self._answered:
             return
         span = self.settings.validity is AnswerForm.SPAN
         pairs: list[list[TextPair]] = []
-        for one in work:
-            item = one.item
+        for judgement in judgements:
+            item = judgement.item
             if not item.answer.strip():
                 pairs.append([])
             elif span:
                 pairs.append([TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold])
             else:
-                (found,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
-                pairs.append([TextPair(piece, item.answer) for piece in found])
-        given = [pair for own in pairs for pair in own]
-        vectors = iter(model.entailments(given) if given else [])
-        for one, asked in zip(work, pairs, strict=True):
+                (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
+                pairs.append([TextPair(piece, item.answer) for piece in pieces])
+        every_pair = [pair for of_answer in pairs for pair in of_answer]
+        vectors = iter(model.entailments(every_pair) if every_pair else [])
+        for judgement, asked in zip(judgements, pairs, strict=True):
             shares = [vector.entailed for vector in (next(vectors) for _ in asked) if is_number(vector)]
-            if span and not one.item.gold:
-                one.scores["validity"] = None
-                one.notes.append("validity: no gold answer")
+            if span and not judgement.item.gold:
+                judgement.scores["validity"] = None
+                judgement.notes.append("validity: no gold answer")
                 continue
             if not shares:
-                one.notes.append("validity: no answer, no evidence or no number counts 0")
-            one.scores["validity"] = max(shares, default=0.0)
+                judgement.notes.append("validity: no answer, no evidence or no number counts 0")
+            judgement.scores["validity"] = max(shares, default=0.0)
 
-    def _baselines(self, work: Sequence[_Work]) -> None:
+    def _baselines(self, judgements: Sequence[_Judgement]) -> None:
         finder = entity_finder(self.settings.entities)
-        for one in work:
-            item = one.item
+        for judgement in judgements:
+            item = judgement.item
             if item.reference.strip():
-                one.scores["he_negated"] = hallucinated_entities(one.sentences, item.reference, finder)
-                one.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
+                judgement.scores["he_negated"] = hallucinated_entities(judgement.sentences, item.reference, finder)
+                judgement.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
             if item.gold and self._answered:
-                one.scores["answer_em"] = answer_em(item.answer, item.gold)
-                one.scores["answer_f1"] = answer_f1(item.answer, item.gold)
+                judgement.scores["answer_em"] = answer_em(item.answer, item.gold)
+                judgement.scores["answer_f1"] = answer_f1(item.answer, item.gold)
         model = self.models.entailment
-        there = [one for one in work if one.item.reference.strip()]
+        there = [judgement for judgement in judgements if judgement.item.reference.strip()]
         if model is None or not there:
             return
-        whole = entailment_ratios([(one.item.knowledge, one.item.reference) for one in there], model)
+        whole = entailment_ratios([(judgement.item.knowledge, judgement.item.reference) for judgement in there], model)
         parts = iter(
             judged(
-                [text for one in there for text in one.sentences],
-                [[one.item.reference] for one in there for _ in one.sentences],
+                [text for judgement in there for text in judgement.sentences],
+                [[judgement.item.reference] for judgement in there for _ in judgement.sentences],
                 model,
             )
         )
-        for one, ratio in zip(there, whole, strict=True):
-            one.scores["entailment_ratio"] = ratio
-            own = [next(parts).vector for _ in one.sentences]
-            one.scores["nli_decompose"] = aggregated(own, self.settings.aggregation).entailed
+        for judgement, ratio in zip(there, whole, strict=True):
+            judgement.scores["entailment_ratio"] = ratio
+            vectors = [next(parts).vector for _ in judgement.sentences]
+            judgement.scores["nli_decompose"] = aggregated(vectors, self.settings.aggregation).entailed

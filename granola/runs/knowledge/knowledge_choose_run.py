@@ -53,12 +53,12 @@ class KnowledgeChooseRun(Run):
             rows = read_judged(self.judged, on_reject=output.rejected.append)
             gamma = Coefficients() if self.coefficients is None else read(self.coefficients)
             if self.fit is not None:
-                told = [
+                targets = [
                     (row["scores"], float(row["scores"][self.fit]))
                     for row in rows
                     if row["scores"].get(self.fit) is not None and all(name in row["scores"] for name in PARTS)
                 ]
-                gamma = fitted(told)
+                gamma = fitted(targets)
             groups: dict[Any, list[dict[str, Any]]] = {}
             if self.best is not None:
                 ordered = sorted(rows, key=lambda row: (str(row.get("system") or ""), row["id"]))
@@ -71,15 +71,15 @@ class KnowledgeChooseRun(Run):
             pairs: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = []
             for group in groups.values():
                 qualities = [gamma.quality(row["scores"]) for row in group]
-                own = best_places(qualities, self.best) if self.best is not None else [best_of(qualities)]
-                chosen += [{**group[at], "quality": qualities[at]} for at in own]
-                pairs.append(([group[at] for at in own], group))
+                places = best_places(qualities, self.best) if self.best is not None else [best_of(qualities)]
+                chosen += [{**group[at], "quality": qualities[at]} for at in places]
+                pairs.append(([group[at] for at in places], group))
             output.write(iter(chosen))
             output.more["coefficients"] = dict(zip(PARTS, gamma.values, strict=True))
         lines = list(self._lines(pairs))
         shown = ", ".join(f"{name} {value:.3f}" for name, value in zip(PARTS, gamma.values, strict=True))
-        told_of = f"{count(len(chosen), 'text')} of {len(rows):,} chosen; coefficients {shown}"
-        return output.ended(told_of, *lines, source=self.judged)
+        headline = f"{count(len(chosen), 'text')} of {len(rows):,} chosen; coefficients {shown}"
+        return output.ended(headline, *lines, source=self.judged)
 
     def _lines(self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]) -> Iterator[str]:
         from granola import __version__
@@ -88,20 +88,21 @@ class KnowledgeChooseRun(Run):
         names = dict.fromkeys(name for _, group in pairs for row in group for name in row["scores"])
         yield f"{'score':<24}{'chosen':>9}{'random':>9}{'gain':>9}  95 % interval of the gain"
         for name in names:
-            gains, own, other = [], [], []
+            gains, chosen_values, random_means = [], [], []
             for chosen, group in pairs:
                 best = [row["scores"][name] for row in chosen if row["scores"].get(name) is not None]
                 every = [row["scores"][name] for row in group if row["scores"].get(name) is not None]
                 if not best or not every:
                     continue
                 mean = sum(every) / len(every)  # what a random choice brings on average
-                own += best
-                other += [mean] * len(best)
-                gains += [one - mean for one in best]
+                chosen_values += best
+                random_means += [mean] * len(best)
+                gains += [value - mean for value in best]
             if gains:
                 gain = mean_estimate(gains, times=self.resamples, seed=self.seed)
+                at_best, at_random = (sum(values) / len(values) for values in (chosen_values, random_means))
                 yield (
-                    f"{name:<24}{sum(own) / len(own):>9.4f}{sum(other) / len(other):>9.4f}{gain.value:>+9.4f}  "
+                    f"{name:<24}{at_best:>9.4f}{at_random:>9.4f}{gain.value:>+9.4f}  "
                     f"{gain.interval.low:+.4f} to {gain.interval.high:+.4f}, n {gain.n:,}"
                 )
         yield f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}"

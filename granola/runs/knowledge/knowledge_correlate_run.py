@@ -72,9 +72,9 @@ class KnowledgeCorrelateRun(Run):
                 for axis, names in OF_AXIS.items():
                     for name in names:
                         pairs = [
-                            (own[axis], rows[item - 1]["scores"].get(name))
-                            for item, own in rated.items()
-                            if axis in own and system in ("", rows[item - 1].get("system"))
+                            (means[axis], rows[item - 1]["scores"].get(name))
+                            for item, means in rated.items()
+                            if axis in means and system in ("", rows[item - 1].get("system"))
                         ]
                         lines += self._line(system, axis, name, pairs)
         else:
@@ -87,25 +87,29 @@ class KnowledgeCorrelateRun(Run):
                             if system in ("", row.get("system"))
                         ]
                         lines += self._line(system, extrinsic, name, pairs)
-        told = {
-            by: found
+        by_slice = {
+            by: estimates
             for by in ("popularity", "sentences")
-            if (found := slices(rows, by, "factuality", times=self.resamples, seed=self.seed))
+            if (estimates := slices(rows, by, "factuality", times=self.resamples, seed=self.seed))
         }
-        return Correlated(settings=self, lines=lines, agreement=agreement, slices=told, rejected=rejected, n=len(rows))
+        return Correlated(
+            settings=self, lines=lines, agreement=agreement, slices=by_slice, rejected=rejected, n=len(rows)
+        )
 
     def _line(
         self, system: str, independent: str, dependent: str, pairs: Sequence[tuple[float | None, float | None]]
     ) -> list[dict[str, Any]]:
         from granola.knowledge.rank_association import somers_d
 
-        there = [(one, two) for one, two in pairs if one is not None and two is not None]
+        there = [(left, right) for left, right in pairs if left is not None and right is not None]
         if not there:
             return []
-        found = somers_d(
-            [one for one, _ in there], [two for _, two in there], times=self.resamples, seed=self.seed
+        association = somers_d(
+            [left for left, _ in there], [right for _, right in there], times=self.resamples, seed=self.seed
         )  # fmt: skip
-        return [{"system": system or "all", "independent": independent, "dependent": dependent, **found.to_json()}]
+        return [
+            {"system": system or "all", "independent": independent, "dependent": dependent, **association.to_json()}
+        ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,9 +133,9 @@ class Correlated:
         """What someone else needs to repeat the numbers."""
         from granola import __version__
 
-        own = self.settings
+        settings = self.settings
         what = "somers-d:dependent-given-independent"
-        return f"{what}|n:{self.n}|boot:{own.resamples}|seed:{own.seed}|version:{__version__}"
+        return f"{what}|n:{self.n}|boot:{settings.resamples}|seed:{settings.seed}|version:{__version__}"
 
     def show(self) -> None:
         """A table, or JSON."""
@@ -142,9 +146,12 @@ class Correlated:
                 axis: {"kappa": None if math.isnan(kappa) else kappa, "n": n}
                 for axis, (kappa, n) in self.agreement.items()
             }
-            told = {by: {name: one.to_json() for name, one in found.items()} for by, found in self.slices.items()}
+            slices = {
+                by: {name: estimate.to_json() for name, estimate in estimates.items()}
+                for by, estimates in self.slices.items()
+            }
             print_json(
-                {"signature": self.signature, "somers_d": list(self.lines), "agreement": kappas, "slices": told},
+                {"signature": self.signature, "somers_d": list(self.lines), "agreement": kappas, "slices": slices},
                 indent=2,
             )
         else:
@@ -157,11 +164,11 @@ class Correlated:
                 )
             for axis, (kappa, n) in self.agreement.items():
                 print(f"kappa of the raters, {axis}: {_shown(None if math.isnan(kappa) else kappa)} on {n}")
-            for by, found in self.slices.items():
-                for name, one in found.items():
+            for by, estimates in self.slices.items():
+                for name, estimate in estimates.items():
                     print(
-                        f"factuality by {by} {name}: {one.value:.4f}  {one.interval.low:.4f}–{one.interval.high:.4f}"
-                        f"  n {one.n:,}"
+                        f"factuality by {by} {name}: {estimate.value:.4f}  "
+                        f"{estimate.interval.low:.4f}–{estimate.interval.high:.4f}  n {estimate.n:,}"
                     )
             print(self.signature)
         report_rejects(self.settings.judged, self.rejected)

@@ -46,14 +46,14 @@ class KnowledgeDrawRun(Run):
         rejected: list[Any] = []
         files = []
         for at, path in enumerate(self.judged):
-            told = record_of(path).get("arguments", {})
-            pieces = told.get("pieces")
+            arguments = record_of(path).get("arguments", {})
+            pieces = arguments.get("pieces")
             files.append(
                 JudgedFile(
                     name=path.stem,
                     rows=read_judged(path, on_reject=rejected.append),
                     pieces=pieces if isinstance(pieces, int) else None,
-                    reference=told.get("reference") is True,
+                    reference=arguments.get("reference") is True,
                     size=self.size[at] if self.size else None,
                 )
             )
@@ -61,25 +61,25 @@ class KnowledgeDrawRun(Run):
         if not lines:
             raise UsageError("nothing to draw: rows have neither views nor sentences with factuality")
         self.out.mkdir(parents=True, exist_ok=True)
-        made = {**drawn_figures(lines), "figures.csv": _table(lines)}
-        for name, data in made.items():
+        contents = {**drawn_figures(lines), "figures.csv": _table(lines)}
+        for name, data in contents.items():
             place = self.out / name
             if place.exists() and not self.force:
                 raise UsageError(f"{place} exists; give --force to replace it, or another --out")
             with atomic_path(place) as temporary:
                 temporary.write_bytes(data)
-        return FiguresDrawn(files=[self.out / name for name in made], rejected=rejected, source=str(self.judged[0]))
+        return FiguresDrawn(files=[self.out / name for name in contents], rejected=rejected, source=str(self.judged[0]))
 
 
 def _table(lines: Mapping[str, Mapping[str, Sequence[tuple[float, Any]]]]) -> bytes:
     rows = ["figure,line,at,value,low,high,n"]
-    for figure, own in lines.items():
-        for name, points in own.items():
+    for figure, lines_of_figure in lines.items():
+        for name, points in lines_of_figure.items():
             shown = name.replace('"', "'")
-            for at, one in points:
-                numbers = (one.value, one.interval.low, one.interval.high)
+            for at, estimate in points:
+                numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
                 cells = ",".join("" if math.isnan(x) else f"{x:.6f}" for x in numbers)
-                rows.append(f'{figure},"{shown}",{at:g},{cells},{one.n}')
+                rows.append(f'{figure},"{shown}",{at:g},{cells},{estimate.n}')
     return ("\n".join(rows) + "\n").encode()
 
 
