@@ -175,7 +175,7 @@ def build_dataset(
                 raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
             sides = _Sides(rejected=rejected, dropped=dropped, decided=decided)
             built = _assemble(parts, batches, final, settings, cleaner, sides, phrased=phraser is not None)
-        made = {
+        origin = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
             "Version": f"granola-ladders {__version__}, rules {request['rules']}",
@@ -183,7 +183,7 @@ def build_dataset(
         data = f"data/{settings.split}.{settings.format}"
         card = Card(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
-            statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
+            statistics=built.statistics, cleaner=cleaner, columns=built.columns, origin=origin,
             phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
             beside=settings.beside, command=settings.command,
         )  # fmt: skip
@@ -214,8 +214,8 @@ def build_dataset(
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Raise DatasetError where a dataset cannot stand at `out`, or would take another thing's place."""
-    own = resolved(out)
-    if any(own in (place := resolved(path), *place.parents) for path in inputs):
+    target = resolved(out)
+    if any(target in (place := resolved(path), *place.parents) for path in inputs):
         raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
     if not out.exists():
         return
@@ -268,12 +268,12 @@ class _Sides:
 
 def _selected(rows: Iterator[QARow], cleaner: Cleaner, dropped: _Side) -> Iterator[QARow]:
     for row in rows:
-        gone = cleaner.select(one_answer=has_one_answer(row))
-        if gone is None:
+        why = cleaner.select(one_answer=has_one_answer(row))
+        if why is None:
             yield row
         else:
             about = {"id": row.id, "question": row.question, "relation": row.relation, "answer": list(row.answers)}
-            dropped.add(about | {"step": gone.step, "reason": gone.reason})
+            dropped.add(about | {"step": why.step, "reason": why.reason})
 
 
 def _make(
@@ -295,16 +295,16 @@ def _make(
             )
             faulty: list[RejectedRow] = []
             ladders = maker.make_all(batch, on_reject=faulty.append)
-            made = _each("describing", partial(_described, graph=maker.graph), list(ladders), faulty)
+            tiered = _each("describing", partial(_described, graph=maker.graph), list(ladders), faulty)
             lacking = 0
             if phraser is not None:
-                made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
-                lacking = _unanswered(made)
+                tiered = _each("phrasing", partial(_phrased, phraser=phraser), tiered, faulty)
+                lacking = _unanswered(tiered)
             if scorer is not None:
-                scored = _each("scoring", partial(_scored, scorer=scorer), made, faulty)
-                made, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)
+                scored = _each("scoring", partial(_scored, scorer=scorer), tiered, faulty)
+                tiered, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)
                 lacking, unscored = lacking + failed, unscored + failed
-            parts.write(number, [*made, *faulty], whole=not lacking)
+            parts.write(number, [*tiered, *faulty], whole=not lacking)
         number, done = number + 1, done + len(batch)
         if progress is not None:
             progress(done)
@@ -322,11 +322,11 @@ def _each(
         return together
     out: list[T] = []
     for row in rows:
-        made = attempt(stage, work, [row])
-        if isinstance(made, Fault):
-            faulty.append(made.rejected(source=row.source, id=row.id, text=row.question))
+        alone = attempt(stage, work, [row])
+        if isinstance(alone, Fault):
+            faulty.append(alone.rejected(source=row.source, id=row.id, text=row.question))
         else:
-            out += made
+            out += alone
     return out
 
 
@@ -375,7 +375,7 @@ def _assemble(
     phrased: bool,
 ) -> _Assembled:
     statistics, columns, phrasing = Statistics(), Columns(), DecisionCounts()
-    kept = parts.folder / "kept.jsonl"
+    kept_file = parts.folder / "kept.jsonl"
 
     def reject(row: RejectedRow) -> None:
         sides.rejected.add(row.to_json())
@@ -384,8 +384,8 @@ def _assemble(
         """The row's line where it stays; else nothing."""
         if phrased:  # else a field of that name is the questions' own
             phrasing.see(row)
-            for one in log_lines(row):
-                sides.decided.add(one)
+            for decision in log_lines(row):
+                sides.decided.add(decision)
             row = shortened(row)
         clean = cleaner.clean(row)
         if isinstance(clean, Dropped):
@@ -396,7 +396,7 @@ def _assemble(
         return line
 
     staying = 0
-    with kept.open("wb") as stream:
+    with kept_file.open("wb") as stream:
         for row in (row for number in range(batches) for row in parts.rows(number)):
             if isinstance(row, RejectedRow):
                 reject(row)
@@ -412,7 +412,7 @@ def _assemble(
         raise DatasetError(f"no row is left after cleaning ({left}); leave a step out with --without, or see the links")
     data = final / "data"
     data.mkdir()
-    with kept.open("rb") as lines:
+    with kept_file.open("rb") as lines:
         rows = (row for line in lines if isinstance(row := row_of(line), TieredRow))
         path = data / f"{settings.split}.{settings.format}"
         write_data(rows, columns, path, on_reject=reject, on_written=statistics.add)

@@ -26,8 +26,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 def answer_class(row: TieredRow) -> str:
     """What a row asks for: by its relation where it has one, else by the words of its question."""
     relation = table().get(row.relation or "")
-    found = relation.asks if relation else asked_kind(row.question).kind
-    return _CLASSES.get(found, str(found))
+    asks = relation.asks if relation else asked_kind(row.question).kind
+    return _CLASSES.get(asks, str(asks))
 
 
 def link_confidence(row: TieredRow) -> str:
@@ -35,10 +35,10 @@ def link_confidence(row: TieredRow) -> str:
     notes = row.extra.get("links")
     if not isinstance(notes, list) or not notes:
         return NO_ENTITY
-    found = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
-    if len(found) < len(notes) or any(one not in _SURE for one in found):
+    confidences = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
+    if len(confidences) < len(notes) or any(confidence not in _SURE for confidence in confidences):
         return NOT_LINKED
-    return max(found, key=_SURE.index)
+    return max(confidences, key=_SURE.index)
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Overview:
 
     def by_class(self) -> list[tuple[str, str, str, str]]:
         """(class, rows, rows with a ladder, mean levels), the largest class first."""
-        ordered = sorted(self.classes.items(), key=lambda one: (-one[1].rows, one[0]))
+        ordered = sorted(self.classes.items(), key=lambda pair: (-pair[1].rows, pair[0]))
         return [
             (name, f"{count.rows:,}", share_of(count.laddered, count.rows), f"{count.levels / count.rows:.2f}")
             for name, count in ordered
@@ -104,8 +104,8 @@ class Overview:
     def to_json(self) -> dict[str, Any]:
         """All counts as a JSON object."""
         classes = {
-            name: {"rows": one.rows, "laddered": one.laddered, "levels": one.levels}
-            for name, one in sorted(self.classes.items())
+            name: {"rows": count.rows, "laddered": count.laddered, "levels": count.levels}
+            for name, count in sorted(self.classes.items())
         }
         return {"answer_classes": classes, "links": dict(sorted(self.links.items()))}
 
