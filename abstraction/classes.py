@@ -104,7 +104,7 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
 
     Classes met within one step of the nearest anchor all count: a city that is a country too is both.
     """
-    found: dict[str, int] = {}
+    depth_of: dict[str, int] = {}
     known = anchors()
     layer = graph.classes(entity_id)
     seen = set(layer)
@@ -113,29 +113,29 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
         for kind in layer:
             if kind in known:
                 for name in known[kind]:
-                    found.setdefault(name, depth)
+                    depth_of.setdefault(name, depth)
             else:
                 upward.append(kind)
-        if not upward or (found and depth > min(found.values())):
+        if not upward or (depth_of and depth > min(depth_of.values())):
             break
         graph.fetch(upward)
         nxt = [t for c in upward for t in graph.targets(c, "P279")]
         layer = tuple(t for t in dict.fromkeys(nxt) if t not in seen)
         seen.update(layer)
-    if not found:
+    if not depth_of:
         return _class_without_anchor(graph, entity_id)
-    nearest = min(found.values())
-    return frozenset(name for name, depth in found.items() if depth <= nearest + 1)
+    nearest = min(depth_of.values())
+    return frozenset(name for name, depth in depth_of.items() if depth <= nearest + 1)
 
 
 def _class_without_anchor(graph: Graph, entity_id: str) -> frozenset[str]:
     """The class that the description tells; who has an occupation, or no class but a nationality, is a person."""
     description = graph.description(entity_id)
-    told = class_of_description(description) if description else None
+    kind = class_of_description(description) if description else None
     is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
-    if told is None and (graph.targets(entity_id, "P106") or is_anybody):
-        told = "person"
-    return frozenset({told}) if told else frozenset()
+    if kind is None and (graph.targets(entity_id, "P106") or is_anybody):
+        kind = "person"
+    return frozenset({kind}) if kind else frozenset()
 
 
 class Classifier:

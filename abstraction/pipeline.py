@@ -155,7 +155,7 @@ class LadderMaker:
     def made(self, row: QARow) -> MadeRow:
         """The same, with what the question's names tell and what is doubted."""
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
-        row = _told(row)
+        row = _with_relation_of_wording(row)
         described = self._described(row)
         readers = self._readers if described is None else self._readers.with_entity(described)
         return RowMaker(self._tools, readers, row, kind).made()
@@ -165,20 +165,20 @@ class LadderMaker:
         self._readers = self._readers.afresh()
 
     def _described(self, row: QARow) -> Entity | None:
-        qid, said = row.answer_qids[0], row.answer_description
-        if qid is None or said is None:
+        qid, description = row.answer_qids[0], row.answer_description
+        if qid is None or description is None:
             return None
         known = self.graph.entity(qid)
         if known is None:
             language = self.graph.shown_in  # a description in another language is kept, and read by no rule
-            return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: said})
+            return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: description})
         if self.graph.shown_in != self.graph.language:
             return None
-        own = self.graph.description(qid)
+        graph_description = self.graph.description(qid)
         where = row.relation is not None and relation(row.relation).asks in WHERE
-        fuller = normalise(said) not in normalise(own or "") and not where
-        if own is None or fuller or _steps(said) > _steps(own):
-            return replace(known, descriptions={self.graph.language: said})
+        fuller = normalise(description) not in normalise(graph_description or "") and not where
+        if graph_description is None or fuller or _steps(description) > _steps(graph_description):
+            return replace(known, descriptions={self.graph.language: description})
         return None
 
     def bits_of_container(self, qid: str, asked: str) -> float | None:
@@ -192,7 +192,7 @@ class LadderMaker:
         return build(case) if build else []
 
     def _prefetch(self, questions: list[QARow]) -> None:
-        rows, graph = [_told(row) for row in questions], self.graph
+        rows, graph = [_with_relation_of_wording(row) for row in questions], self.graph
         ids = self._mentioned(rows)
         graph.fetch(ids)
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
@@ -227,15 +227,15 @@ def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> I
             yield row
 
 
-def _told(row: QARow) -> QARow:
+def _with_relation_of_wording(row: QARow) -> QARow:
     """The row with the relation that its wording surely asks for, and the subject's name, where it gives none."""
     if row.relation is not None:
         if row.subject_text is None and (subject := subject_of(row.question, row.relation)):
             return replace(row, subject_text=subject)
         return row
-    if (told := read_wording(row.question)).relation is None:
+    if (wording := read_wording(row.question)).relation is None:
         return row
-    return replace(row, relation=told.relation, subject_text=row.subject_text or told.subject)
+    return replace(row, relation=wording.relation, subject_text=row.subject_text or wording.subject)
 
 
 def _steps(description: str) -> int:

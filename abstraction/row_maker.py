@@ -219,14 +219,14 @@ class RowMaker:
         self._note_nothing_new(proposed.nodes, told_in_question, is_trivial)
         label = self._graph.shown_label(answer)
         names = dict.fromkeys((*self._graph.names(answer), *self._graph.shown_names(answer)))
-        nodes, own = clean(
+        nodes, texts_of_answer = clean(
             proposed.nodes,
             relation=asked,
             question=language_of(self._graph.shown_in).with_bare_names(self._row.question),
             answer_names=(label[0] if label else text, text, *names),
             subject=case.subject,
             subject_text=self._row.subject_text,
-            told=told_in_question,
+            from_question=told_in_question,
             is_place=not PLACES.isdisjoint(kinds),
             is_person=self._is_person(answer),
             usual=is_trivial if self._tools.as_asked or asked.id not in table() else None,
@@ -236,11 +236,11 @@ class RowMaker:
         if self._tools.as_asked:
             nodes = self._readers.place_names.spelled(as_asked(nodes, case, certain=link.confidence != "low"))
 
-        def weighed(made: tuple[Level, ...]) -> tuple[Level, ...]:
-            told = self._tools.information.weighed(made, nodes=nodes, asked=asked, kinds=kinds)
-            return self._tools.triviality.weighed(told, case, nodes, named, self._tools.information.of_answer)
+        def weighed(ladder_levels: tuple[Level, ...]) -> tuple[Level, ...]:
+            with_bits = self._tools.information.weighed(ladder_levels, nodes=nodes, asked=asked, kinds=kinds)
+            return self._tools.triviality.weighed(with_bits, case, nodes, named, self._tools.information.of_answer)
 
-        first = _with_aliases(first, own)
+        first = _with_aliases(first, texts_of_answer)
         if beyond := levels(nodes):
             # Who says what is a coarser tier's own name has said the coarser one.
             return Ladder(levels=weighed((_without(first, {normalise(n.text) for n in named.values()}), *beyond)))
@@ -265,24 +265,24 @@ class RowMaker:
         )
 
     def _note_nothing_new(
-        self, nodes: Mapping[str, Proposal], told: Collection[str], is_trivial: Callable[[Proposal], bool]
+        self, nodes: Mapping[str, Proposal], keys_in_question: Collection[str], is_trivial: Callable[[Proposal], bool]
     ) -> None:
         for key, node in nodes.items():
-            if key in told or (self._tools.as_asked and is_trivial(node)):
+            if key in keys_in_question or (self._tools.as_asked and is_trivial(node)):
                 self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
 
     def _row_proposals(self, build: Builder, case: LadderCase) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
-        said, held = self._row.answer_description, self._graph.description(case.answer)
+        described, held = self._row.answer_description, self._graph.description(case.answer)
         entity = self._graph.entity(case.answer)
-        phrase = parse_place(said) if said and case.relation.asks in WHERE else None
-        if phrase is None or held is None or entity is None or said is None:
+        phrase = parse_place(described) if described and case.relation.asks in WHERE else None
+        if phrase is None or held is None or entity is None or described is None:
             return []
         if case.answer != self._row.answer_qids[0] or self._graph.shown_in != self._graph.language:
             return []
         if all(normalise(unit.text) in normalise(held) for unit in phrase.units):
             return []
-        readers = self._readers.with_entity(replace(entity, descriptions={self._graph.language: said}))
+        readers = self._readers.with_entity(replace(entity, descriptions={self._graph.language: described}))
         return build(replace(case, graph=readers.graph, gazetteer=readers.gazetteer))
 
     def _first_level(self, text: str, link: Link) -> Level:

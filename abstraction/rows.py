@@ -171,13 +171,13 @@ def _of_split(
 
     Raises RowError for a file where nothing says which split its rows are of.
     """
-    told = called_so
+    is_told = called_so
     for record in records:
-        own = None if isinstance(record, RejectedRow) else of_split(record.data, split)
-        told = told or own is not None
-        if own or (own is None and (called_so or isinstance(record, RejectedRow))):
+        is_of_split = None if isinstance(record, RejectedRow) else of_split(record.data, split)
+        is_told = is_told or is_of_split is not None
+        if is_of_split or (is_of_split is None and (called_so or isinstance(record, RejectedRow))):
             yield record
-    if not told:
+    if not is_told:
         raise RowError(f"{path}: no row says its split, and the file is not called {split!r}; leave --split out")
 
 
@@ -374,7 +374,7 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
     """A row under GRANOLA-EQ's own columns, in their order; None where the row does not tell."""
     entity = row.question_entity or {}
     names = [level.tiers[0].text for level in row.levels[: len(fields.GRANOLA_ANSWERS)]]
-    own: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "relation": row.relation,
         "question": row.question,
         "question_entity": entity.get("text"),
@@ -385,7 +385,7 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
         "id": row.id,
         **dict(zip(fields.GRANOLA_ANSWERS, names, strict=False)),
     }
-    return {name: own.get(name, row.extra.get(name)) for name in fields.GRANOLA_COLUMNS}
+    return {name: columns.get(name, row.extra.get(name)) for name in fields.GRANOLA_COLUMNS}
 
 
 def _reject(row: RejectedRow, on_reject: Callable[[RejectedRow], None] | None) -> None:

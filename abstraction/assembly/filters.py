@@ -73,7 +73,7 @@ def _writes(mine: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
     if mine == name or (carrying and carrying == [w for w in name if w not in _FUNCTION_WORDS]):
         return True
     known = frozenset(name)
-    if known.issubset(mine) and (rest := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(rest):
+    if known.issubset(mine) and (added := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(added):
         return True
     initials = {w[0] for w in known}
     return person and len(mine) > 1 and all(w in known or (len(w.rstrip(".")) == 1 and w[0] in initials) for w in mine)
@@ -106,8 +106,8 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
     """
     if not subject_text:
         return leaks_question(names[0], question)
-    said = _said_by(subject_text)
-    return any(without_article(name) in said for name in names) or leaks_question(
+    subject_names = _said_by(subject_text)
+    return any(without_article(name) in subject_names for name in names) or leaks_question(
         names[0], question.replace(subject_text, " ")
     )
 
@@ -137,24 +137,24 @@ def clean(
     is_place: bool,
     is_person: bool,
     subject_text: str | None = None,
-    told: Collection[str] = (),
+    from_question: Collection[str] = (),
     usual: Callable[[Proposal], bool] | None = None,
 ) -> tuple[dict[str, Proposal], list[str]]:
     """The proposals that may stand, and the texts that turned out to name the answer.
 
-    `answer_names` starts with the label and the gold text; `told` are keys of what follows from the question's
-    words; `usual` tells what says nothing new of the relation's
-    answers besides what its row lists. Order of the filters: alias collapse, name leak,
-    question leak, subject leak, triviality, then aliases among the tiers themselves.
+    `answer_names` starts with the label and the gold text; `from_question` are keys of what follows from the
+    question's words; `usual` tells what says nothing new of the relation's answers besides what its row lists.
+    Order of the filters: alias collapse, name leak, question leak, subject leak, triviality, then aliases among the
+    tiers themselves.
     """
     label = answer_names[0] if answer_names else ""
-    own: list[str] = []
+    texts_of_answer: list[str] = []
 
     def is_alias(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer, unless nobody could tell.
         same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
         if same:
-            own.append(p.text)
+            texts_of_answer.append(p.text)
         return same
 
     nodes = _told_apart(nodes, answer_names[:2] if is_place else ())
@@ -166,7 +166,7 @@ def clean(
         nodes = remove(nodes, lambda p: p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside))
 
     def leaks(p: Proposal) -> bool:
-        if p.key in told:
+        if p.key in from_question:
             return True
         if is_named(p):
             return gives_away(question, subject_text, (p.text, *p.aliases))
@@ -177,7 +177,7 @@ def clean(
         nodes = remove(nodes, lambda p: p.qid == subject)
     nodes = remove(nodes, lambda p: is_trivial(p, relation) or (usual is not None and usual(p)))
     nodes = _collapse(nodes)
-    return _unambiguous(nodes, answer_names[:2] if is_place else ()), own
+    return _unambiguous(nodes, answer_names[:2] if is_place else ()), texts_of_answer
 
 
 def _told_apart(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
@@ -242,6 +242,6 @@ def _unambiguous(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dic
     texts.update((normalise(node.text), key) for key, node in nodes.items())
     out = {}
     for key, node in nodes.items():
-        kept = tuple(a for a in node.aliases if texts.get(normalise(a), key) == key)
-        out[key] = replace(node, aliases=kept) if kept != node.aliases else node
+        aliases = tuple(a for a in node.aliases if texts.get(normalise(a), key) == key)
+        out[key] = replace(node, aliases=aliases) if aliases != node.aliases else node
     return out

@@ -103,7 +103,7 @@ def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
 
     A tier's evidence has the path from each rival, through the tiers that are not shared.
     """
-    led = [paths(one) for one in (ladder, *rivals)]
+    led = list(map(paths, (ladder, *rivals)))
     first = ladder.levels[0]
     out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
     for level in ladder.levels[1:]:

@@ -77,20 +77,20 @@ def remove(nodes: Graph, unwanted: Callable[[Proposal], bool]) -> Graph:
 
 
 def _bridge(nodes: Graph, key: str) -> Graph:
-    gone = nodes[key]
+    removed = nodes[key]
     out: Graph = {}
     for other, node in nodes.items():
         if other == key:
             continue
         if key in node.parents:
             parents = dict.fromkeys(
-                p for parent in node.parents for p in (gone.parents if parent == key else (parent,))
+                p for parent in node.parents for p in (removed.parents if parent == key else (parent,))
             )
             evidence = node.evidence
-            starts_here = gone.qid is not None and any(e.subject == gone.qid for e in evidence)
-            starts_here = starts_here or any(leads_to(step, e) for step in gone.evidence for e in evidence)
+            starts_here = removed.qid is not None and any(e.subject == removed.qid for e in evidence)
+            starts_here = starts_here or any(leads_to(step, e) for step in removed.evidence for e in evidence)
             if node.parents == (key,) or starts_here:
-                evidence = (*gone.evidence, *(e for e in evidence if e not in gone.evidence))
+                evidence = (*removed.evidence, *(e for e in evidence if e not in removed.evidence))
             node = replace(node, parents=tuple(parents), evidence=evidence)
         out[other] = node
     return out
@@ -98,10 +98,10 @@ def _bridge(nodes: Graph, key: str) -> Graph:
 
 def merge(nodes: Graph, key: str, into: str) -> Graph:
     """The graph with proposal `key` said by the finer or equal proposal `into`."""
-    gone, kept = nodes[key], nodes[into]
+    removed, finer = nodes[key], nodes[into]
     # Of a namesake nothing is taken but the name that both share.
-    shared = gone.qid is None or kept.qid is None or gone.qid == kept.qid
-    names = [n for n in (gone.text, *gone.aliases) if shared and normalise(n) != normalise(kept.text)]
+    shared = removed.qid is None or finer.qid is None or removed.qid == finer.qid
+    names = [n for n in (removed.text, *removed.aliases) if shared and normalise(n) != normalise(finer.text)]
     merged: Graph = {}
     for other, node in nodes.items():
         if other == key:
@@ -110,10 +110,10 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
             parents = dict.fromkeys(into if p == key else p for p in node.parents)
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
-    evidence = kept.evidence
-    if gone.qid is not None and gone.qid != kept.qid:  # what lies above the namesake starts from it
-        evidence = joined((evidence, gone.evidence))
-    aliases = tuple(dict.fromkeys((*kept.aliases, *names)))
+    evidence = finer.evidence
+    if removed.qid is not None and removed.qid != finer.qid:  # what lies above the namesake starts from it
+        evidence = joined((evidence, removed.evidence))
+    aliases = tuple(dict.fromkeys((*finer.aliases, *names)))
     merged[into] = replace(merged[into], aliases=aliases, evidence=evidence)
     return _acyclic(merged)
 
@@ -150,8 +150,8 @@ def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
             if coarse in ancestors(nodes, fine) or fine in ancestors(nodes, coarse):
                 continue
             if stated[coarse] == stated[fine]:
-                kept, gone = sorted((fine, coarse), key=lambda k: (nodes[k].order, k))
-                nodes = merge(nodes, gone, kept)
+                kept_key, merged_key = sorted((fine, coarse), key=lambda k: (nodes[k].order, k))
+                nodes = merge(nodes, merged_key, kept_key)
             elif not stated[fine] <= entailed[coarse]:
                 node = nodes[coarse]
                 nodes = {**nodes, coarse: replace(node, parents=(*node.parents, fine))}
@@ -213,8 +213,8 @@ def ancestors(nodes: Graph, key: str) -> set[str]:
 
 def as_tier(proposal: Proposal) -> Tier:
     """The proposal as a tier of a ladder; aliases that equal the text are left out."""
-    own = normalise(proposal.text)
-    aliases = {normalise(a): a for a in reversed(proposal.aliases) if normalise(a) not in ("", own)}
+    text = normalise(proposal.text)
+    aliases = {normalise(a): a for a in reversed(proposal.aliases) if normalise(a) not in ("", text)}
     return Tier(
         text=proposal.text,
         qid=proposal.qid,

@@ -146,9 +146,9 @@ def only(row: TieredRow, source: Source) -> TieredRow:
 
     A tier without a mark is the ladder's.
     """
-    first, *rest = row.levels
-    kept = (tuple(tier for tier in level.tiers if source in sources(tier)) for level in rest)
-    levels = (first, *(Level(tiers=tiers) for tiers in kept if tiers))
+    first, *coarser = row.levels
+    of_source = (tuple(tier for tier in level.tiers if source in sources(tier)) for level in coarser)
+    levels = (first, *(Level(tiers=tiers) for tiers in of_source if tiers))
     code = row.extra.get(CODE)
     abstained = str(code) if source == "ladder" and code is not None and len(levels) == 1 else row.abstained
     return replace(row, levels=levels, abstained=abstained)
@@ -156,8 +156,8 @@ def only(row: TieredRow, source: Source) -> TieredRow:
 
 def sources(tier: Tier) -> Sequence[str]:
     """Where a tier is from: "ladder", "reference" or both."""
-    told = tier.extra.get(FROM)
-    return told if isinstance(told, list) and told else ("ladder",)
+    marks = tier.extra.get(FROM)
+    return marks if isinstance(marks, list) and marks else ("ladder",)
 
 
 def _first_known(tier: Tier, where: Mapping[str, int]) -> str:
@@ -165,13 +165,13 @@ def _first_known(tier: Tier, where: Mapping[str, int]) -> str:
     return next((without_article(name) for name in tier.names() if without_article(name) in where), "")
 
 
-def _with_names(tier: Tier, told: Sequence[Tier], taken: set[str]) -> Tier:
+def _with_names(tier: Tier, references: Sequence[Tier], taken: set[str]) -> Tier:
     """The tier marked as the ladder's, and as the reference's with its other names where that has it too."""
-    own = {without_article(name) for name in tier.names()}
-    same = [one for one in told if not own.isdisjoint(map(without_article, one.names()))]
+    own_names = {without_article(name) for name in tier.names()}
+    same = [reference for reference in references if not own_names.isdisjoint(map(without_article, reference.names()))]
     if not same:
         return replace(tier, extra={**tier.extra, FROM: list(sources(tier))})
-    new = dict.fromkeys(name for one in same for name in one.names() if without_article(name) not in taken)
+    new = dict.fromkeys(name for reference in same for name in reference.names() if without_article(name) not in taken)
     taken |= set(map(without_article, new))
     return replace(
         tier, aliases=(*tier.aliases, *new), extra={**tier.extra, FROM: sorted({*sources(tier), "reference"})}

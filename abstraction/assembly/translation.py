@@ -1,6 +1,6 @@
-"""Tiers found by reading English, told in another language: by the labels of their entities.
+"""Tiers made by reading English, named in another language: by the labels of their entities.
 
-The rules that find tiers read English labels and descriptions. For another language each entity is named by
+The rules that make tiers read English labels and descriptions. For another language each entity is named by
 its label there. Of the phrases only a position in a sport can be made without knowing a noun's gender; the
 others ("a French composer") are left out, and counted.
 """
@@ -43,26 +43,26 @@ class Telling:
     unnamed: int = 0
     borrowed: dict[str, str] = field(default_factory=dict)
 
-    def add(self, told: Localised) -> None:
+    def add(self, ladder: Localised) -> None:
         """Take in one ladder of the row."""
-        self.left_out += told.left_out
-        self.unnamed += told.unnamed
-        self.borrowed.update(told.borrowed)
+        self.left_out += ladder.left_out
+        self.unnamed += ladder.unnamed
+        self.borrowed.update(ladder.borrowed)
 
     def notes(self) -> dict[str, object]:
         """ "language" of a row in any but English, "language_notes" on what it goes without; then starts anew."""
         if self.code == "en":
             return {}
-        said = [text] if (text := notice(self.code)) else []
+        notes = [text] if (text := notice(self.code)) else []
         if self.left_out:
-            said.append(f"{self.left_out} left out: phrases are made in English only")
+            notes.append(f"{self.left_out} left out: phrases are made in English only")
         if self.unnamed:
-            said.append(f"{self.unnamed} left out: places known by their English name only")
+            notes.append(f"{self.unnamed} left out: places known by their English name only")
         for code in sorted(set(self.borrowed.values())):
-            ids = [qid for qid, found in self.borrowed.items() if found == code]
-            said.append(f"no label in {self.code!r}, told in {code!r}: {', '.join(sorted(ids, key=entity_number))}")
+            ids = [qid for qid, label_code in self.borrowed.items() if label_code == code]
+            notes.append(f"no label in {self.code!r}, told in {code!r}: {', '.join(sorted(ids, key=entity_number))}")
         self.left_out, self.unnamed, self.borrowed = 0, 0, {}
-        return {"language": self.code, **({"language_notes": said} if said else {})}
+        return {"language": self.code, **({"language_notes": notes} if notes else {})}
 
 
 def localised(
@@ -74,7 +74,7 @@ def localised(
     """
     if graph.shown_in == graph.language:
         return Localised(proposals=tuple(proposals))
-    own = {*(code for code in fallback_chain(graph.shown_in) if code != "en"), "mul"}
+    own_codes = {*(code for code in fallback_chain(graph.shown_in) if code != "en"), "mul"}
     proposals = tuple(remove(as_graph(proposals), trivial).values())
     out: list[Proposal] = []
     dropped: set[str] = set()
@@ -88,12 +88,12 @@ def localised(
             continue
         out.append(replace(proposal, text=names[0], aliases=_others(names)))
         shown = graph.shown_label(proposal.qid) if proposal.qid else None
-        if shown is not None and proposal.qid is not None and shown[1] not in own:
+        if shown is not None and proposal.qid is not None and shown[1] not in own_codes:
             borrowed.append((proposal.qid, shown[1]))
-    kept = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
+    nodes = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
     places = sum(key.startswith("text:") for key in dropped)
     return Localised(
-        proposals=tuple(kept.values()),
+        proposals=tuple(nodes.values()),
         left_out=len(dropped) - places,
         unnamed=places,
         borrowed=tuple(borrowed),
@@ -107,8 +107,8 @@ def _names(proposal: Proposal, graph: Graph) -> list[str]:
         shown = graph.shown_label(proposal.qid)
         if shown is None:
             return []
-        own = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
-        return [own, shown[0], *graph.shown_names(proposal.qid)]
+        name = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
+        return [name, shown[0], *graph.shown_names(proposal.qid)]
     sports = [c.value for c in proposal.conditions if c.property == _SPORT]
     alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
     if not alone or not is_known(graph.shown_in):
@@ -120,6 +120,6 @@ def _names(proposal: Proposal, graph: Graph) -> list[str]:
 
 
 def _others(names: Sequence[str]) -> tuple[str, ...]:
-    kept = {normalise(name): name for name in reversed(names)}
-    kept.pop(normalise(names[0]), None)
-    return tuple(reversed(kept.values()))
+    by_key = {normalise(name): name for name in reversed(names)}
+    by_key.pop(normalise(names[0]), None)
+    return tuple(reversed(by_key.values()))

@@ -48,10 +48,10 @@ class Triviality:
         self._graph = graph
         self._build = build
         self._answers: SizedDict[str, Mapping[str, FrequentAnswer]] = SizedDict(
-            KEPT, lambda _, found: 5 + sum(5 + len(answer.tiers) for answer in found.values())
+            KEPT, lambda _, answers: 5 + sum(5 + len(answer.tiers) for answer in answers.values())
         )
         self._kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
-            KEPT, lambda _, found: 5 + sum(map(len, found.values()))
+            KEPT, lambda _, kinds: 5 + sum(map(len, kinds.values()))
         )
         self._shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(KEPT, lambda *_: 1)
 
@@ -75,8 +75,8 @@ class Triviality:
             key = (case.relation.id, kind, tier)
             if key not in self._shares:
                 self._shares[key] = self._shares_among(case, kind, tier)
-            if (found := self._shares[key]) is not None:
-                return found
+            if (measured := self._shares[key]) is not None:
+                return measured
         return None
 
     def weighed(
@@ -98,7 +98,7 @@ class Triviality:
             return levels
         keys = {normalise(node.text): key for key, node in worded.items()}
 
-        def told(tier: Tier, bound: float) -> Tier:
+        def with_bits(tier: Tier, bound: float) -> Tier:
             key = keys.get(normalise(tier.text))
             shares = self.shares(case, nodes[key]) if key is not None else None
             if shares is None or not shares[0]:
@@ -107,9 +107,9 @@ class Triviality:
 
         out, bound = [Level(tiers=tuple(replace(tier, bits_asked=most) for tier in levels[0].tiers))], most
         for level in levels[1:]:
-            made = tuple(told(tier, bound) for tier in level.tiers)
-            out.append(replace(level, tiers=made))
-            bound = max((tier.bits_asked for tier in made if tier.bits_asked is not None), default=bound)
+            tiers = tuple(with_bits(tier, bound) for tier in level.tiers)
+            out.append(replace(level, tiers=tiers))
+            bound = max((tier.bits_asked for tier in tiers if tier.bits_asked is not None), default=bound)
         return tuple(out)
 
     def _groups(self, case: LadderCase) -> Iterable[str]:
@@ -173,11 +173,17 @@ class Triviality:
         known = self._kinds.get(relation)
         if known is None:
             store = self._graph.store
-            found = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
-            read = store.entities({one for ones in found.values() for one in ones}, languages=(), properties=("P31",))
-            kinds = {one: {"", *(s.target for s in entity.values("P31") if s.target)} for one, entity in read.items()}
+            referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
+            read = store.entities(
+                {subject for subjects in referrers.values() for subject in subjects}, languages=(), properties=("P31",)
+            )
+            kinds = {
+                subject: {"", *(s.target for s in entity.values("P31") if s.target)} for subject, entity in read.items()
+            }
             known = {
-                qid: Counter(kind for one in found.get((relation, qid), ()) for kind in kinds.get(one, ("",)))
+                qid: Counter(
+                    kind for subject in referrers.get((relation, qid), ()) for kind in kinds.get(subject, ("",))
+                )
                 for qid in answers
             }
             self._kinds[relation] = known

@@ -37,8 +37,8 @@ def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en")
 
 def relations_of(rows: Iterable[QARow]) -> set[str]:
     """The relations that questions ask for, told or read from their wording."""
-    found = {row.relation or read_wording(row.question).relation for row in rows}
-    return {one for one in found if one is not None}
+    relations = {row.relation or read_wording(row.question).relation for row in rows}
+    return {relation for relation in relations if relation is not None}
 
 
 class _WatchedStore:
@@ -55,14 +55,14 @@ class _WatchedStore:
         self, ids: Collection[str], *, languages: Collection[str] | None = None,
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:  # fmt: skip
-        given = list(ids)
-        found = self._store.entities(given, languages=languages, properties=properties)
-        self.asked.lacking.update(one for one in given if one not in found and ENTITY_ID.match(one))
-        return found
+        listed = list(ids)
+        entities = self._store.entities(listed, languages=languages, properties=properties)
+        self.asked.lacking.update(id_ for id_ in listed if id_ not in entities and ENTITY_ID.match(id_))
+        return entities
 
     def find(
         self, names: Collection[str], *, languages: Collection[str] | None = None
     ) -> Mapping[str, list[NameMatch]]:
-        given = list(names)
-        self.asked.names.update(given)
-        return self._store.find(given, languages=languages)
+        listed = list(names)
+        self.asked.names.update(listed)
+        return self._store.find(listed, languages=languages)

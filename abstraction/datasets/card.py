@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.datasets.dataset_cleaning import SAID, SCORE, STEPS, Cleaner, CleaningStep
+from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, Columns
 from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
@@ -102,7 +102,7 @@ class Card:
 
     def _in_and_out(self) -> str:
         overview, left = self.statistics.overview, self.cleaner.counts.items()
-        dropped = [(f"left out: {SAID[step]}", -count.dropped) for step, count in left if count.dropped]
+        dropped = [(f"left out: {WHAT_STEPS_DO[step]}", -count.dropped) for step, count in left if count.dropped]
         read = self.statistics.rows + self.rejected + sum(count.dropped for _, count in left)
         rows = [("rows read", read), *([("could not be used", -self.rejected)] if self.rejected else []), *dropped]
         rows += [("**rows in this dataset**", self.statistics.rows), ("of them with a ladder", overview.laddered)]
@@ -126,7 +126,7 @@ class Card:
         for step in STEPS:
             count = self.cleaner.counts.get(step)
             if count is None:
-                rows.append((f"`{step}`", SAID[step], "not applied", ""))
+                rows.append((f"`{step}`", WHAT_STEPS_DO[step], "not applied", ""))
                 continue
             note = (
                 f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
@@ -140,7 +140,7 @@ class Card:
                 note = f"{count.unjudged:,} rows have no score and stay" + (
                     "" if self.scored else ": no model was asked"
                 )
-            rows.append((f"`{step}`", SAID[step], share_of(count.dropped, count.rows), note))
+            rows.append((f"`{step}`", WHAT_STEPS_DO[step], share_of(count.dropped, count.rows), note))
         cleaning = [count for step, count in self.cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
         if cleaning:
             whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
@@ -155,7 +155,7 @@ class Card:
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
 
     def _phrased(self, counts: DecisionCounts) -> str:
-        found = [
+        findings = [
             (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
             for name, by in sorted(counts.findings.items())
         ]
@@ -164,7 +164,7 @@ class Card:
         return (
             f"{counts.asked:,} of {counts.rows:,} rows were asked for, before cleaning.{stayed} What checking found of "
             "the model's words, and what was done with them; each decision stands in `phrasing.jsonl`:\n\n"
-            + _table(("finding", "texts"), found)
+            + _table(("finding", "texts"), findings)
         )
 
     def _licence(self) -> str:

@@ -34,7 +34,7 @@ class CleaningStep(StrEnum):
 
 
 STEPS = tuple(CleaningStep)
-SAID = {
+WHAT_STEPS_DO = {
     CleaningStep.SEVERAL_ANSWERS: "questions with more than one gold answer",
     CleaningStep.INCONSISTENT_DESCRIPTIONS: f"rows whose `{SCORE}` is above the threshold",
     CleaningStep.MISSING_ANSWERS: "rows with an empty answer, or with no coarser answer than the gold one",
@@ -142,16 +142,16 @@ class Cleaner:
         trivial = self._list(row.relation)
         levels, taken = [row.levels[0]], 0
         for level in row.levels[1:]:
-            kept = tuple(tier for tier in level.tiers if without_article(tier.text) not in trivial)
-            taken += len(level.tiers) - len(kept)
-            if kept:
-                levels.append(level if len(kept) == len(level.tiers) else Level(tiers=kept, extra=level.extra))
+            tiers = tuple(tier for tier in level.tiers if without_article(tier.text) not in trivial)
+            taken += len(level.tiers) - len(tiers)
+            if tiers:
+                levels.append(level if len(tiers) == len(level.tiers) else Level(tiers=tiers, extra=level.extra))
         return (replace(row, levels=tuple(levels)), taken) if taken else (row, 0)
 
     def _list(self, name: str | None) -> frozenset[str]:
         if name not in self._trivial:
-            own = relation(name) if name else ANY
-            self._trivial[name] = own.trivial | ANY.trivial | self._given
+            asked = relation(name) if name else ANY
+            self._trivial[name] = asked.trivial | ANY.trivial | self._given
         return self._trivial[name]
 
 

@@ -35,10 +35,10 @@ def link_confidence(row: TieredRow) -> str:
     notes = row.extra.get("links")
     if not isinstance(notes, list) or not notes:
         return NO_ENTITY
-    found = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
-    if len(found) < len(notes) or any(one not in _SURE for one in found):
+    confidences = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
+    if len(confidences) < len(notes) or any(one not in _SURE for one in confidences):
         return NOT_LINKED
-    return max(found, key=_SURE.index)
+    return max(confidences, key=_SURE.index)
 
 
 @dataclass(slots=True)

@@ -18,15 +18,15 @@ def described(row: TieredRow, graph: Graph) -> TieredRow:
     The popularity of GRANOLA-EQ's columns is none of WikiData's facts: it stays what the row gives, or nothing.
     """
     entity = row.question_entity or {}
-    told = {
-        **_told(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
-        **_told(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
+    columns = {
+        **_columns_of(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
+        **_columns_of(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
     }
-    missing = {key: value for key, value in told.items() if row.extra.get(key) in (None, "")}
+    missing = {key: value for key, value in columns.items() if row.extra.get(key) in (None, "")}
     return replace(row, extra={**row.extra, **missing}) if missing else row
 
 
-def _told(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
+def _columns_of(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
     entity = graph.entity(qid) if isinstance(qid, str) else None
     if entity is None:
         return {}

@@ -101,7 +101,9 @@ class QuestionFiles:
     def asked(self) -> dict[str, Any]:
         """See `Questions.asked`."""
         shaped = (
-            {} if self.shape is None else {"shape": {name: said for name, said in asdict(self.shape).items() if said}}
+            {}
+            if self.shape is None
+            else {"shape": {name: value for name, value in asdict(self.shape).items() if value}}
         )
         return {"relation": self.relation, "limit": self.limit, **shaped}
 
@@ -162,11 +164,11 @@ class EntityQuestions:
         number = 0
         numbered = self._is_numbered()
         for name, path in self._read_files():
-            wanted = name in self.relations
-            for row in read_questions([path], relation=name, on_reject=on_reject if wanted else _unheard):
+            is_chosen = name in self.relations
+            for row in read_questions([path], relation=name, on_reject=on_reject if is_chosen else _unheard):
                 if numbered and has_one_answer(row):
                     row, number = replace(row, id=str(number)), number + 1
-                if wanted:
+                if is_chosen:
                     yield row
 
     def _is_numbered(self) -> bool:

@@ -55,17 +55,17 @@ def ladders_on_spark(
         )
         tasks = min(len(chunks), _TASKS * spark.sparkContext.defaultParallelism)
         spread = spark.createDataFrame(table).repartitionByRange(tasks, "place").sortWithinPartitions("place")
-        made = spread.mapInArrow(_Making(where, language, linker), "place long, payload binary")
-        for expected, row in enumerate(made.toLocalIterator(prefetchPartitions=True)):
-            if row["place"] != expected:
-                raise EngineError(f"Spark handed back chunk {row['place']} where {expected} was due; report this")
-            for one in pickle.loads(bytes(row["payload"])):
-                if isinstance(one, TieredRow):
-                    yield one
+        parts = spread.mapInArrow(_Making(where, language, linker), "place long, payload binary")
+        for expected, part in enumerate(parts.toLocalIterator(prefetchPartitions=True)):
+            if part["place"] != expected:
+                raise EngineError(f"Spark handed back chunk {part['place']} where {expected} was due; report this")
+            for row in pickle.loads(bytes(part["payload"])):
+                if isinstance(row, TieredRow):
+                    yield row
                 elif on_reject is None:
-                    raise EngineError(f"{one.source}: {one.reason}")
+                    raise EngineError(f"{row.source}: {row.reason}")
                 else:
-                    on_reject(one)
+                    on_reject(row)
 
 
 class _Making:

@@ -47,23 +47,23 @@ class Candidates:
         self._classes = gazetteer.classes
         self._priors = priors
         self.typed = TypedNames(graph, self._classes)
-        self._found: SizedDict[tuple[str, str, str], tuple[Candidate, ...] | None] = SizedDict(
-            KEPT, lambda key, found: len(key[0]) + 200 * (1 + len(found or ()))
+        self._candidates: SizedDict[tuple[str, str, str], tuple[Candidate, ...] | None] = SizedDict(
+            KEPT, lambda key, candidates: len(key[0]) + 200 * (1 + len(candidates or ()))
         )
         self._signs: SizedDict[tuple[str, str, str, tuple[str, ...]], dict[str, dict[str, float]]] = SizedDict(
-            KEPT, lambda key, found: len(key[0]) + 600 * (1 + len(found))
+            KEPT, lambda key, signs: len(key[0]) + 600 * (1 + len(signs))
         )
 
     def of(self, text: str, relation: Relation, *, measured: str | None = None) -> Sequence[Candidate] | None:
         """What the text may mean as an answer: `fitting` of `named`, None where nothing carries the name."""
         key = (text, relation.id, relation.asks)
-        if measured is None and key in self._found:
-            return self._found[key]
+        if measured is None and key in self._candidates:
+            return self._candidates[key]
         matches = self.named(text, relation)
-        found = tuple(self.fitting(matches, text, relation, measured=measured)) if matches else None
+        candidates = tuple(self.fitting(matches, text, relation, measured=measured)) if matches else None
         if measured is None:
-            self._found[key] = found
-        return found
+            self._candidates[key] = candidates
+        return candidates
 
     def named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
         """Items by the text as it stands, else without brackets, without or with an article, else with what names of
@@ -72,14 +72,14 @@ class Candidates:
         """
         # Where nothing says what is asked for, "yes" is no band and "no" no country.
         bare_word = relation.asks == "any" and text.islower()
-        if text.endswith(")") and (found := self.typed.find(text)):
-            return found  # "Boston (town)" is not every Boston
+        if text.endswith(")") and (matches := self.typed.find(text)):
+            return matches  # "Boston (town)" is not every Boston
         for variant in (*variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
-            found = self._items(variant)
+            matches = self._items(variant)
             if bare_word:
-                found = tuple(m for m in found if m.text.islower() and len(m.text) > CODE_LENGTH)
-            if found:
-                return found
+                matches = tuple(m for m in matches if m.text.islower() and len(m.text) > CODE_LENGTH)
+            if matches:
+                return matches
         return () if bare_word else self.typed.find(text) or self._placed(text) or self._beside(text)
 
     def _placed(self, text: str) -> tuple[NameMatch, ...]:
@@ -88,15 +88,15 @@ class Candidates:
         if not around or not first or not all(around):
             return ()
         for variant in variants(first):
-            if kept := tuple(m for m in self._items(variant) if self._lies_in(m.id, around)):
-                return kept
+            if inside := tuple(m for m in self._items(variant) if self._lies_in(m.id, around)):
+                return inside
         return ()
 
     def _items(self, name: str) -> tuple[NameMatch, ...]:
         """The items that carry the name, read from the store."""
-        found = tuple(m for m in self._graph.find(name) if m.id.startswith("Q"))
-        self._graph.fetch(m.id for m in found)
-        return found
+        matches = tuple(m for m in self._graph.find(name) if m.id.startswith("Q"))
+        self._graph.fetch(m.id for m in matches)
+        return matches
 
     def _lies_in(self, qid: str, around: Iterable[str]) -> bool:
         if PLACES.isdisjoint(self._classes(qid)):
@@ -107,10 +107,10 @@ class Candidates:
     def _beside(self, text: str) -> tuple[NameMatch, ...]:
         """Places behind a preposition ("in Munich"), persons before the part that they play ("Bob Geldof as Pink")."""
         for pattern, kinds in ((_IN, PLACES), (_AS, _PERSONS)):
-            if found := pattern.fullmatch(text.strip()):
-                named = self._items(found["name"])
-                if kept := tuple(m for m in named if not kinds.isdisjoint(self._classes(m.id))):
-                    return kept
+            if match := pattern.fullmatch(text.strip()):
+                named = self._items(match["name"])
+                if fitting := tuple(m for m in named if not kinds.isdisjoint(self._classes(m.id))):
+                    return fitting
         return ()
 
     def fitting(
@@ -141,12 +141,12 @@ class Candidates:
             out = {i: c for i, c in spare.items() if not self._classes(i) and c.name.kind == "label"}
         if len(out) > MOST:
             self._priors.fetch(relation, out)
-            kept = sorted(out, key=lambda i: -self._priors.uses(relation, i))[:MOST]
-            out = {i: out[i] for i in kept}
+            most_used = sorted(out, key=lambda i: -self._priors.uses(relation, i))[:MOST]
+            out = {i: out[i] for i in most_used}
         return list(out.values())
 
     def signs(
-        self, found: Sequence[Candidate], text: str, relation: Relation, *, measured: str | None = None
+        self, candidates: Sequence[Candidate], text: str, relation: Relation, *, measured: str | None = None
     ) -> dict[str, dict[str, float]]:
         """What each candidate has of its own, by name.
 
@@ -157,23 +157,23 @@ class Candidates:
         more. "no_tier": a region that nobody names. "outer", "inner": it holds a namesake, or lies in one.
         """
         if measured is not None:
-            return self._signs_of(found, text, relation, measured)
-        key = (text, relation.id, relation.asks, tuple(c.qid for c in found))
+            return self._signs_of(candidates, text, relation, measured)
+        key = (text, relation.id, relation.asks, tuple(c.qid for c in candidates))
         known = self._signs.get(key)
         if known is None:
-            known = self._signs[key] = self._signs_of(found, text, relation, measured)
+            known = self._signs[key] = self._signs_of(candidates, text, relation, measured)
         return {qid: dict(signs) for qid, signs in known.items()}
 
     def _signs_of(
-        self, found: Sequence[Candidate], text: str, relation: Relation, measured: str | None
+        self, candidates: Sequence[Candidate], text: str, relation: Relation, measured: str | None
     ) -> dict[str, dict[str, float]]:
-        ids = [c.qid for c in found]
+        ids = [c.qid for c in candidates]
         self._priors.fetch(relation, ids)
         family = self._around_others(ids, text)
         filter_ = wanted(relation.asks)
-        states = self._states_by_alias(found)
+        states = self._states_by_alias(candidates)
         out = {}
-        for candidate in found:
+        for candidate in candidates:
             qid = candidate.qid
             entity = self._graph.entity(qid)
             out[qid] = {
@@ -196,17 +196,17 @@ class Candidates:
                 signs["inhabitants"] = self._inhabitants(qid)
         return out
 
-    def _states_by_alias(self, found: Sequence[Candidate]) -> frozenset[str]:
+    def _states_by_alias(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The states of today that the text is an alias of, where no country is called just that.
 
         "China" means the People's Republic before a cultural region, "Netherlands" the country before its kingdom.
         """
-        labelled = [c.qid for c in found if c.name.kind == "label"]
+        labelled = [c.qid for c in candidates if c.name.kind == "label"]
         if any(self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid) for qid in labelled):
             return frozenset()
         return frozenset(
             c.qid
-            for c in found
+            for c in candidates
             if c.fits and len(c.name.text) > CODE_LENGTH and not STATE.isdisjoint(self._graph.classes(c.qid))
             if not self._graph.is_historical(c.qid)
         )

@@ -142,13 +142,13 @@ class Gazetteer:
                     continue  # "in north-west Europe, part of the United Kingdom": no part of the world lies in a state
                 steps = [*self._part_named_after(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
-                found = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
-                if not found or {p.key for p in found} & {p.key for p in coarser}:
+                places = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
+                if not places or {p.key for p in places} & {p.key for p in coarser}:
                     continue
                 if len(coarser) > 1 and self._are_states(coarser) and (also := self._states(part, exclude)):
                     steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay": a list, and no chain
                 else:
-                    steps.insert(0, found)
+                    steps.insert(0, places)
         return tuple(steps)
 
     def is_state(self, entity_id: str) -> bool:
@@ -167,11 +167,11 @@ class Gazetteer:
         Empty for all else, and for what is also a division of its state (Guadeloupe, a region of France).
         """
         kinds = self._graph.classes(entity_id)
-        found = tuple(k for k in kinds if k == DEPENDENT or DEPENDENT in self._graph.targets(k, "P279"))
-        if not found or self.is_state(entity_id) or self._graph.is_historical(entity_id):
+        dependent = tuple(k for k in kinds if k == DEPENDENT or DEPENDENT in self._graph.targets(k, "P279"))
+        if not dependent or self.is_state(entity_id) or self._graph.is_historical(entity_id):
             return ()
-        divided = any(not FIRST_DIVISION.isdisjoint(self._graph.superclasses(k)) for k in kinds if k not in found)
-        return () if divided else found
+        divided = any(not FIRST_DIVISION.isdisjoint(self._graph.superclasses(k)) for k in kinds if k not in dependent)
+        return () if divided else dependent
 
     def is_no_tier(self, entity_id: str) -> bool:
         """Whether the entity is a region that nobody names as a place: a constituency, a statistical region."""
@@ -184,13 +184,13 @@ class Gazetteer:
         """ "Italian comune" lies in Italy."""
         if PLACES.isdisjoint(self.classes(entity_id)):
             return ()
-        found = re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description)
-        if found is None:
+        match = re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description)
+        if match is None:
             return ()
-        for qid in bundled_demonyms().countries.get(normalise(found[1]), ()):
+        for qid in bundled_demonyms().countries.get(normalise(match[1]), ()):
             label = self._graph.label(qid)
             if label and qid != entity_id and self.is_state(qid) and not self._graph.is_historical(qid):
-                return ((Place(text=label, qid=qid, written=found[1]),),)
+                return ((Place(text=label, qid=qid, written=match[1]),),)
         return ()
 
     def above(self, entity_id: str) -> frozenset[str]:
@@ -249,14 +249,14 @@ class Gazetteer:
         """The names of each place that the entity's description says it lies in."""
         description = self._graph.description(entity_id)
         phrase = parse_place(description) if description else None
-        said = [
+        names = [
             frozenset(normalise(v) for v in variants(part))
             for unit in (phrase.units if phrase else ())
             for part in self._split(unit.text)
         ]
         if description:
-            said += [self.called(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
-        return said
+            names += [self.called(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
+        return names
 
     def called(self, entity_id: str) -> frozenset[str]:
         """Normalised names of an entity."""
@@ -265,8 +265,8 @@ class Gazetteer:
     def places_around(self, entity_id: str) -> list[str]:
         """Ids of the places that contain the entity, and of those that its description names and that may be meant."""
         around = self.containers(entity_id)
-        told = (i for one, names in around if one is None for name in names for i in self.known(name))
-        return list(dict.fromkeys([*(one for one, _ in around if one is not None), *told]))
+        described = (i for qid, names in around if qid is None for name in names for i in self.known(name))
+        return list(dict.fromkeys([*(qid for qid, _ in around if qid is not None), *described]))
 
     def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
         """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
@@ -276,11 +276,11 @@ class Gazetteer:
     def known(self, text: str, *, sites: bool = False) -> list[str]:
         """Ids of places that carry the name, labels before aliases, then by number."""
         fitting = SITES if sites else PLACES
-        found = self._graph.find(text)
-        if not found and re.search(r"\b[A-Z]\.[A-Z]$", text):
-            found = self._graph.find(f"{text}.")  # Washington D.C, its last dot cut with the sentence
-        self._graph.fetch(match.id for match in found)
-        out = dict.fromkeys(m.id for m in found if not fitting.isdisjoint(self.classes(m.id)))
+        matches = self._graph.find(text)
+        if not matches and re.search(r"\b[A-Z]\.[A-Z]$", text):
+            matches = self._graph.find(f"{text}.")  # Washington D.C, its last dot cut with the sentence
+        self._graph.fetch(match.id for match in matches)
+        out = dict.fromkeys(m.id for m in matches if not fitting.isdisjoint(self.classes(m.id)))
         return list(out)
 
     def _split(self, text: str) -> list[str]:
@@ -291,21 +291,21 @@ class Gazetteer:
         if owner:
             return [owner[2], owner[1]]
         typed = TYPED.match(text)
-        for found in _INNER.finditer(text):
-            left, right = text[: found.start()], text[found.end() :]
+        for match in _INNER.finditer(text):
+            left, right = text[: match.start()], text[match.end() :]
             if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
                 continue
-            if found.group().strip().startswith("of") and not (self.known(left) and self._graph.find(right)):
+            if match.group().strip().startswith("of") and not (self.known(left) and self._graph.find(right)):
                 continue
-            if typed and typed.end() >= found.end():
+            if typed and typed.end() >= match.end():
                 continue
             return [*self._split(left), *self._split(right)]
         return [text]
 
     def _states(self, text: str, exclude: str | None) -> tuple[Place, ...]:
         """The state of today that a name means where nothing stands behind it; empty where it means none."""
-        found = self._meaning(text, (), exclude, on=False, spread=False)
-        return found if self._are_states(found) else ()
+        places = self._meaning(text, (), exclude, on=False, spread=False)
+        return places if self._are_states(places) else ()
 
     def _are_states(self, places: Sequence[Place]) -> bool:
         return all(place.qid is not None and self.is_state(place.qid) for place in places)
@@ -351,13 +351,13 @@ class Gazetteer:
         self, text: str, coarser: Sequence[Place], exclude: str | None
     ) -> tuple[tuple[Place, ...], ...]:
         """The place that a part is named after lies around it: Los Angeles around Downtown Los Angeles."""
-        found = _PART_OF.match(text)
-        if found is None:
+        match = _PART_OF.match(text)
+        if match is None:
             return ()
-        whole = self._choose(found["whole"], coarser, exclude)
+        whole = self._choose(match["whole"], coarser, exclude)
         if whole is None or whole in {p.qid for p in coarser}:
             return ()
-        return ((Place(text=self._graph.label(whole) or found["whole"], qid=whole),),)
+        return ((Place(text=self._graph.label(whole) or match["whole"], qid=whole),),)
 
     def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
         """The place of that name that the coarser ones agree with; None where only a namesake may be known.

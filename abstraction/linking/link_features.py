@@ -203,9 +203,9 @@ class Surroundings:
         """Whether the candidate's description or containers name the subject, or the question its containers."""
         if subject is not None:
             description = normalise(self._graph.description(qid) or "")
-            own = {normalise(n) for n in self._graph.names(qid)}
+            own_names = {normalise(n) for n in self._graph.names(qid)}
             above = self._gazetteer.above(qid)
-            names = [n for n in map(normalise, self._graph.names(subject)) if len(n) > 3 and n not in own]
+            names = [n for n in map(normalise, self._graph.names(subject)) if len(n) > 3 and n not in own_names]
             if any(n in above or phrase_in(n, description) for n in names):
                 return True
         asked = normalise(question)
@@ -217,8 +217,8 @@ class Surroundings:
         if known is None:
             if len(self._telling) >= KEPT:
                 self._telling.clear()
-            own = {normalise(n) for n in self._graph.names(qid)}
-            known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own)
+            own_names = {normalise(n) for n in self._graph.names(qid)}
+            known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own_names)
             self._telling[qid] = known
         return known
 
@@ -229,8 +229,8 @@ class Surroundings:
         asked = normalise(question)
         makers = [t for prop in CREATORS for t in self._graph.targets(qid, prop)]
         names = [normalise(n) for maker in makers for n in self._graph.names(maker)[:3]]
-        if said := _BY.search(self._graph.description(qid) or ""):
-            names += [normalise(name) for name in re.split(r",\s*+(?:and\s++)?|(?<!\s)\s++and\s++", said[1])]
+        if match := _BY.search(self._graph.description(qid) or ""):
+            names += [normalise(name) for name in re.split(r",\s*+(?:and\s++)?|(?<!\s)\s++and\s++", match[1])]
         called = {normalise(n) for n in self._graph.names(subject)} if subject else set()
         if subject in makers or any(name in called or phrase_in(name, asked) for name in names):
             return 1, 0
@@ -261,8 +261,8 @@ class Surroundings:
         end = self._year(entity_id, _ENDS)
         if begin is None and end is None:
             description = self._graph.description(entity_id) or ""
-            if found := _LIFE.search(description) or _YEAR.search(description):
-                parts = found.groupdict()
+            if match := _LIFE.search(description) or _YEAR.search(description):
+                parts = match.groupdict()
                 return int(parts["begin"]), int(parts["end"]) if parts.get("end") else None
         return begin, end
 

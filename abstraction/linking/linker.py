@@ -97,16 +97,16 @@ class Linker:
             return (qid,) if self._graph.entity(qid) else ()
         if not text:
             return ()
-        found = list(dict.fromkeys(m.id for m in self._graph.find(text)))
+        ids = list(dict.fromkeys(m.id for m in self._graph.find(text)))
         if self.method == "smallest":  # for both entities, whatever is asked
-            items = [i for i in found if i.startswith("Q")]
+            items = [i for i in ids if i.startswith("Q")]
             return (min(items, key=entity_number),) if items else ()
-        self._graph.fetch(found)
+        self._graph.fetch(ids)
         fits = SUBJECT_CLASSES.get(relation.subject)
         if fits is not None:
-            found = [i for i in found if not (k := self._classes(i)) or not fits.isdisjoint(k)]
-        found = [i for i in found if i.startswith("Q") and "never" not in self._classes(i)]
-        return tuple(found[:MOST_SUBJECTS])
+            ids = [i for i in ids if not (k := self._classes(i)) or not fits.isdisjoint(k)]
+        ids = [i for i in ids if i.startswith("Q") and "never" not in self._classes(i)]
+        return tuple(ids[:MOST_SUBJECTS])
 
     def other_names(self, text: str) -> list[str]:
         """What else may be looked up for a text that nothing is called, so that many are read in one batch."""
@@ -132,21 +132,21 @@ class Linker:
         `measured` is a statement that the link will be judged by: nothing is concluded from it.
         """
         answer = measured.target if measured else None
-        found = self._candidates.of(text, relation, measured=answer)
-        if found is None:
+        candidates = self._candidates.of(text, relation, measured=answer)
+        if candidates is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
             first = min((m.id for m in self._candidates.named(text, relation)), key=entity_number)
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        found = self._possible(found, relation, subjects, question)
-        if not found:
+        candidates = self._possible(candidates, relation, subjects, question)
+        if not candidates:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
-        own = self._candidates.signs(found, text, relation, measured=answer)
+        own_signs = self._candidates.signs(candidates, text, relation, measured=answer)
         stated = set() if measured else {t for s in subjects for t in self._graph.targets(s, relation.id)}
-        for qid, signs in self._nouns.signs([i for i in own if i not in stated], question, relation).items():
-            own[qid].update(signs)
-        told = self._told(list(own), relation, subjects, question, measured)
-        whole = {qid: {**own[qid], **told[qid]} for qid in own}
+        for qid, signs in self._nouns.signs([i for i in own_signs if i not in stated], question, relation).items():
+            own_signs[qid].update(signs)
+        question_signs = self._signs_of_question(list(own_signs), relation, subjects, question, measured)
+        whole = {qid: {**own_signs[qid], **question_signs[qid]} for qid in own_signs}
         foreign = relation.asks == "work" and all(map(_is_foreign, whole.values()))
         if foreign or all(map(_is_otherwise, whole.values())):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
@@ -155,18 +155,18 @@ class Linker:
         return self._likeliest(whole, relation, text, question)
 
     def _possible(
-        self, found: Sequence[Candidate], relation: Relation, subjects: Sequence[str], question: str
+        self, candidates: Sequence[Candidate], relation: Relation, subjects: Sequence[str], question: str
     ) -> list[Candidate]:
         """The candidates without those that lie elsewhere, and without what the question is about."""
-        kept = [c for c in found if not lies_elsewhere(c.qid, relation, question, self._gazetteer)]
-        if len(subjects) == 1 and (relation.id == CAPITAL or len(kept) > 1):
-            return [c for c in kept if c.qid != subjects[0]]
-        return kept
+        possible = [c for c in candidates if not lies_elsewhere(c.qid, relation, question, self._gazetteer)]
+        if len(subjects) == 1 and (relation.id == CAPITAL or len(possible) > 1):
+            return [c for c in possible if c.qid != subjects[0]]
+        return possible
 
-    def _told(
+    def _signs_of_question(
         self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str, measured: Measured | None
     ) -> dict[str, Signs]:
-        """What the question and its subject tell of each; of several possible subjects, whoever speaks best for it."""
+        """The signs of each by question and subject; of several possible subjects, by whoever speaks best for it."""
         best: dict[str, Signs] = {}
         for subject in subjects or (None,):
             for qid, signs in self._surroundings.signs(ids, relation, subject, question, measured).items():

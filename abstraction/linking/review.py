@@ -53,8 +53,8 @@ def refused(row: TieredRow, decisions: Decisions) -> TieredRow:
 
 
 def _rank(link: Mapping[str, Any]) -> int:
-    told = link.get("confidence")
-    return CONFIDENCE.index(told) if told in CONFIDENCE else 0
+    confidence = link.get("confidence")
+    return CONFIDENCE.index(confidence) if confidence in CONFIDENCE else 0
 
 
 def _without_ladder(row: TieredRow, code: Abstention) -> TieredRow:
@@ -83,7 +83,7 @@ class Reviewer:
     def doubts(self, row: TieredRow, *, certain: str = "high") -> Iterator[Doubt]:
         """The links of less confidence than `certain`, and those that were given up for their rivals or their kind.
 
-        An answer that nothing carries is told where parts of it are names.
+        An answer that no item is called is listed where parts of it are names.
         """
         for link in row.links:
             text = str(link.get("answer") or row.answers[0])
@@ -100,8 +100,8 @@ class Reviewer:
                 answer=text,
                 confidence=str(link.get("confidence") or ""),
                 reason=str(code or link.get("rule") or ""),
-                meant="".join(map(self.said, meant)),
-                rivals=tuple(self.said(i) for i in named[:MOST_SHOWN] if i not in meant),
+                meant="".join(map(self.in_words, meant)),
+                rivals=tuple(self.in_words(i) for i in named[:MOST_SHOWN] if i not in meant),
                 holds=tuple(map(self._held, named[:1])),
             )
 
@@ -118,10 +118,10 @@ class Reviewer:
         ]
         spans = [span for span in spans if span[:1].isupper() and len(span) > 3]
         self._graph.find_all(spans)
-        found = [i for span in spans for i in self._named(span)]
-        return list(dict.fromkeys(found))[:MOST_SHOWN]
+        ids = [i for span in spans for i in self._named(span)]
+        return list(dict.fromkeys(ids))[:MOST_SHOWN]
 
-    def said(self, qid: str) -> str:
+    def in_words(self, qid: str) -> str:
         """An item by id, label and description."""
         description = self._graph.description(qid)
         return f"{qid} {self._graph.label(qid) or '(no label)'}" + (f": {description}" if description else "")
@@ -131,8 +131,10 @@ class Reviewer:
         entity = self._graph.entity(qid)
         held = [(s.property, s.target) for s in entity.statements if s.target] if entity else []
         self._graph.fetch(i for pair in held for i in pair if i)
-        told = (f"{self._graph.label(p) or p} {self._graph.label(t) or t}" for p, t in held if t)
-        return f"{qid}: " + ("; ".join(list(dict.fromkeys(told))[:MOST_SHOWN]) or "no statement about another item")
+        statements = (f"{self._graph.label(p) or p} {self._graph.label(t) or t}" for p, t in held if t)
+        return f"{qid}: " + (
+            "; ".join(list(dict.fromkeys(statements))[:MOST_SHOWN]) or "no statement about another item"
+        )
 
 
 def write_sheet(
@@ -168,12 +170,12 @@ def read_decisions(path: Path) -> Decisions:
 
 def _read(lines: Iterable[Mapping[str, str | None]], path: Path) -> Iterator[tuple[tuple[str, str], str]]:
     for number, line in enumerate(lines, 2):
-        told = (line.get("decision") or "").strip()
-        if not told:
+        text = (line.get("decision") or "").strip()
+        if not text:
             continue
-        decision = NONE if told.lower() == NONE else told.upper()
+        decision = NONE if text.lower() == NONE else text.upper()
         if decision != NONE and not re.fullmatch(r"Q[1-9][0-9]{0,9}", decision):
-            raise RowError(f"{path}:{number}: decision {told[:40]!r}: expected an item's id, as Q90, or {NONE}")
+            raise RowError(f"{path}:{number}: decision {text[:40]!r}: expected an item's id, as Q90, or {NONE}")
         yield (unmarked(line.get("id") or ""), unmarked(line.get("answer") or "")), decision
 
 

@@ -42,8 +42,8 @@ class TypedNames:
         self._graph = graph
         self._classes = classes
         self._types: dict[str, frozenset[str]] = {}
-        self._found: SizedDict[tuple[str, bool], tuple[NameMatch, ...]] = SizedDict(
-            KEPT, lambda key, found: len(key[0]) + 200 * (1 + len(found))
+        self._matches: SizedDict[tuple[str, bool], tuple[NameMatch, ...]] = SizedDict(
+            KEPT, lambda key, matches: len(key[0]) + 200 * (1 + len(matches))
         )
 
     def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
@@ -52,9 +52,9 @@ class TypedNames:
         `placed` says that what contains the thing is known too, so that "Kunming City" may be a city called Kunming.
         """
         key = (text, placed)
-        known = self._found.get(key)
+        known = self._matches.get(key)
         if known is None:
-            known = self._found[key] = self._looked_up(text, placed=placed)
+            known = self._matches[key] = self._looked_up(text, placed=placed)
         return known
 
     def names_in(self, text: str) -> list[str]:
@@ -65,22 +65,22 @@ class TypedNames:
         splits = list(_splits(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:
-            found = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
-            self._graph.fetch(m.id for m in found)
-            kept = tuple(
+            matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
+            self._graph.fetch(m.id for m in matches)
+            fitting = tuple(
                 m
-                for m in found
+                for m in matches
                 if (split.type in self._of(m.id) and (placed or not split.proper or self._is_division(m.id)))
                 or self._is_described(m.id, split.type)
             )
-            if kept:
-                return kept
+            if fitting:
+                return fitting
         return ()
 
     def _is_described(self, entity_id: str, type_: str) -> bool:
         """Whether a person's description says as much: "American swimmer", "British stateswoman and prime minister"."""
-        said = self._graph.description(entity_id) if "person" in self._classes(entity_id) else None
-        return said is not None and f" {type_} " in f" {' '.join(_WORD.findall(normalise(said)))} "
+        description = self._graph.description(entity_id) if "person" in self._classes(entity_id) else None
+        return description is not None and f" {type_} " in f" {' '.join(_WORD.findall(normalise(description)))} "
 
     def _is_division(self, entity_id: str) -> bool:
         return "place" in self._classes(entity_id) and not self._graph.is_instance(entity_id, SETTLEMENTS)
@@ -96,7 +96,7 @@ class TypedNames:
             near = [class_id, *self._graph.targets(class_id, "P279")]
             self._graph.fetch(near)
             out = set()
-            for name in (name for one in near for name in self._graph.names(one)):
+            for name in (name for kind in near for name in self._graph.names(kind)):
                 key = normalise(name)
                 head = _HEAD.split(key)[0]
                 out |= {key, head, head.rpartition(" ")[2]}
@@ -109,12 +109,12 @@ def _splits(text: str) -> Iterator[_Split]:
     whole = " ".join(text.split())
     if not any(c.isupper() for c in whole):
         return
-    if found := _BRACKETED.match(whole):
-        yield _Split(found["name"], normalise(found["type"]))
+    if match := _BRACKETED.match(whole):
+        yield _Split(match["name"], normalise(match["type"]))
         return
     bare = _ARTICLE.sub("", whole)
-    if found := _OF.match(bare):
-        yield _Split(found["name"], normalise(found["type"]))
+    if match := _OF.match(bare):
+        yield _Split(match["name"], normalise(match["type"]))
     words = bare.split(" ")
     for size in range(1, min(LONGEST_TYPE, len(words) - 1) + 1):
         ending = words[-size:]

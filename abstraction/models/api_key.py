@@ -32,27 +32,27 @@ class ApiKey:
         """A message or an error without the key."""
         return text.replace(self._value, SHOWN)
 
-    def scrubbed_bytes(self, given: bytes) -> bytes:
+    def scrubbed_bytes(self, body: bytes) -> bytes:
         """A body that is no JSON without the key, also where its slashes are escaped."""
         for shown in {self._value, self._value.replace("/", "\\/")}:
-            given = given.replace(shown.encode(), SHOWN.encode())
-        return given
+            body = body.replace(shown.encode(), SHOWN.encode())
+        return body
 
-    def scrubbed_json(self, given: object, *, refused: bool = False) -> object:
+    def scrubbed_json(self, answer: object, *, refused: bool = False) -> object:
         """A server's answer without the key, also where the server repeats it.
 
         A short key, such as the EMPTY that servers without keys are given, is a word that an answer may hold: it goes
         only where the request was `refused`.
         """
         if len(self._value) < _TELLING and not refused:
-            return given
-        if isinstance(given, str):
-            return self.scrubbed(given)
-        if isinstance(given, list):
-            return [self.scrubbed_json(one, refused=refused) for one in given]
-        if isinstance(given, dict):
-            return {self.scrubbed(name): self.scrubbed_json(one, refused=refused) for name, one in given.items()}
-        return given
+            return answer
+        if isinstance(answer, str):
+            return self.scrubbed(answer)
+        if isinstance(answer, list):
+            return [self.scrubbed_json(part, refused=refused) for part in answer]
+        if isinstance(answer, dict):
+            return {self.scrubbed(name): self.scrubbed_json(part, refused=refused) for name, part in answer.items()}
+        return answer
 
     def __repr__(self) -> str:
         return f"ApiKey({self.variable!r})"

@@ -99,8 +99,8 @@ def read_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
         for line in stream:
             if line.strip():
                 try:
-                    found = orjson.loads(line)
+                    parsed = orjson.loads(line)
                 except orjson.JSONDecodeError:
-                    found = None
-                yield offset, found if isinstance(found, dict) else None
+                    parsed = None
+                yield offset, parsed if isinstance(parsed, dict) else None
             offset += len(line)

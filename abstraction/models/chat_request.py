@@ -83,7 +83,7 @@ class Request:
         how = self.sampling
         drawn = how.temperature > 0
         asked: dict[str, Any] = {
-            "messages": [[one.role, one.content] for one in self.messages],
+            "messages": [[message.role, message.content] for message in self.messages],
             "temperature": float(how.temperature),
             "top_p": float(how.top_p) if drawn else None,
             "max_tokens": how.max_tokens,

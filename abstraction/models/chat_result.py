@@ -33,27 +33,27 @@ class Completion:
 
     def as_json(self) -> dict[str, Any]:
         """For the cache; `completion_of` reads it back."""
-        logprobs = None if self.logprobs is None else [_packed(one) for one in self.logprobs]
+        logprobs = None if self.logprobs is None else [_packed(logprob) for logprob in self.logprobs]
         return {"text": self.text, "finish_reason": self.finish_reason, "seed": self.seed, "logprobs": logprobs}
 
 
-def completion_of(given: Mapping[str, Any]) -> Completion:
+def completion_of(stored: Mapping[str, Any]) -> Completion:
     """The completion that `as_json` wrote."""
-    logprobs = given["logprobs"]
+    logprobs = stored["logprobs"]
     return Completion(
-        text=given["text"],
-        finish_reason=given["finish_reason"],
-        seed=given["seed"],
-        logprobs=None if logprobs is None else tuple(_unpacked(one) for one in logprobs),
+        text=stored["text"],
+        finish_reason=stored["finish_reason"],
+        seed=stored["seed"],
+        logprobs=None if logprobs is None else tuple(_unpacked(packed) for packed in logprobs),
     )
 
 
-def _packed(one: TokenLogprob) -> list[Any]:
-    return [one.token, one.logprob, [_packed(other) for other in one.top]]
+def _packed(logprob: TokenLogprob) -> list[Any]:
+    return [logprob.token, logprob.logprob, [_packed(other) for other in logprob.top]]
 
 
-def _unpacked(given: list[Any]) -> TokenLogprob:
-    return TokenLogprob(token=given[0], logprob=given[1], top=tuple(_unpacked(other) for other in given[2]))
+def _unpacked(packed: list[Any]) -> TokenLogprob:
+    return TokenLogprob(token=packed[0], logprob=packed[1], top=tuple(_unpacked(other) for other in packed[2]))
 
 
 class FailureReason(StrEnum):

@@ -25,15 +25,15 @@ class CallFailed(Exception):  # noqa: N818 - it becomes a Failure, a result like
 
 
 class RequestTask:
-    """A request under way. `found`: its completions by number, None for those lacking."""
+    """A request under way. `completions`: its completions by number, None for those lacking."""
 
-    __slots__ = ("cached", "done", "failure", "found", "key", "lock", "pending", "request")
+    __slots__ = ("cached", "completions", "done", "failure", "key", "lock", "pending", "request")
 
-    def __init__(self, request: Request, key: str, found: list[Completion | None]) -> None:
+    def __init__(self, request: Request, key: str, completions: list[Completion | None]) -> None:
         self.request = request
         self.key = key
-        self.found = found
-        self.cached = sum(one is not None for one in found)
+        self.completions = completions
+        self.cached = sum(completion is not None for completion in completions)
         self.pending = 0
         self.failure: CallFailed | None = None
         self.lock = threading.Lock()
@@ -42,8 +42,8 @@ class RequestTask:
     def lacking(self) -> list[range]:
         """The numbers without a completion, in unbroken runs."""
         runs: list[range] = []
-        for at, one in enumerate(self.found):
-            if one is None:
+        for at, completion in enumerate(self.completions):
+            if completion is None:
                 if runs and runs[-1].stop == at:
                     runs[-1] = range(runs[-1].start, at + 1)
                 else:
@@ -52,12 +52,12 @@ class RequestTask:
 
     def result(self, request: Request) -> Result:
         """What came of it, for a request that asks the same and for no more."""
-        wanted = self.found[: request.sampling.n]
-        had = tuple(one for one in wanted if one is not None)
-        if len(had) == len(wanted):
-            return Reply(request=request, completions=had, cached=min(self.cached, len(had)))
+        asked = self.completions[: request.sampling.n]
+        completions = tuple(completion for completion in asked if completion is not None)
+        if len(completions) == len(asked):
+            return Reply(request=request, completions=completions, cached=min(self.cached, len(completions)))
         failure = self.failure or CallFailed(FailureReason.BAD_ANSWER, "fewer answers than asked for")
-        return Failure(request=request, reason=failure.reason, message=str(failure), completions=had)
+        return Failure(request=request, reason=failure.reason, message=str(failure), completions=completions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,12 @@ class FanOut:
         key = request.key()
         same = under_way.get(key)
         if same is not None:
-            if len(same.found) >= request.sampling.n:
+            if len(same.completions) >= request.sampling.n:
                 return same
             self._wait(same)  # then what it brought is known
         task = RequestTask(request, key, self._known(request, key))
         if same is not None:
-            task.found[: len(same.found)] = same.found
+            task.completions[: len(same.completions)] = same.completions
         under_way[key] = task
         pieces = [_Piece(task, part) for run in task.lacking() for part in self._split(run)]
         task.pending = len(pieces)
@@ -163,15 +163,15 @@ class FanOut:
 
     def _do(self, piece: _Piece) -> None:
         task, samples = piece.task, piece.samples
-        rest: list[_Piece] = []
+        lacking: list[_Piece] = []
         try:
             if self._stop.is_set():
                 raise Stopped
             if task.failure is None:
-                found = self._ask(task, samples, self._stop)
-                for sample, one in zip(samples, found, strict=False):
-                    task.found[sample] = one
-                rest = [_Piece(task, range(sample, sample + 1)) for sample in samples[len(found) :]]
+                completions = self._ask(task, samples, self._stop)
+                for sample, completion in zip(samples, completions, strict=False):
+                    task.completions[sample] = completion
+                lacking = [_Piece(task, range(sample, sample + 1)) for sample in samples[len(completions) :]]
         except CallFailed as failure:
             task.failure = failure
         except Stopped:
@@ -180,9 +180,9 @@ class FanOut:
             self._fatal = self._fatal or error
             self._stop.set()
         with task.lock:
-            task.pending += len(rest) - 1
+            task.pending += len(lacking) - 1
             over = task.pending == 0 or self._fatal is not None
-        for each in rest:
-            self._put(each)
+        for single in lacking:
+            self._put(single)
         if over:
             task.done.set()

@@ -75,8 +75,8 @@ class Poster:
         except (requests.RequestException, HTTPError, OSError) as error:
             cause = getattr(error.args[0] if error.args else None, "reason", None)
             if isinstance(cause, NewConnectionError):
-                raise NoConnection(_told(cause)) from error
-            raise Broken(_told(cause or error)) from error
+                raise NoConnection(_reason(cause)) from error
+            raise Broken(_reason(cause or error)) from error
         finally:
             self._idle.append(session)
         return answer
@@ -113,7 +113,7 @@ class Poster:
             self._idle.pop().close()
 
 
-def _told(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """What went wrong, without the address that libraries repeat."""
     text = str(error)
     return (text.rsplit(": ", 1)[-1] if "object at 0x" in text or "HTTPConnection" in text else text)[:200]

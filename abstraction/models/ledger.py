@@ -72,19 +72,19 @@ class Ledger:
             return [None] * request.sampling.n
         keys = [self._sample_key(key, sample) for sample in range(request.sampling.n)]
         try:
-            kept = self._cache.get(keys)
+            lines = self._cache.get(keys)
         except sqlite3.Error as error:
             raise ModelError(
                 f"{self._cache.path} cannot be read as a cache: {error}; remove it or name another"
             ) from error
-        found = [completion_of(orjson.loads(kept[one])) if one in kept else None for one in keys]
-        cached = sum(one is not None for one in found)
+        completions = [completion_of(orjson.loads(lines[key])) if key in lines else None for key in keys]
+        cached = sum(completion is not None for completion in completions)
         if cached:
             with self._lock:
                 self._totals = replace(
                     self._totals, cached=self._totals.cached + cached, samples=self._totals.samples + cached
                 )
-        return found
+        return completions
 
     def failed(self, call: Call) -> None:
         """A call that brought nothing."""
@@ -110,8 +110,8 @@ class Ledger:
             try:
                 self._cache.put(
                     {
-                        self._sample_key(call.key, sample): orjson.dumps(one.as_json())
-                        for sample, one in zip(call.samples, completions, strict=False)
+                        self._sample_key(call.key, sample): orjson.dumps(completion.as_json())
+                        for sample, completion in zip(call.samples, completions, strict=False)
                     }
                 )
             except (SourceError, sqlite3.Error) as error:

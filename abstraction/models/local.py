@@ -94,20 +94,20 @@ class LocalModel:
                 break
             key = request.key()
             task = by_key.get(key)
-            if task is None or len(task.found) < request.sampling.n:
-                found = self._ledger.known(request, key)
-                lacking += found.count(None) - (0 if task is None else task.found.count(None))
+            if task is None or len(task.completions) < request.sampling.n:
+                completions = self._ledger.known(request, key)
+                lacking += completions.count(None) - (0 if task is None else task.completions.count(None))
                 if task is None:
-                    task = by_key[key] = RequestTask(request, key, found)
+                    task = by_key[key] = RequestTask(request, key, completions)
                 else:
-                    task.request, task.found = request, found
+                    task.request, task.completions = request, completions
             tasks.append((request, task))
         return tasks
 
     def _rows(self, tasks: Sequence[RequestTask]) -> list[tuple[RequestTask, GeneratedAnswer]]:
         rows: list[tuple[RequestTask, GeneratedAnswer]] = []
         for task in dict.fromkeys(tasks):
-            samples = [sample for sample, one in enumerate(task.found) if one is None]
+            samples = [sample for sample, completion in enumerate(task.completions) if completion is None]
             if not samples:
                 continue
             try:
@@ -128,7 +128,7 @@ class LocalModel:
 
         begun = time.monotonic()
         try:
-            made = self._loaded().generate([row for _, row in rows])
+            generated = self._loaded().generate([row for _, row in rows])
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
             if len(rows) > 1:
@@ -139,8 +139,8 @@ class LocalModel:
             task.failure = CallFailed(FailureReason.OUT_OF_MEMORY, f"{self.path}: {str(error)[:200]}")
             self._ledger.failed(self._call(row, None, begun, str(task.failure)))
             return
-        for (task, row), (completion, tokens) in zip(rows, made, strict=True):
-            task.found[row.sample] = completion
+        for (task, row), (completion, tokens) in zip(rows, generated, strict=True):
+            task.completions[row.sample] = completion
             received = wire.response_of([completion], prompt_tokens=len(row.prompt), completion_tokens=tokens)
             self._ledger.answered(
                 self._call(row, received, begun),
@@ -187,8 +187,8 @@ class _Engine:
                 logging.enable_progress_bar()
         self._model = model.to(device).eval()
         self._device = device
-        own = model.generation_config
-        eos = own.eos_token_id if own.eos_token_id is not None else self._tokenizer.eos_token_id
+        config = model.generation_config
+        eos = config.eos_token_id if config.eos_token_id is not None else self._tokenizer.eos_token_id
         self._eos: list[int] = [] if eos is None else eos if isinstance(eos, list) else [eos]
         pad = self._tokenizer.pad_token_id
         self._pad: int = pad if pad is not None else self._eos[0] if self._eos else 0
@@ -203,7 +203,7 @@ class _Engine:
 
     def prompt(self, request: Request) -> list[int]:
         """The conversation in the model's own format, as token ids. Raises CallFailed for one that does not fit."""
-        turns = [{"role": one.role, "content": self._harmless(one.content)} for one in request.messages]
+        turns = [{"role": message.role, "content": self._harmless(message.content)} for message in request.messages]
         ids = list(self._tokenizer(self._text(turns, request), add_special_tokens=False)["input_ids"])
         limit = request.sampling.max_tokens
         if self._room is not None and len(ids) + limit > self._room:
@@ -222,13 +222,13 @@ class _Engine:
             return self._templated(turns)
         except TemplateError as error:
             system = [turn["content"] for turn in turns if turn["role"] == "system"]
-            rest = [turn for turn in turns if turn["role"] != "system"]
+            other_turns = [turn for turn in turns if turn["role"] != "system"]
             if not system:
                 raise CallFailed(FailureReason.REFUSED, f"the chat template refuses: {error}") from error
             # Some models know no system's turn: it stands before the first of the user's.
-            rest[0] = rest[0] | {"content": "\n\n".join([*system, rest[0]["content"]])}
+            other_turns[0] = other_turns[0] | {"content": "\n\n".join([*system, other_turns[0]["content"]])}
             try:
-                return self._templated(rest)
+                return self._templated(other_turns)
             except TemplateError as again:
                 raise CallFailed(FailureReason.REFUSED, f"the chat template refuses: {again}") from again
 
@@ -262,50 +262,50 @@ class _Engine:
                 logits_processor=[drawing],
                 stopping_criteria=[ending],
             )
-        made = out[:, longest:].tolist()
-        return [self._completion(row, at, made[at][: ending.lengths[at]], drawing) for at, row in enumerate(rows)]
+        tokens = out[:, longest:].tolist()
+        return [self._completion(row, at, tokens[at][: ending.lengths[at]], drawing) for at, row in enumerate(rows)]
 
     def _completion(
-        self, row: GeneratedAnswer, at: int, made: list[int], drawing: TokenDrawing
+        self, row: GeneratedAnswer, at: int, generated: list[int], drawing: TokenDrawing
     ) -> tuple[Completion, int]:
         how = row.request.sampling
-        end = next((place for place, token in enumerate(made) if token in self._eos), None)
-        kept = made if end is None else made[:end]
-        text = self._decode(kept)
-        stops = [place for place in (text.find(one) for one in how.stop) if place >= 0]
+        end = next((place for place, token in enumerate(generated) if token in self._eos), None)
+        tokens = generated if end is None else generated[:end]
+        text = self._decode(tokens)
+        stops = [place for place in (text.find(stop) for stop in how.stop) if place >= 0]
         ended = end is not None or bool(stops)
-        counted = len(kept) if end is None else end + 1
+        counted = len(tokens) if end is None else end + 1
         if stops:
             text = text[: min(stops)]
         completion = Completion(
             text=text,
             finish_reason="stop" if ended else "length",
             seed=how.seed_of(row.sample),
-            logprobs=None if how.logprobs is None else self._logprobs(kept, at, how.logprobs, drawing),
+            logprobs=None if how.logprobs is None else self._logprobs(tokens, at, how.logprobs, drawing),
         )
         return completion, counted
 
-    def _logprobs(self, kept: list[int], at: int, wanted: int, drawing: TokenDrawing) -> tuple[TokenLogprob, ...]:
-        found: list[TokenLogprob] = []
-        for step, token in enumerate(kept):
+    def _logprobs(self, tokens: list[int], at: int, most: int, drawing: TokenDrawing) -> tuple[TokenLogprob, ...]:
+        logprobs: list[TokenLogprob] = []
+        for step, token in enumerate(tokens):
             values, ids = drawing.likeliest[step]
-            top = zip(values[at, :wanted].tolist(), ids[at, :wanted].tolist(), strict=True)
-            found.append(
+            top = zip(values[at, :most].tolist(), ids[at, :most].tolist(), strict=True)
+            logprobs.append(
                 TokenLogprob(
                     token=self._decode([token]),
                     logprob=float(drawing.taken[step][at]),
                     top=tuple(TokenLogprob(token=self._decode([other]), logprob=value) for value, other in top),
                 )
             )
-        return tuple(found)
+        return tuple(logprobs)
 
 
 def folder_hash(path: Path) -> str:
     """Hex SHA-256 over names and contents of a folder's files: weights, tokenizer, template and settings."""
     whole = hashlib.sha256()
-    for one in sorted(path.iterdir()):
-        if one.is_file() and not one.name.startswith("."):
-            whole.update(f"{one.name}\0{sha256_of(one)}\n".encode())
+    for file in sorted(path.iterdir()):
+        if file.is_file() and not file.name.startswith("."):
+            whole.update(f"{file.name}\0{sha256_of(file)}\n".encode())
     return whole.hexdigest()
 
 

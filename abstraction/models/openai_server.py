@@ -134,15 +134,15 @@ class OpenAIModel:
 
     def _ask(self, task: RequestTask, samples: range, stop: threading.Event) -> Sequence[Completion]:
         try:
-            found = self._patiently(task, samples, stop)
+            completions = self._patiently(task, samples, stop)
         except CallFailed as failure:
             if len(samples) == 1 or failure.reason is not FailureReason.REFUSED:
                 raise
             # llama.cpp refuses more answers than it has slots.
-            found = self._patiently(task, samples[:1], stop)
-        if len(found) == 1 and len(samples) > 1:
+            completions = self._patiently(task, samples[:1], stop)
+        if len(completions) == 1 and len(samples) > 1:
             self._one_by_one = True
-        return found
+        return completions
 
     def _patiently(self, task: RequestTask, samples: range, stop: threading.Event) -> Sequence[Completion]:
         patience = self.settings.patience
@@ -150,24 +150,24 @@ class OpenAIModel:
         while True:
             with self._pace.passing(stop) as call_begun:
                 calls += 1
-                came = self._call(task, samples, calls)
-            if not isinstance(came, _Trouble):
+                outcome = self._call(task, samples, calls)
+            if not isinstance(outcome, _Trouble):
                 self._pace.went_well()
                 self._answered_at, self._given_up = time.monotonic(), 0
-                return came
-            tries += not came.crowded
-            wait = patience.delay(min(calls, 20) - 1, came.after)
-            if came.crowded:
+                return outcome
+            tries += not outcome.crowded
+            wait = patience.delay(min(calls, 20) - 1, outcome.after)
+            if outcome.crowded:
                 self._pace.slow_down(wait, call_begun)
             waited += wait
-            unreached = came.reason is FailureReason.UNREACHABLE and self._answered_at is None
+            unreached = outcome.reason is FailureReason.UNREACHABLE and self._answered_at is None
             if tries >= (min(_FIRST_TRIES, patience.tries) if unreached else patience.tries):
-                self._give_up(came, f"{self.shown}: {came.message} ({calls} calls)", begun)
-            if waited > patience.longest or (came.after or 0.0) > patience.longest:
+                self._give_up(outcome, f"{self.shown}: {outcome.message} ({calls} calls)", begun)
+            if waited > patience.longest or (outcome.after or 0.0) > patience.longest:
                 self._give_up(
-                    came, f"{self.shown}: {came.message}; no answer after waiting {patience.longest:g} s", begun
+                    outcome, f"{self.shown}: {outcome.message}; no answer after waiting {patience.longest:g} s", begun
                 )
-            if not came.crowded and stop.wait(wait):
+            if not outcome.crowded and stop.wait(wait):
                 raise Stopped
 
     def _give_up(self, trouble: _Trouble, message: str, begun: float) -> None:
@@ -230,8 +230,8 @@ class OpenAIModel:
         except TooSlow as error:
             trouble = _Trouble(reason=FailureReason.TIME_LIMIT, message=str(error))
         except wire.BadReply as error:
-            told = f"{error}: {received}" if isinstance(received, str) else str(error)
-            trouble = self._bad_reply(error, told[:400])
+            text = f"{error}: {received}" if isinstance(received, str) else str(error)
+            trouble = self._bad_reply(error, text[:400])
         except (CallFailed, ModelAccessError) as error:
             self._ledger.failed(call(None if answer is None else answer.status, received, str(error)))
             raise
@@ -239,21 +239,21 @@ class OpenAIModel:
         self._ledger.failed(call(None if answer is None else answer.status, received, message))
         return _Trouble(reason=trouble.reason, message=message, after=trouble.after, crowded=trouble.crowded)
 
-    def _bad_reply(self, error: wire.BadReply, told: str) -> _Trouble:
+    def _bad_reply(self, error: wire.BadReply, message: str) -> _Trouble:
         if error.code in _SPENT:
-            raise ModelAccessError(f"{self.shown}: {self._scrubbed(told)}")
+            raise ModelAccessError(f"{self.shown}: {self._scrubbed(message)}")
         if error.code == "429":
-            return _Trouble(reason=FailureReason.OVERLOADED, message=told, crowded=True)
-        return _Trouble(reason=FailureReason.BAD_ANSWER, message=told)
+            return _Trouble(reason=FailureReason.OVERLOADED, message=message, crowded=True)
+        return _Trouble(reason=FailureReason.BAD_ANSWER, message=message)
 
     def _received(self, answer: HTTPAnswer) -> object:
         """The body as JSON, else the beginning of its text; without the key either way."""
         try:
-            found: object = orjson.loads(answer.body)
+            parsed: object = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
             # Before it is cut, which could leave the key's beginning.
             return excerpt(self._key.scrubbed_bytes(answer.body) if self._key else answer.body, _KEPT)
-        return self._key.scrubbed_json(found, refused=answer.status != 200) if self._key else found
+        return self._key.scrubbed_json(parsed, refused=answer.status != 200) if self._key else parsed
 
     def _scrubbed(self, text: str) -> str:
         return self._key.scrubbed(text) if self._key else text
@@ -261,25 +261,25 @@ class OpenAIModel:
     def _judged(self, answer: HTTPAnswer, received: object) -> _Trouble:
         """What an answer other than 200 means. Raises CallFailed or ModelAccessError where asking again is no use."""
         status = answer.status
-        said = self._scrubbed(wire.error_text(received)) or "no reason given"
-        told = f"status {status}: {said}"
+        text = self._scrubbed(wire.error_text(received)) or "no reason given"
+        message = f"status {status}: {text}"
         after = retry_after(answer.headers)
         if status == 429:
             if wire.error_code(received) in _SPENT:
-                raise ModelAccessError(f"{self.shown}: {told}")
-            return _Trouble(reason=FailureReason.OVERLOADED, message=told, after=after, crowded=True)
+                raise ModelAccessError(f"{self.shown}: {message}")
+            return _Trouble(reason=FailureReason.OVERLOADED, message=message, after=after, crowded=True)
         if status >= 500 or status in _PASSING:
             crowded = status == 503 and after is not None
             reason = FailureReason.OVERLOADED if crowded else FailureReason.SERVER_ERROR
-            return _Trouble(reason=reason, message=told, after=after, crowded=crowded)
+            return _Trouble(reason=reason, message=message, after=after, crowded=crowded)
         if status in _ALWAYS_REFUSING or (status in _REFUSING and self._answered_at is None):
             how = f"the key in {self._key.variable}" if self._key else "no key was sent (key=VARIABLE names one)"
             raise ModelAccessError(
-                f"{self.shown}: {told}; {how}; is the address right, up to /v1, and the model's name?"
+                f"{self.shown}: {message}; {how}; is the address right, up to /v1, and the model's name?"
             )
         if 300 <= status < 400 or status < 200:
             raise ModelAccessError(f"{self.shown}: status {status} leads elsewhere; give the address it leads to")
-        raise CallFailed(FailureReason.REFUSED, f"{self.shown}: {told}")
+        raise CallFailed(FailureReason.REFUSED, f"{self.shown}: {message}")
 
 
 def check_address(url: str) -> None:

@@ -79,8 +79,8 @@ class Prompt:
             raise PromptError(f"prompt {self.kind.name} has no slot {', '.join(unknown)}")
         ready = {name: _rendered(value) for name, value in values.items()}
 
-        def value_of(found: re.Match[str]) -> str:
-            name = found[1].strip()
+        def value_of(match: re.Match[str]) -> str:
+            name = match[1].strip()
             if name not in ready:
                 raise PromptError(f"prompt {self.kind.name}: no text for the slot {name}")
             return ready[name]
@@ -103,11 +103,11 @@ def _without_instructions(line: str) -> str:
     """Each opening of an instruction and the next free closing bracket as round ones; what is never closed stays."""
     letters = list(line)
     open_: deque[int] = deque()
-    for found in _INSTRUCTION.finditer(line):
-        if found[0] == "[":
-            open_.append(found.start())
+    for match in _INSTRUCTION.finditer(line):
+        if match[0] == "[":
+            open_.append(match.start())
         elif open_:
-            letters[open_.popleft()], letters[found.start()] = "(", ")"
+            letters[open_.popleft()], letters[match.start()] = "(", ")"
     return "".join(letters)
 
 
@@ -120,7 +120,7 @@ def _is_shown(letter: str) -> bool:
 def _rendered(value: str | Sequence[str]) -> str:
     if isinstance(value, str):
         return harmless(value)
-    return "\n".join(f"- {harmless(one)}" for one in value)
+    return "\n".join(f"- {harmless(item)}" for item in value)
 
 
 def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
@@ -156,12 +156,12 @@ def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
 
 def _check_slots(line: str, kind: PromptKind, where: str) -> None:
     allowed = kind.required | kind.optional
-    for found in _SLOT.finditer(line):
-        if found[1].strip() not in allowed:
+    for match in _SLOT.finditer(line):
+        if match[1].strip() not in allowed:
             shown = ", ".join(sorted(allowed)) or "none"
-            raise PromptError(f"{where}: no slot {found[0]} in the prompt {kind.name}; allowed: {shown}")
-    rest = _SLOT.sub("", line)
-    if "{{" in rest or "}}" in rest:
+            raise PromptError(f"{where}: no slot {match[0]} in the prompt {kind.name}; allowed: {shown}")
+    outside = _SLOT.sub("", line)
+    if "{{" in outside or "}}" in outside:
         raise PromptError(f"{where}: a slot that is not closed; a slot is {{{{name}}}}, on one line")
 
 
@@ -174,10 +174,10 @@ def _check_turns(turns: Sequence[_Turn], kind: PromptKind, where: str) -> None:
     talk = roles[1:] if roles[0] == "system" else roles
     if any(role != ("user", "assistant")[at % 2] for at, role in enumerate(talk)):
         raise PromptError(f"{where}: [user] and [assistant] take turns, [user] first")
-    used = {found[1].strip() for turn in turns for found in _SLOT.finditer(turn.text)}
+    used = {match[1].strip() for turn in turns for match in _SLOT.finditer(turn.text)}
     lacking = sorted(kind.required - used)
     if lacking:
-        raise PromptError(f"{where}: the prompt {kind.name} needs {', '.join(f'{{{{{one}}}}}' for one in lacking)}")
+        raise PromptError(f"{where}: the prompt {kind.name} needs {', '.join(f'{{{{{slot}}}}}' for slot in lacking)}")
 
 
 OWN = "own"  # the origin of prompts from a folder that the user names
@@ -193,27 +193,27 @@ def load_prompts(
     other sets. Raises PromptError for a file that is not as it must be, for a .txt of the user's that is no prompt's,
     and where there is none at all.
     """
-    wanted = {kind.name: kind for kind in kinds}
-    for name in wanted:
+    kind_of = {kind.name: kind for kind in kinds}
+    for name in kind_of:
         if not _NAME.fullmatch(name):
             raise PromptError(f"{name!r} is no name of a prompt: small letters, digits and _")
     folders = [(name, bundled / name) for name in sets] or [("", bundled)]
     if chosen is not None and str(chosen) in sets:
         folders.sort(key=lambda folder: folder[0] != str(chosen))
     elif chosen is not None:
-        own = Path(chosen)
-        if not own.is_dir():
+        users_folder = Path(chosen)
+        if not users_folder.is_dir():
             others = f", or one of the sets {', '.join(sets)}" if sets else ""
-            raise PromptError(f"{own}: no such folder of prompts; allowed: a folder{others}")
-        there = sorted(one.name for one in own.glob(f"*{SUFFIX}"))
-        strange = [name for name in there if name.removesuffix(SUFFIX) not in wanted]
-        known = ", ".join(f"{name}{SUFFIX}" for name in sorted(wanted))
+            raise PromptError(f"{users_folder}: no such folder of prompts; allowed: a folder{others}")
+        there = sorted(file.name for file in users_folder.glob(f"*{SUFFIX}"))
+        strange = [name for name in there if name.removesuffix(SUFFIX) not in kind_of]
+        known = ", ".join(f"{name}{SUFFIX}" for name in sorted(kind_of))
         if not there:
-            raise PromptError(f"{own} holds no prompt; those that can be replaced: {known}")
+            raise PromptError(f"{users_folder} holds no prompt; those that can be replaced: {known}")
         if strange:
-            raise PromptError(f"{own / strange[0]} replaces no prompt; those there are: {known}")
-        folders.insert(0, (OWN, own))
-    return {name: _load(kind, folders) for name, kind in wanted.items()}
+            raise PromptError(f"{users_folder / strange[0]} replaces no prompt; those there are: {known}")
+        folders.insert(0, (OWN, users_folder))
+    return {name: _load(kind, folders) for name, kind in kind_of.items()}
 
 
 def _load(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:

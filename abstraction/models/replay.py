@@ -83,23 +83,23 @@ class ReplayModel:
 
     def _result(self, request: Request) -> Result:
         keys = (_digest(request.key()), _digest(_messages_key(request.messages)))
-        found: list[Completion] = []
+        completions: list[Completion] = []
         for sample in range(request.sampling.n):
             place = next((self._places[key, sample] for key in keys if (key, sample) in self._places), None)
             if place is None:
                 break
-            found.append(self._completion(request, sample, place))
+            completions.append(self._completion(request, sample, place))
         self.totals = replace(
-            self.totals, samples=self.totals.samples + len(found), cached=self.totals.cached + len(found)
+            self.totals, samples=self.totals.samples + len(completions), cached=self.totals.cached + len(completions)
         )
-        if len(found) == request.sampling.n:
-            return Reply(request=request, completions=tuple(found), cached=len(found))
+        if len(completions) == request.sampling.n:
+            return Reply(request=request, completions=tuple(completions), cached=len(completions))
         return Failure(
             request=request,
             reason=FailureReason.NOT_RECORDED,
-            message=f"{self.path} has {len(found)} of the {request.sampling.n} answers to request {request.id}"
+            message=f"{self.path} has {len(completions)} of the {request.sampling.n} answers to request {request.id}"
             " with these messages and settings",
-            completions=tuple(found),
+            completions=tuple(completions),
         )
 
     def _completion(self, request: Request, sample: int, place: _Place) -> Completion:
@@ -123,23 +123,24 @@ class ReplayModel:
 
 
 def _by_hand(line: Mapping[str, Any], where: str) -> tuple[tuple[Message, ...], list[str]]:
-    given = line.get("messages", [{"role": "user", "content": line.get("prompt")}])
+    messages = line.get("messages", [{"role": "user", "content": line.get("prompt")}])
     answers = line.get("answers")
-    if not (isinstance(answers, list) and answers and all(isinstance(one, str) for one in answers)):
+    if not (isinstance(answers, list) and answers and all(isinstance(answer, str) for answer in answers)):
         raise ModelError(f"{where}: 'answers' must be a list of texts, or the line one of a log of calls")
     if (
-        not isinstance(given, list)
-        or not given
+        not isinstance(messages, list)
+        or not messages
         or not all(
-            isinstance(one, dict) and one.get("role") in ROLES and isinstance(one.get("content"), str) for one in given
+            isinstance(turn, dict) and turn.get("role") in ROLES and isinstance(turn.get("content"), str)
+            for turn in messages
         )
     ):
         raise ModelError(f"{where}: give 'prompt', a text, or 'messages', a list of {{\"role\", \"content\"}}")
-    return tuple(Message(role=one["role"], content=one["content"]) for one in given), answers
+    return tuple(Message(role=turn["role"], content=turn["content"]) for turn in messages), answers
 
 
 def _messages_key(messages: tuple[Message, ...]) -> str:
-    return "by-hand:" + orjson.dumps([[one.role, one.content] for one in messages]).decode()
+    return "by-hand:" + orjson.dumps([[message.role, message.content] for message in messages]).decode()
 
 
 def _digest(key: str) -> bytes:

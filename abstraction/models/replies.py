@@ -18,10 +18,10 @@ def tagged(reply: str, name: str) -> str:
         raise ReplyError(
             f"the reply must have {opened}...{closed} once: it has {reply.count(opened)} and {reply.count(closed)}"
         )
-    before, _, rest = reply.partition(opened)
+    before, _, behind = reply.partition(opened)
     if closed in before:
         raise ReplyError(f"{closed} stands before {opened} in the reply")
-    return rest.partition(closed)[0].strip()
+    return behind.partition(closed)[0].strip()
 
 
 def listed(reply: str, name: str) -> list[str]:
@@ -32,8 +32,8 @@ def listed(reply: str, name: str) -> list[str]:
     lines = [line.strip() for line in tagged(reply, name).splitlines() if line.strip()]
     dashed = [re.fullmatch(r"[-*•]\s+(\S.*)", line) for line in lines]
     numbered = [re.fullmatch(rf"{at}[.)]\s+(\S.*)", line) for at, line in enumerate(lines, start=1)]
-    for found in (dashed, numbered):
-        items = [one[1] for one in found if one]
+    for matches in (dashed, numbered):
+        items = [match[1] for match in matches if match]
         if items and len(items) == len(lines):
             return items
     raise ReplyError(f"<{name}> must hold lines of '- item', or '1. item', '2. item' and so on")
@@ -45,9 +45,13 @@ def counted(reply: str) -> list[str]:
     Lines without `::` may stand before and behind, none between. Raises ReplyError.
     """
     lines = [line.strip().strip("`") for line in reply.splitlines() if line.strip()]
-    found = [re.fullmatch(r"(\d{1,3})\s{0,3}::\s{0,3}(\S.*)", line) for line in lines]
-    places = [at for at, one in enumerate(found) if one]
-    items = [one[2] for at, one in enumerate((found[place] for place in places), start=1) if one and int(one[1]) == at]
+    matches = [re.fullmatch(r"(\d{1,3})\s{0,3}::\s{0,3}(\S.*)", line) for line in lines]
+    places = [at for at, match in enumerate(matches) if match]
+    items = [
+        match[2]
+        for at, match in enumerate((matches[place] for place in places), start=1)
+        if match and int(match[1]) == at
+    ]
     if not items or len(items) != len(places) or places[-1] - places[0] + 1 != len(places):
         raise ReplyError("the answers must stand on lines of '1:: answer', '2:: answer' and so on, without a gap")
     return items
@@ -55,7 +59,7 @@ def counted(reply: str) -> list[str]:
 
 def yes_or_no(reply: str) -> bool:
     """Whether the reply's first word is yes. Raises ReplyError where it is neither yes nor no."""
-    found = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
-    if not found:
+    match = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
+    if not match:
         raise ReplyError("the reply must begin with yes or no")
-    return found[1].lower() == "yes"
+    return match[1].lower() == "yes"

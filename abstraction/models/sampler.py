@@ -39,14 +39,14 @@ class TokenDrawing:
     def __init__(self, rows: Sequence[GeneratedAnswer], device: torch.device | str) -> None:
         import torch
 
-        how = [row.request.sampling for row in rows]
+        samplings = [row.request.sampling for row in rows]
         self._random = [random.Random(row.request.sampling.seed_of(row.sample)) for row in rows]
-        self._drawn = torch.tensor([one.temperature > 0 for one in how], device=device)
-        self._any_drawn = any(one.temperature > 0 for one in how)
-        self._nucleus = any(one.top_p < 1 for one in how)
-        self._temperature = torch.tensor([[one.temperature or 1.0] for one in how], device=device)
-        self._top_p = torch.tensor([[one.top_p] for one in how], device=device, dtype=torch.float64)
-        self._wanted = max((one.logprobs for one in how if one.logprobs is not None), default=None)
+        self._drawn = torch.tensor([sampling.temperature > 0 for sampling in samplings], device=device)
+        self._any_drawn = any(sampling.temperature > 0 for sampling in samplings)
+        self._nucleus = any(sampling.top_p < 1 for sampling in samplings)
+        self._temperature = torch.tensor([[sampling.temperature or 1.0] for sampling in samplings], device=device)
+        self._top_p = torch.tensor([[sampling.top_p] for sampling in samplings], device=device, dtype=torch.float64)
+        self._wanted = max((sampling.logprobs for sampling in samplings if sampling.logprobs is not None), default=None)
         self.taken: list[torch.Tensor] = []
         self.likeliest: list[tuple[torch.Tensor, torch.Tensor]] = []
 
@@ -67,7 +67,9 @@ class TokenDrawing:
     def _draw(self, scores: torch.Tensor) -> torch.Tensor:
         import torch
 
-        numbers = torch.tensor([[one.random()] for one in self._random], dtype=torch.float64).to(scores.device)
+        numbers = torch.tensor([[generator.random()] for generator in self._random], dtype=torch.float64).to(
+            scores.device
+        )
         chances = torch.softmax(scores.float() / self._temperature, dim=-1)
         if self._nucleus:
             ranked, order = chances.sort(dim=-1, descending=True, stable=True)
@@ -93,22 +95,22 @@ class Ending:
         self._decode = decode
         self.lengths: list[int | None] = [None] * len(rows)  # tokens of each row that is over; padding follows
         # A token is a letter at least, or part of one: so many tokens hold the longest stop text.
-        self._looked_at = [max((4 * len(one) for one in row.request.sampling.stop), default=0) + 8 for row in rows]
+        self._looked_at = [max((4 * len(stop) for stop in row.request.sampling.stop), default=0) + 8 for row in rows]
 
     def __call__(self, ids: torch.Tensor, _scores: torch.Tensor, **_more: object) -> torch.Tensor:
         """True for each row that is over; shape [rows]."""
         import torch
 
-        made = ids.shape[1] - self._prompt_length
+        number = ids.shape[1] - self._prompt_length
         for at, row in enumerate(self._rows):
             how = row.request.sampling
-            if self.lengths[at] is None and (made >= how.max_tokens or (how.stop and self._stops(ids, at, made))):
-                self.lengths[at] = made
-        return torch.tensor([one is not None for one in self.lengths], device=ids.device)
+            if self.lengths[at] is None and (number >= how.max_tokens or (how.stop and self._stops(ids, at, number))):
+                self.lengths[at] = number
+        return torch.tensor([length is not None for length in self.lengths], device=ids.device)
 
-    def _stops(self, ids: torch.Tensor, at: int, made: int) -> bool:
-        tail = self._decode(ids[at, -min(made, self._looked_at[at]) :].tolist())
-        return any(one in tail for one in self._rows[at].request.sampling.stop)
+    def _stops(self, ids: torch.Tensor, at: int, number: int) -> bool:
+        tail = self._decode(ids[at, -min(number, self._looked_at[at]) :].tolist())
+        return any(stop in tail for stop in self._rows[at].request.sampling.stop)
 
 
 class Decode:

@@ -63,10 +63,10 @@ def _one_of(*words: str) -> _Setting:
 
 
 def _object(text: str) -> dict[str, Any]:
-    found = orjson.loads(text)
-    if not isinstance(found, dict):
+    parsed = orjson.loads(text)
+    if not isinstance(parsed, dict):
         raise ValueError
-    return found
+    return parsed
 
 
 def _variable(text: str) -> str:
@@ -119,14 +119,14 @@ class ModelSpec:
 
 def parse_model_spec(given: str) -> ModelSpec:
     """Raises ModelSpecError, which names what is allowed and repeats no value that may be secret."""
-    kind, colon, rest = given.partition(":")
+    kind, colon, behind = given.partition(":")
     if not colon or kind not in KINDS:
         shown = kind if kind.isidentifier() and len(kind) < 40 else "what is given"
         raise ModelSpecError(f"{shown} names no kind of model; allowed: {GRAMMAR}")
-    rest, hash_sign, name = rest.partition("#") if kind == "openai" else (rest, "", "")
+    behind, hash_sign, name = behind.partition("#") if kind == "openai" else (behind, "", "")
     # A folder or file may have a ? in its name, where no settings follow.
-    found = re.fullmatch(r"(.*?)\?(\w+=.*)" if kind != "openai" else r"(.*?)\?(.*)", rest, re.DOTALL)
-    where, settings = (found[1], found[2]) if found else (rest, "")
+    match = re.fullmatch(r"(.*?)\?(\w+=.*)" if kind != "openai" else r"(.*?)\?(.*)", behind, re.DOTALL)
+    where, settings = (match[1], match[2]) if match else (behind, "")
     if not where:
         raise ModelSpecError(f"{kind}: names no place; allowed: {GRAMMAR}")
     if kind == "openai":
@@ -144,20 +144,20 @@ def parse_model_spec(given: str) -> ModelSpec:
 
 def _settings(kind: str, text: str) -> dict[str, Any]:
     known = SETTINGS[kind]
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in text.split("&") if text else []:
         name, equals, value = part.partition("=")
         setting = known.get(name)
         if setting is None or not equals:
             shown = name if equals and re.fullmatch(r"[\w.-]{1,40}", name) else "what stands there"
             raise ModelSpecError(f"{kind}: {shown} is no setting; allowed: {', '.join(known) or 'none'}")
-        if name in found:
+        if name in values:
             raise ModelSpecError(f"{kind}: {name} is given twice")
         try:
-            found[name] = setting.read(unquote(value))
+            values[name] = setting.read(unquote(value))
         except ValueError:  # orjson's too
             raise ModelSpecError(f"{kind}: {name} must be {setting.allowed}") from None
-    return found
+    return values
 
 
 def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
@@ -186,25 +186,25 @@ def _server(spec: ModelSpec, cache: Path | str | None, log: Path | str | None) -
     from abstraction.models.ledger import Prices
     from abstraction.models.openai_server import OpenAIModel, ServerSettings
 
-    given = spec.settings
-    own = ServerSettings()
-    changed = {name: given[name] for name in ("timeout", "tries") if name in given}
+    values = spec.settings
+    defaults = ServerSettings()
+    changed = {name: values[name] for name in ("timeout", "tries") if name in values}
     settings = replace(
-        own,
-        concurrency=given.get("concurrency", own.concurrency),
-        rate=given.get("rate"),
-        limit_name=given.get("limit", own.limit_name),
-        sends_stop=given.get("stop") != "here",
-        extra=given.get("body", {}),
-        patience=replace(own.patience, **changed),
+        defaults,
+        concurrency=values.get("concurrency", defaults.concurrency),
+        rate=values.get("rate"),
+        limit_name=values.get("limit", defaults.limit_name),
+        sends_stop=values.get("stop") != "here",
+        extra=values.get("body", {}),
+        patience=replace(defaults.patience, **changed),
     )
     prices = None
-    if "prompt_price" in given or "completion_price" in given:
-        prices = Prices(prompt=given.get("prompt_price", 0.0), completion=given.get("completion_price", 0.0))
+    if "prompt_price" in values or "completion_price" in values:
+        prices = Prices(prompt=values.get("prompt_price", 0.0), completion=values.get("completion_price", 0.0))
     return OpenAIModel(
         spec.where,
         spec.name,
-        key=ApiKey(given["key"]) if "key" in given else None,
+        key=ApiKey(values["key"]) if "key" in values else None,
         settings=settings,
         prices=prices,
         cache=cache,

@@ -48,7 +48,7 @@ def body_of(
     how = request.sampling
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "temperature": how.temperature,
         "top_p": how.top_p,
         limit_name: how.max_tokens,
@@ -70,18 +70,18 @@ def body_of(
     return body
 
 
-def parse(given: Any, request: Request, *, first: int = 0, count: int = 1) -> Parsed:
+def parse(answer: Any, request: Request, *, first: int = 0, count: int = 1) -> Parsed:
     """Up to `count` completions of an answer. Raises BadReply where there is none."""
-    if not isinstance(given, dict):
+    if not isinstance(answer, dict):
         raise BadReply("the answer is no JSON object")
-    choices = given.get("choices")
+    choices = answer.get("choices")
     if not isinstance(choices, list) or not choices:
-        told = given.get("error")
-        if told:
-            raise BadReply(f"an error under status 200: {error_text(given)}", error_code(given))
+        error = answer.get("error")
+        if error:
+            raise BadReply(f"an error under status 200: {error_text(answer)}", error_code(answer))
         raise BadReply("the answer has no choices")
-    if all(isinstance(one, dict) and type(one.get("index")) is int for one in choices):
-        choices = sorted(choices, key=lambda one: int(one["index"]))
+    if all(isinstance(entry, dict) and type(entry.get("index")) is int for entry in choices):
+        choices = sorted(choices, key=lambda entry: int(entry["index"]))
     completions = tuple(
         _completion(choice, request, first + at)
         for at, choice in enumerate(choices[:count])
@@ -89,7 +89,7 @@ def parse(given: Any, request: Request, *, first: int = 0, count: int = 1) -> Pa
     )
     if not completions:
         raise BadReply("the answer's choices are no objects")
-    usage = given.get("usage")
+    usage = answer.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Parsed(
         completions=completions,
@@ -98,8 +98,8 @@ def parse(given: Any, request: Request, *, first: int = 0, count: int = 1) -> Pa
     )
 
 
-def _tokens(given: Any) -> int | None:
-    return given if type(given) is int and given >= 0 else None
+def _tokens(count: Any) -> int | None:
+    return count if type(count) is int and count >= 0 else None
 
 
 def _completion(choice: Mapping[str, Any], request: Request, sample: int) -> Completion:
@@ -130,56 +130,56 @@ def _text(message: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _logprobs(given: Any) -> tuple[TokenLogprob, ...] | None:
-    content = given.get("content") if isinstance(given, dict) else None
+def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):
         return None
-    found = [_token(one) for one in content]
-    return None if None in found else tuple(one for one in found if one is not None)
+    tokens = [_token(entry) for entry in content]
+    return None if None in tokens else tuple(token for token in tokens if token is not None)
 
 
-def _token(given: Any) -> TokenLogprob | None:
-    if not isinstance(given, dict):
+def _token(entry: Any) -> TokenLogprob | None:
+    if not isinstance(entry, dict):
         return None
-    token, logprob = given.get("token"), given.get("logprob")
+    token, logprob = entry.get("token"), entry.get("logprob")
     if not isinstance(token, str) or not isinstance(logprob, int | float):
         return None
-    top = given.get("top_logprobs")
-    others = [_token(one) for one in top] if isinstance(top, list) else []
-    return TokenLogprob(token=token, logprob=float(logprob), top=tuple(one for one in others if one is not None))
+    top = entry.get("top_logprobs")
+    others = [_token(other) for other in top] if isinstance(top, list) else []
+    return TokenLogprob(token=token, logprob=float(logprob), top=tuple(other for other in others if other is not None))
 
 
-def error_text(given: Any) -> str:
+def error_text(answer: Any) -> str:
     """What an answer says went wrong, on one line of at most 300 characters; empty where it says nothing."""
-    told = given.get("error", given.get("detail", given.get("message"))) if isinstance(given, dict) else given
-    if isinstance(told, dict):
-        told = told.get("message", told)
-    return "" if told is None else " ".join(str(told).split())[:300]
+    error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else answer
+    if isinstance(error, dict):
+        error = error.get("message", error)
+    return "" if error is None else " ".join(str(error).split())[:300]
 
 
-def error_code(given: Any) -> str:
+def error_code(answer: Any) -> str:
     """The code or type by which an answer names what went wrong."""
-    told = given.get("error") if isinstance(given, dict) else None
-    if not isinstance(told, dict):
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not isinstance(error, dict):
         return ""
-    return str(told.get("code") or told.get("type") or "")
+    return str(error.get("code") or error.get("type") or "")
 
 
 def response_of(completions: Sequence[Completion], *, prompt_tokens: int, completion_tokens: int) -> dict[str, Any]:
     """Completions as an answer of the protocol, for models that run here: `parse` gives them back."""
 
-    def token(one: TokenLogprob) -> dict[str, Any]:
-        return {"token": one.token, "logprob": one.logprob, "top_logprobs": [token(other) for other in one.top]}
+    def entry_of(token: TokenLogprob) -> dict[str, Any]:
+        return {"token": token.token, "logprob": token.logprob, "top_logprobs": [entry_of(t) for t in token.top]}
 
     choices: list[dict[str, Any]] = []
-    for at, one in enumerate(completions):
+    for at, completion in enumerate(completions):
         choice: dict[str, Any] = {
             "index": at,
-            "message": {"role": "assistant", "content": one.text},
-            "finish_reason": one.finish_reason,
+            "message": {"role": "assistant", "content": completion.text},
+            "finish_reason": completion.finish_reason,
         }
-        if one.logprobs is not None:
-            choice["logprobs"] = {"content": [token(each) for each in one.logprobs]}
+        if completion.logprobs is not None:
+            choice["logprobs"] = {"content": [entry_of(token) for token in completion.logprobs]}
         choices.append(choice)
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
     return {"object": "chat.completion", "choices": choices, "usage": usage}

@@ -20,7 +20,7 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 Unproven = Literal["keep", "drop"]
-HELD = 20_000  # entities kept in memory, with what was found of them some 10 kB each, before reading begins afresh
+HELD = 20_000  # entities kept in memory, with what was concluded of them some 10 kB each, before reading begins afresh
 _OVER_CAP = "the ladder has as many levels as it may"
 _FULL = "its level is full"
 
@@ -38,7 +38,7 @@ class Checked:
 
 
 @dataclass(slots=True)
-class _Text:
+class _Draft:
     """One text of the model's on its way into a ladder."""
 
     line: int
@@ -64,7 +64,7 @@ class _Text:
 class _CheckedRung:
     """One level in the making, and what joins its tiers under another name."""
 
-    texts: list[_Text]
+    texts: list[_Draft]
     proven: bool = True
     aliases: dict[int, list[str]] = field(default_factory=dict)
 
@@ -92,38 +92,40 @@ class LadderCheck:
         """
         if self._judge.graph.held > HELD:
             self._judge = self._fresh()
-        found = self._settled(row, texts)
-        rungs = self._rungs(row, found)
+        drafts = self._settled(row, texts)
+        rungs = self._rungs(row, drafts)
         first = row.levels[0]
-        for one in found:
-            if one.finding is CheckResult.ALIAS:
-                first = _joined(first, one.text)
-                one.action = Action.JOINED
+        for draft in drafts:
+            if draft.finding is CheckResult.ALIAS:
+                first = _joined(first, draft.text)
+                draft.action = Action.JOINED
         graph = {
             bare(name): tier for level in row.levels[1:] for tier in level.tiers for name in reversed(tier.names())
         }
         taken: set[str] = set()
         beyond: Sequence[Level] = [
             Level(
-                tiers=tuple(self._tier(one, rung.aliases.get(one.line, ()), graph, taken, call) for one in rung.texts)
+                tiers=tuple(
+                    self._tier(draft, rung.aliases.get(draft.line, ()), graph, taken, call) for draft in rung.texts
+                )
             )
             for rung in rungs
         ]
-        decisions = [self._decision(one, rungs) for one in sorted(found, key=lambda one: one.line)]
-        own = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
-        beyond = completed(Ladder(levels=(first, *beyond)), more=own).levels[1:]
+        decisions = [self._decision(draft, rungs) for draft in sorted(drafts, key=lambda draft: draft.line)]
+        steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
+        beyond = completed(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
         levels = tidied((first, *(beyond or row.levels[1:])))
         return Checked(levels=levels, decisions=tuple(decisions), left=bool(beyond))
 
-    def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Text]:
+    def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
         """The texts in an order in which as few as possible are finer than one before them, with their findings."""
         sure = _as_surely_linked(row)
         order, moved = list(range(len(texts))), set[int]()
         seen = {tuple(order)}
         while True:
-            told = self._verdicts(sure, *([texts[at]] for at in order))
-            finer = next((at for at, one in enumerate(told) if finding_of(one) is CheckResult.FINER), None)
-            good = [at for at, one in enumerate(told[:finer]) if finding_of(one) is CheckResult.ENTAILED]
+            verdicts = self._verdicts(sure, *([texts[at]] for at in order))
+            finer = next((at for at, verdict in enumerate(verdicts) if finding_of(verdict) is CheckResult.FINER), None)
+            good = [at for at, verdict in enumerate(verdicts[:finer]) if finding_of(verdict) is CheckResult.ENTAILED]
             if finer is None or not good:
                 break
             changed = list(order)
@@ -134,98 +136,100 @@ class LadderCheck:
             moved.add(order[finer])
             order = changed
         return [
-            _Text(
-                line=at + 1, text=texts[at], finding=finding_of(one), entities=one.entities, why=one.why,
+            _Draft(
+                line=at + 1, text=texts[at], finding=finding_of(verdict), entities=verdict.entities, why=verdict.why,
                 moved=at in moved,
             )
-            for at, one in zip(order, told, strict=True)
+            for at, verdict in zip(order, verdicts, strict=True)
         ]  # fmt: skip
 
     def _verdicts(self, row: TieredRow, *levels: Sequence[str]) -> tuple[TierVerdict, ...]:
-        """What is said of these texts, each level beyond the one before it, the first beyond the answer."""
+        """The verdicts on these texts, each level beyond the one before it, the first beyond the answer."""
         beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
         return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 
-    def _rungs(self, row: TieredRow, found: Sequence[_Text]) -> list[_CheckedRung]:
+    def _rungs(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
         """The levels beyond the answer; each text learns what was done with it."""
-        self._hold_against_graph(row, found)
+        self._hold_against_graph(row, drafts)
         rungs: list[_CheckedRung] = []
-        for one in found:
+        for draft in drafts:
             proven = [rung for rung in rungs if rung.proven]
-            entailed = one.finding is CheckResult.ENTAILED
-            if entailed and (beside := self._beside(row, one, proven)) is not None:
-                one.finding, one.why = CheckResult.SIBLING, "follows from a finer level, not from the one before it"
-                one.merge_into(beside)
-            elif self._stays(one):
-                one.action, one.rung = Action.KEPT, _CheckedRung(texts=[one], proven=entailed)
-                rungs.append(one.rung)
-            elif one.finding is CheckResult.SIBLING and proven:
-                if not one.merge_into(proven[-1]):
-                    one.why = _FULL
-            elif one.finding is CheckResult.DUPLICATE and not one.repeated:
-                self._join(one, rungs)
+            entailed = draft.finding is CheckResult.ENTAILED
+            if entailed and (beside := self._beside(row, draft, proven)) is not None:
+                draft.finding, draft.why = CheckResult.SIBLING, "follows from a finer level, not from the one before it"
+                draft.merge_into(beside)
+            elif self._stays(draft):
+                draft.action, draft.rung = Action.KEPT, _CheckedRung(texts=[draft], proven=entailed)
+                rungs.append(draft.rung)
+            elif draft.finding is CheckResult.SIBLING and proven:
+                if not draft.merge_into(proven[-1]):
+                    draft.why = _FULL
+            elif draft.finding is CheckResult.DUPLICATE and not draft.repeated:
+                self._join(draft, rungs)
         while len(rungs) > MAX_LEVELS:  # the three finest and the two coarsest stay, as in the graph's ladders
-            for one in rungs.pop(MAX_LEVELS - 2).texts:
-                one.action, one.rung, one.why = Action.DROPPED, None, _OVER_CAP
+            for draft in rungs.pop(MAX_LEVELS - 2).texts:
+                draft.action, draft.rung, draft.why = Action.DROPPED, None, _OVER_CAP
         return rungs
 
-    def _hold_against_graph(self, row: TieredRow, found: Sequence[_Text]) -> None:
+    def _hold_against_graph(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
         """Texts of the graph's own ladder follow, whatever their words; of one text only the first counts."""
         tiers = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
         used: set[str | None] = {None}
         known: set[str] = set()
-        for one in found:
-            key = bare(one.text)
-            if one.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
-                one.finding, one.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
+        for draft in drafts:
+            key = bare(draft.text)
+            if draft.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
+                draft.finding, draft.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
             used.add(tiers.get(key))
-            one.repeated = key in known
-            if one.repeated and self._stays(one):
-                one.finding = CheckResult.DUPLICATE
+            draft.repeated = key in known
+            if draft.repeated and self._stays(draft):
+                draft.finding = CheckResult.DUPLICATE
             known.add(key)
 
-    def _stays(self, one: _Text) -> bool:
-        return one.finding is CheckResult.ENTAILED or (one.finding is CheckResult.UNPROVEN and self._keeps_unproven)
+    def _stays(self, draft: _Draft) -> bool:
+        return draft.finding is CheckResult.ENTAILED or (draft.finding is CheckResult.UNPROVEN and self._keeps_unproven)
 
-    def _beside(self, row: TieredRow, one: _Text, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
+    def _beside(self, row: TieredRow, draft: _Draft, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
         """The level that a phrase belongs to where it does not follow from the last one; None where it does."""
-        if one.entities:
+        if draft.entities:
             return None  # names stand above each other whatever lies between
-        found = None
+        beside = None
         for rung in reversed(proven):
-            *_, told = self._verdicts(row, [other.text for other in rung.texts], [one.text])
-            if finding_of(told) is not CheckResult.SIBLING:
+            *_, verdict = self._verdicts(row, [other.text for other in rung.texts], [draft.text])
+            if finding_of(verdict) is not CheckResult.SIBLING:
                 break
-            found = rung
-        return found
+            beside = rung
+        return beside
 
-    def _join(self, one: _Text, rungs: Sequence[_CheckedRung]) -> None:
+    def _join(self, draft: _Draft, rungs: Sequence[_CheckedRung]) -> None:
         """Make a duplicate another name of the tier that it repeats, where that is known."""
         for rung in rungs:
             for other in rung.texts:
-                if set(one.entities) & set(other.entities) or content(one.text) == content(other.text):
-                    one.action, one.rung = Action.JOINED, rung
-                    rung.aliases.setdefault(other.line, []).append(one.text)
+                if set(draft.entities) & set(other.entities) or content(draft.text) == content(other.text):
+                    draft.action, draft.rung = Action.JOINED, rung
+                    rung.aliases.setdefault(other.line, []).append(draft.text)
                     return
 
-    def _tier(self, one: _Text, joined: Sequence[str], graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
-        written = Evidence(kind="model", call=call, check=f"{one.finding}: {one.why}")
-        own = graph.get(bare(one.text))
-        if own is not None and own.text not in taken:
-            taken.add(own.text)
-            aliases = (*own.aliases, own.text, *joined)
-            return replace(own, text=one.text, aliases=aliases, evidence=(*own.evidence, written))
-        qid = one.entities[0] if one.finding is CheckResult.ENTAILED and len(one.entities) == 1 else None
+    def _tier(
+        self, draft: _Draft, joined: Sequence[str], graph: Mapping[str, Tier], taken: set[str], call: str
+    ) -> Tier:
+        written = Evidence(kind="model", call=call, check=f"{draft.finding}: {draft.why}")
+        of_graph = graph.get(bare(draft.text))
+        if of_graph is not None and of_graph.text not in taken:
+            taken.add(of_graph.text)
+            aliases = (*of_graph.aliases, of_graph.text, *joined)
+            return replace(of_graph, text=draft.text, aliases=aliases, evidence=(*of_graph.evidence, written))
+        qid = draft.entities[0] if draft.finding is CheckResult.ENTAILED and len(draft.entities) == 1 else None
         names = self.graph.shown_names(qid) if qid else ()
-        return Tier(text=one.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
+        return Tier(text=draft.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
 
-    def _decision(self, one: _Text, rungs: Sequence[_CheckedRung]) -> TextDecision:
-        level = next((at for at, rung in enumerate(rungs, 2) if rung is one.rung), None)
-        if one.finding is CheckResult.ALIAS:
+    def _decision(self, draft: _Draft, rungs: Sequence[_CheckedRung]) -> TextDecision:
+        level = next((at for at, rung in enumerate(rungs, 2) if rung is draft.rung), None)
+        if draft.finding is CheckResult.ALIAS:
             level = 1
         return TextDecision(
-            line=one.line, text=one.text, finding=one.finding, why=one.why, action=one.action, level=level,
-            moved=one.moved and level is not None,
+            line=draft.line, text=draft.text, finding=draft.finding, why=draft.why, action=draft.action, level=level,
+            moved=draft.moved and level is not None,
         )  # fmt: skip
 
 
@@ -237,13 +241,13 @@ def tidied(levels: Sequence[Level]) -> tuple[Level, ...]:
     for level in levels:
         tiers = []
         for tier in level.tiers:
-            kept: dict[str, str] = {}
+            aliases: dict[str, str] = {}
             for alias in tier.aliases:
                 key = normalise(alias)
                 if key and key not in texts and key not in seen:
-                    kept.setdefault(key, alias)
-            seen |= kept.keys()
-            tiers.append(replace(tier, aliases=tuple(kept.values())))
+                    aliases.setdefault(key, alias)
+            seen |= aliases.keys()
+            tiers.append(replace(tier, aliases=tuple(aliases.values())))
         out.append(replace(level, tiers=tuple(tiers)))
     return tuple(out)
 

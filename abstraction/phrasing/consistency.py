@@ -40,8 +40,8 @@ class ConsistencyScorer:
         """The model, the number of samples, the prompt's hash, and a hash of everything."""
         prompts = hash_of(self._prompts, CONSISTENCY)
         how = self._sampling
-        told = orjson.dumps([dict(self.model.identity), prompts, how.n, how.seed], option=orjson.OPT_SORT_KEYS)
-        digest = hashlib.sha256(told).hexdigest()[:8]
+        settings = orjson.dumps([dict(self.model.identity), prompts, how.n, how.seed], option=orjson.OPT_SORT_KEYS)
+        digest = hashlib.sha256(settings).hexdigest()[:8]
         return f"{model_name(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
@@ -49,7 +49,11 @@ class ConsistencyScorer:
         asked = {at: request for at, row in enumerate(rows) if (request := self._request(row)) is not None}
         scores: list[float | Failure | None] = [None] * len(rows)
         for at, result in zip(asked, self.model.generate(asked.values()), strict=True):
-            scores[at] = score_of([one.text for one in result.completions]) if isinstance(result, Reply) else result
+            scores[at] = (
+                score_of([completion.text for completion in result.completions])
+                if isinstance(result, Reply)
+                else result
+            )
         return scores
 
     def _request(self, row: TieredRow) -> Request | None:

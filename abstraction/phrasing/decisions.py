@@ -44,7 +44,7 @@ class Action(StrEnum):
     LEFT = "left"  # the graph's tier stands in its own words
 
 
-_OF = {
+_FINDING_OF = {
     VerdictKind.ENTAILED: CheckResult.ENTAILED,
     VerdictKind.UNKNOWN: CheckResult.UNPROVEN,
     VerdictKind.CONTRADICTED: CheckResult.CONTRADICTED,
@@ -57,11 +57,11 @@ _OF = {
 }
 
 
-def finding_of(told: TierVerdict) -> CheckResult:
+def finding_of(verdict: TierVerdict) -> CheckResult:
     """A verdict as a finding."""
-    if told.beside_answer:
+    if verdict.beside_answer:
         return CheckResult.BESIDE_ANSWER
-    return CheckResult.LEAKING if told.leaks else _OF[told.verdict]
+    return CheckResult.LEAKING if verdict.leaks else _FINDING_OF[verdict.verdict]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +98,7 @@ def with_note(
     note: dict[str, Any] = {"mode": mode, "calls": list(calls)}
     if fallback:
         note |= {"fallback": fallback, "why": why}
-    note[_TIERS] = [one.to_json() for one in decisions]
+    note[_TIERS] = [decision.to_json() for decision in decisions]
     return replace(row, extra={**row.extra, NOTE: note})
 
 
@@ -112,8 +112,8 @@ def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
     """The lines that the phrasing log has of a row: one a text of the model's, one where the graph's ladder stays."""
     note = _note(row)
     about = {"row": row.id, "call": (note.get("calls") or [None])[-1], "calls": len(note.get("calls") or ())}
-    for told in note.get(_TIERS) or ():
-        yield {**about, **told}
+    for decision in note.get(_TIERS) or ():
+        yield {**about, **decision}
     if note.get("fallback"):
         yield {**about, "fallback": note["fallback"], "why": note.get("why", "")}
 
@@ -146,10 +146,10 @@ class DecisionCounts:
         self.asked_again += calls > 1
         if fallback := note.get("fallback"):
             self.fallbacks[fallback] = self.fallbacks.get(fallback, 0) + 1
-        for told in note.get(_TIERS) or ():
-            by = self.findings.setdefault(told["finding"], {})
-            by[told["action"]] = by.get(told["action"], 0) + 1
-            self.moved += bool(told.get("moved"))
+        for decision in note.get(_TIERS) or ():
+            by = self.findings.setdefault(decision["finding"], {})
+            by[decision["action"]] = by.get(decision["action"], 0) + 1
+            self.moved += bool(decision.get("moved"))
 
     @property
     def unanswered(self) -> int:
@@ -171,8 +171,8 @@ class DecisionCounts:
         out = [f"phrasing: {self.asked:,} of {self.rows:,} rows asked{again}"]
         for finding in (f for f in CheckResult if f in self.findings):
             by = self.findings[finding]
-            told = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda one: -one[1]))
-            out.append(f"  {sum(by.values()):>6}  {finding}: {told}")
-        for name, number in sorted(self.fallbacks.items(), key=lambda one: (-one[1], one[0])):
+            actions = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda pair: -pair[1]))
+            out.append(f"  {sum(by.values()):>6}  {finding}: {actions}")
+        for name, number in sorted(self.fallbacks.items(), key=lambda pair: (-pair[1], pair[0])):
             out.append(f"  {number:>6}  rows keep the graph's ladder: {name}")
         return out

@@ -65,8 +65,8 @@ def read_vote(reply: str) -> bool:
 
 def _plain(item: str) -> str:
     """One answer without quotation marks around it. Raises ReplyError for what is no short text on one line."""
-    found = _QUOTED.match(item.strip())
-    text = (next(part for part in found.groups() if part) if found else item).strip()
+    match = _QUOTED.match(item.strip())
+    text = (next(part for part in match.groups() if part) if match else item).strip()
     if len(text) > LONGEST:
         raise ReplyError(f"an answer of {len(text)} characters is too long: {LONGEST} at most")
     if re.search(r"[<>{}`]|\\n", text) or any(

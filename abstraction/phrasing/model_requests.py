@@ -138,7 +138,7 @@ class RequestForm(Generic[T, V]):
             slot.outcome = RequestOutcome.of_fault(error, slot.calls)
 
     def _second(self, reply: Reply, why: str) -> Request:
-        said = reply.text.strip()[:_KEPT] or "(nothing)"
-        told: dict[str, str | Sequence[str]] = {"problem": why}
-        messages = (*reply.request.messages, Message(role="assistant", content=said), *self.again.fill(told))
+        text = reply.text.strip()[:_KEPT] or "(nothing)"
+        slots: dict[str, str | Sequence[str]] = {"problem": why}
+        messages = (*reply.request.messages, Message(role="assistant", content=text), *self.again.fill(slots))
         return replace(reply.request, messages=messages)

@@ -90,8 +90,8 @@ class ModelPhraser:
     @property
     def fingerprint(self) -> str:
         """The model, the mode, the prompts' hash, and a hash of everything."""
-        told = hashlib.sha256(orjson.dumps(self.settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
-        return f"{model_name(self.model.identity)} {self.mode} prompts:{self.prompts_hash} {told}"
+        digest = hashlib.sha256(orjson.dumps(self.settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
+        return f"{model_name(self.model.identity)} {self.mode} prompts:{self.prompts_hash} {digest}"
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
         """The same rows in the same order, phrased."""

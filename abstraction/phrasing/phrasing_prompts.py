@@ -34,23 +34,23 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
     Raises PromptError.
     """
     with as_file(files("abstraction") / "phrasing" / "prompts") as bundled:
-        found = load_prompts(KINDS, bundled, chosen, sets=SETS)
-    if [turn.role for turn in found[AGAIN.name].turns] != ["user"]:
+        prompts = load_prompts(KINDS, bundled, chosen, sets=SETS)
+    if [turn.role for turn in prompts[AGAIN.name].turns] != ["user"]:
         where = f"{chosen}/again.txt" if chosen is not None else "again.txt"
         raise PromptError(f"{where}: it stands behind other turns and must be a single [user] turn")
-    return found
+    return prompts
 
 
 def slots_of(row: TieredRow) -> dict[str, str]:
     """What a row says for the slots question, answer, about_question and about_answer."""
 
-    def told(key: str) -> str:
-        said = row.extra.get(key)
-        return said if isinstance(said, str) and said.strip() else UNKNOWN
+    def description(key: str) -> str:
+        text = row.extra.get(key)
+        return text if isinstance(text, str) and text.strip() else UNKNOWN
 
     return {
         "question": row.question,
         "answer": "; ".join(row.answers),
-        "about_question": told("question_entity_description"),
-        "about_answer": told("answer_entity_description"),
+        "about_question": description("question_entity_description"),
+        "about_answer": description("answer_entity_description"),
     }

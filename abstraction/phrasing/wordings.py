@@ -59,7 +59,7 @@ class WordingCheck:
         out: list[Level] = [row.levels[0]]
         lines = enumerate(words, 1)
         for number, level in enumerate(row.levels[1:], 2):
-            made: list[Tier] = []
+            tiers: list[Tier] = []
             for tier in level.tiers:
                 (line, wording), check = next(lines), next(checks)
                 why = self._difference(row, tier, wording, check.status, [f.detail for f in check.findings])
@@ -68,7 +68,7 @@ class WordingCheck:
                 left = bool(why) or wording == tier.text
                 if not left:
                     taken.add(normalise(wording))
-                made.append(tier if left else _in_words(tier, wording, call))
+                tiers.append(tier if left else _in_words(tier, wording, call))
                 decisions.append(
                     TextDecision(
                         line=line, text=wording, tier=tier.text, level=number, why=why or _SAME_WORDS,
@@ -76,7 +76,7 @@ class WordingCheck:
                         action=Action.LEFT if left else Action.WORDED,
                     )
                 )  # fmt: skip
-            out.append(replace(level, tiers=tuple(made)))
+            out.append(replace(level, tiers=tuple(tiers)))
         return Checked(levels=tidied(out), decisions=tuple(decisions))
 
     def _difference(self, row: TieredRow, tier: Tier, wording: str, status: str, flaws: Sequence[str]) -> str:
@@ -107,9 +107,9 @@ class WordingCheck:
         beside = {w for place in self._near.above(qid).ids for name in graph.names(place) for w in all_words(name)}
         beside |= self._near.words(self._near.kinds(qid)) | _SMALL | _UNITS
         added = [
-            sorted({w for w in words if w not in own and w not in beside})
-            for own in map(all_words, sorted(names))
-            if stands_in(own, words)
+            sorted({w for w in words if w not in name_words and w not in beside})
+            for name_words in map(all_words, sorted(names))
+            if stands_in(name_words, words)
         ]
         if not added:
             return f"is no name of {tier.text!r}"
@@ -117,13 +117,13 @@ class WordingCheck:
         return f"adds {', '.join(fewest)}" if fewest else ""
 
     def _lost(self, text: str, wording: str) -> set[str]:
-        said, told = content(wording), normalise(wording)
+        worded, normalised = content(wording), normalise(wording)
         table = bundled_demonyms()
-        countries = {c for word in said for c in table.countries.get(word, ())}
-        countries |= {c for c, adjective in table.adjectives.items() if normalise(adjective) in told}
+        countries = {c for word in worded for c in table.countries.get(word, ())}
+        countries |= {c for c, adjective in table.adjectives.items() if normalise(adjective) in normalised}
 
         def meant(word: str) -> bool:
-            return word in said or any(c in countries for c in table.countries.get(word, ()))
+            return word in worded or any(c in countries for c in table.countries.get(word, ()))
 
         return {word for word in content(text) if not meant(word)}
 

@@ -11,7 +11,7 @@ from kg.terms import normalise
 
 _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _NUMBER = r"-?\d[\d,]*+(?:\.\d++)?+(?:[eE][+-]?\d++)?+"
-_ONE = re.compile(
+_AMOUNT = re.compile(
     rf"(?P<about>(?:about|approximately|around|roughly)\s++)?(?P<before>[^\w\s.-]|[a-z]{{1,3}}[$])?\s*+(?P<number>{_NUMBER})"
     rf"(?:\s++(?P<power>{'|'.join(_POWERS)}))?\s*+(?P<rest>\D*+)\Z"
 )
@@ -31,12 +31,12 @@ class Range:
 def range_of_words(text: str) -> Range | None:
     """The range that a wording means: a rounded number stands for one unit of its last digit on either side."""
     words = normalise(text)
-    if found := _FEWER.match(words):
-        high = _decimal(found["number"])
+    if match := _FEWER.match(words):
+        high = _decimal(match["number"])
         return Range(low=Decimal(0), high=high - 1) if high is not None else None
-    if found := _BETWEEN.match(words):
-        high_part = _ONE.match(found["high"])
-        low_part = _ONE.match(found["low"])
+    if match := _BETWEEN.match(words):
+        high_part = _AMOUNT.match(match["high"])
+        low_part = _AMOUNT.match(match["low"])
         if not high_part or not low_part:
             return None
         low, high_end = _amount(low_part, None), _amount(high_part, None)
@@ -46,12 +46,12 @@ def range_of_words(text: str) -> Range | None:
         if low is None or high_end is None:
             return None
         return Range(low=low, high=high_end, unit=_unit(high_part))
-    found = _ONE.match(words)
-    amount = _amount(found, None) if found else None
-    if found is None or amount is None:
+    match = _AMOUNT.match(words)
+    amount = _amount(match, None) if match else None
+    if match is None or amount is None:
         return None
-    slack = Decimal(1).scaleb(_last_digit(amount)) if found["about"] else Decimal(0)
-    return Range(low=amount - slack, high=amount + slack, unit=_unit(found))
+    slack = Decimal(1).scaleb(_last_digit(amount)) if match["about"] else Decimal(0)
+    return Range(low=amount - slack, high=amount + slack, unit=_unit(match))
 
 
 def holds(outer: Range, inner: Range) -> bool:
@@ -72,9 +72,9 @@ def _decimal(text: str) -> Decimal | None:
         return None
 
 
-def _amount(found: re.Match[str], power: str | None) -> Decimal | None:
-    number = _decimal(found["number"])
-    return None if number is None else number.scaleb(_POWERS.get(found["power"] or power or "", 0))
+def _amount(match: re.Match[str], power: str | None) -> Decimal | None:
+    number = _decimal(match["number"])
+    return None if number is None else number.scaleb(_POWERS.get(match["power"] or power or "", 0))
 
 
 def _last_digit(amount: Decimal) -> int:
@@ -82,9 +82,9 @@ def _last_digit(amount: Decimal) -> int:
     return int(amount.normalize().as_tuple().exponent) if amount else 0
 
 
-def _unit(found: re.Match[str]) -> MeasureUnit | None:
-    rest = (found["rest"] or "").strip()
+def _unit(match: re.Match[str]) -> MeasureUnit | None:
+    words = (match["rest"] or "").strip()
     for unit in units().values():
-        if rest in {normalise(s) for s in unit.spellings} or (found["before"] and found["before"] in unit.before):
+        if words in {normalise(s) for s in unit.spellings} or (match["before"] and match["before"] in unit.before):
             return unit
     return None

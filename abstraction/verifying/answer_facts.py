@@ -44,7 +44,7 @@ class AnswerFacts:
     certain: bool
     person: bool
     place: bool
-    told: Level
+    gold_level: Level
     subject: str | None
     nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question tells or most answers share
     doubted: frozenset[str] = frozenset()  # ids of what statements lead to and what does not surely follow
@@ -69,12 +69,16 @@ class CaseReader:
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
         whole = self.maker.made(self._question(row))
-        made = whole.row
-        answers = _answers(row, made)
+        our_row = whole.row
+        answers = _answers(row, our_row)
         known = tuple(i for i in answers if graph.entity(i) is not None)
-        said = row.extra.get("answer_entity_description")
-        description = said if isinstance(said, str) else " ".join(graph.description(i) or "" for i in known[:1])
-        containers = [t.qid for level in made.levels[1:] for t in level.tiers if t.qid]
+        given_description = row.extra.get("answer_entity_description")
+        description = (
+            given_description
+            if isinstance(given_description, str)
+            else " ".join(graph.description(i) or "" for i in known[:1])
+        )
+        containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
         above = self.near.above_all([*known, *containers], without=known)
         kinds = frozenset().union(*map(self.maker.classes, known))
         nations = frozenset().union(*map(self.near.nations, known))
@@ -83,13 +87,13 @@ class CaseReader:
         return AnswerFacts(
             row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
             description=description, above=above, kinds=kinds, nations=nations,
-            words=self._words(made, known, description, above, nations),
-            certain=self._is_certain(row, made, known, above),
+            words=self._words(our_row, known, description, above, nations),
+            certain=self._is_certain(row, our_row, known, above),
             person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
             place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
-            told=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
+            gold_level=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
             above_classes=frozenset().union(*map(self.near.classes_above, known)) if classed else frozenset(),
-            subject=(made.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
+            subject=(our_row.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
             doubted=whole.doubted,
         )  # fmt: skip
 
@@ -102,14 +106,14 @@ class CaseReader:
             subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
         )  # fmt: skip
 
-    def _is_certain(self, row: TieredRow, made: TieredRow, known: Sequence[str], above: Above) -> bool:
+    def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: Above) -> bool:
         """Whether the answer's entity was given or surely decided by more than its name, or is a state or division.
 
         Also where the question names a state or division that the entity lies in.
         """
         if any(tier.qid for tier in row.levels[0].tiers):
             return True
-        if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in made.links):
+        if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in our_row.links):
             return True
         if any(self.near.is_state(i) or self.near.is_division(i) for i in known):
             return True
@@ -117,20 +121,20 @@ class CaseReader:
         return any(stands_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
     def _words(
-        self, made: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
+        self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
     ) -> frozenset[str]:
         """The words that are said of the answer, by its description, its classes, its ladder and what holds it."""
         words = content(description) | self.near.words([c for i in known for c in self.near.kinds(i)])
         words |= {w for name in above.names for w in content(name)}
-        words |= {w for level in made.levels[1:] for tier in level.tiers for w in content(tier.text)}
+        words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content(tier.text)}
         words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
         words |= {w for word in set(all_words(description)) for w in self.nation_names(word)}
         return frozenset(words)
 
     def asked_about(self, row: TieredRow) -> str | None:
         """The name of what the question is about, given or read from its wording."""
-        told = (row.question_entity or {}).get("text")
-        return told or (question_patterns().subject(row.question, row.relation) if row.relation else None)
+        name = (row.question_entity or {}).get("text")
+        return name or (question_patterns().subject(row.question, row.relation) if row.relation else None)
 
     def demonyms(self, country: str) -> set[str]:
         """The words of a country's adjectives."""
@@ -149,10 +153,10 @@ class CaseReader:
         return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
 
 
-def _answers(row: TieredRow, made: TieredRow) -> tuple[str, ...]:
+def _answers(row: TieredRow, our_row: TieredRow) -> tuple[str, ...]:
     """The entities that the row gives for its answer, else those that the answer was linked to."""
-    given = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
-    return given or tuple(dict.fromkeys(str(link["qid"]) for link in made.links if link.get("qid")))
+    ids_of_row = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
+    return ids_of_row or tuple(dict.fromkeys(str(link["qid"]) for link in our_row.links if link.get("qid")))
 
 
 def _without_stop(text: str) -> tuple[str, ...]:

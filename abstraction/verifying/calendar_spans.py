@@ -80,31 +80,31 @@ def span_of_words(text: str) -> Span | None:
     if len(parts) == 2:
         ends = _pair(*parts)
         return Span(first=ends[0].first, last=ends[1].last, loose=loose or " or " in inner) if ends else None
-    found = _one(inner)
-    return Span(first=found.first, last=found.last, loose=loose) if found else None
+    span = _span_of_part(inner)
+    return Span(first=span.first, last=span.last, loose=loose) if span else None
 
 
 def _pair(left: str, right: str) -> tuple[Span, Span] | None:
     left, right = _completed(_EDGE.sub("", left), _EDGE.sub("", right)), _EDGE.sub("", right)
-    end = _one(right)
+    end = _span_of_part(right)
     tail = re.search(r"(?: century| millennium)?(?:(?:(?<!\s)\s++)?(?:bce|bc|ce|ad))?$", right)
-    begin = _one(left) or (_one(left + tail[0]) if tail else None)
+    begin = _span_of_part(left) or (_span_of_part(left + tail[0]) if tail else None)
     if tail and re.search(r"bc", tail[0]) and not re.search(r"bc|ad|ce\b", left):
-        begin = _one(f"{left} bc")
+        begin = _span_of_part(f"{left} bc")
     return (begin, end) if begin and end else None
 
 
 def _completed(left: str, right: str) -> str:
     """The first of two days with the month and the year that stand only behind the second: "13 to 22 June 2012"."""
-    found = _DAY_BEHIND.match(right)
-    if found is None:
+    match = _DAY_BEHIND.match(right)
+    if match is None:
         return left
-    if found["month"] and _DAY_ALONE.match(left):
-        return f"{left} {found['month']} {found['year']}"
-    return f"{left} {found['year']}" if _DAY_OF_MONTH.match(left) else left
+    if match["month"] and _DAY_ALONE.match(left):
+        return f"{left} {match['month']} {match['year']}"
+    return f"{left} {match['year']}" if _DAY_OF_MONTH.match(left) else left
 
 
-def _one(words: str) -> Span | None:
+def _span_of_part(words: str) -> Span | None:
     for form in _FORMS:
         if found := form.match(words):
             return _span(found.groupdict())

@@ -102,8 +102,8 @@ def taken_back_by(description: str, start: int) -> str | None:
     """The word right before `start` that takes the words there back ("vice" of "vice president"), or None."""
     before = re.split(r"[;,()]", description[:start])[-1]
     end = _JOINED.search(before)
-    found = _LAST.search(before[: end.start()]) if end else None
-    return found[0].casefold() if found and found[0].casefold() in TAKES_BACK | PAST else None
+    match = _LAST.search(before[: end.start()]) if end else None
+    return match[0].casefold() if match and match[0].casefold() in TAKES_BACK | PAST else None
 
 
 def written_in_lower_case(text: str) -> frozenset[str]:

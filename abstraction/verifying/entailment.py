@@ -150,8 +150,8 @@ class EntailmentChecker:
         subject = (row.question_entity or {}).get("qid")
         if not subject or not row.relation:
             return []
-        found = (s.value for p in relation(row.relation).dated_by for s in self.graph.statements(subject, p))
-        return [value for value in found if isinstance(value, TimeValue)]
+        values = (s.value for p in relation(row.relation).dated_by for s in self.graph.statements(subject, p))
+        return [value for value in values if isinstance(value, TimeValue)]
 
     def _value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
         """A date or an amount: the statement as such, the rest by recomputing."""
@@ -179,10 +179,12 @@ class EntailmentChecker:
             return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
         findings: list[Finding] = []
         steps: list[ReplayedStep] = []
-        said = facts.row.extra.get("answer_entity_description")
+        given_description = facts.row.extra.get("answer_entity_description")
         for evidence in tier.evidence:
-            own = said if isinstance(said, str) and evidence.subject in facts.answers else None
-            step, flaws = replay(self.graph, evidence, dates=facts.dates, own_words=own)
+            own_words = (
+                given_description if isinstance(given_description, str) and evidence.subject in facts.answers else None
+            )
+            step, flaws = replay(self.graph, evidence, dates=facts.dates, own_words=own_words)
             findings += flaws
             if step is not None:
                 steps.append(step)
@@ -245,8 +247,8 @@ class EntailmentChecker:
             if s.target == qid or (s.description and s.subject != qid and self._names_entity(s.words, qid))
         ]
         if not last:
-            told = " › ".join(s.target or s.words for s in reached.used)
-            yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{told} is not {tier.text} ({qid})")
+            path = " › ".join(s.target or s.words for s in reached.used)
+            yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{path} is not {tier.text} ({qid})")
         classing = any(s.property in CLASSING for s in last)
         for step in reached.used:
             yield from _astray(step, classing=classing, last=step in last)
@@ -351,7 +353,7 @@ class EntailmentChecker:
             return True
         mine = all_words(words)
         common = written_in_lower_case(words) | written_in_lower_case(
-            _UNIT.sub(lambda found: found.group().lower(), words)
+            _UNIT.sub(lambda match: match.group().lower(), words)
         )
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
         for name in self._names_of(qid):
@@ -376,17 +378,17 @@ class EntailmentChecker:
             table = bundled_demonyms()
             words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
             words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
-            found = {w for word in words for w in content(word)} | {normalise(w) for w in words if w}
-            known = self._demonyms[qid] = frozenset(found)
+            demonyms = {w for word in words for w in content(word)} | {normalise(w) for w in words if w}
+            known = self._demonyms[qid] = frozenset(demonyms)
         return known
 
 
 def answers_of(row: TieredRow) -> tuple[str, ...]:
     """The entities that the row's answers may mean: those of level 1, and every candidate of an answer without one."""
     tiers = row.levels[0].tiers
-    own = [tier.qid for tier in tiers if tier.qid]
-    open_ones = [i for link in row.links for i in linked_ids(link)] if len(own) < len(tiers) else []
-    return tuple(dict.fromkeys((*own, *open_ones)))
+    ids_of_tiers = [tier.qid for tier in tiers if tier.qid]
+    candidates = [i for link in row.links for i in linked_ids(link)] if len(ids_of_tiers) < len(tiers) else []
+    return tuple(dict.fromkeys((*ids_of_tiers, *candidates)))
 
 
 def _astray(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:

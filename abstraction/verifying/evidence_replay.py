@@ -47,12 +47,12 @@ def replay(
 def _stated(
     graph: Graph, evidence: Evidence, subject: str, entity: Entity | None, dates: Sequence[TimeValue]
 ) -> tuple[ReplayedStep | None, list[Finding]]:
-    told = f"{subject} {evidence.property} {evidence.value}"
+    in_words = f"{subject} {evidence.property} {evidence.value}"
     statement = _statement(entity, evidence) if entity is not None else None
     if statement is None:
-        return None, [Finding(flaw=Flaw.STATEMENT_GONE, detail=f"{told} ({evidence.statement})")]
+        return None, [Finding(flaw=Flaw.STATEMENT_GONE, detail=f"{in_words} ({evidence.statement})")]
     if value_of(statement) != evidence.value:
-        detail = f"{told}: the snapshot says {value_of(statement)}"
+        detail = f"{in_words}: the snapshot says {value_of(statement)}"
         return None, [Finding(flaw=Flaw.STATEMENT_CHANGED, detail=detail)]
     step = ReplayedStep(
         subject=subject,
@@ -60,7 +60,7 @@ def _stated(
         target=statement.target,
         words="" if statement.target else evidence.value or "",
     )
-    return step, [Finding(flaw=flaw, detail=told) for flaw in _unusable(graph, statement, dates)]
+    return step, [Finding(flaw=flaw, detail=in_words) for flaw in _unusable(graph, statement, dates)]
 
 
 def _statement(entity: Entity, evidence: Evidence) -> Statement | None:

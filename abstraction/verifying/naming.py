@@ -39,17 +39,17 @@ def naming(text: str, names: Sequence[str], *, person: bool, attested: Collectio
     are attested ones, or make it an alias that nobody vouches for. For all others the whole name must stand in it.
     """
     words = _plain_words(re.sub(r"\([^()]*\)", " ", text))
-    said = {w.rstrip(".") for w in attested}
+    attested_words = {w.rstrip(".") for w in attested}
     for name in names:
         theirs = _plain_words(name)
         if theirs and stands_in(theirs, words):
-            rest = [w for w in _without(words, theirs) if w not in FUNCTION]
+            added = [w for w in _without(words, theirs) if w not in FUNCTION]
             tail = normalise(text).partition(normalise(name))[2]
-            if _AND.search(f" {tail} ") and not set(rest) <= said:
+            if _AND.search(f" {tail} ") and not set(added) <= attested_words:
                 return Naming.MORE
-            if any(w in SUFFIXES and w not in said for w in rest):
+            if any(w in SUFFIXES and w not in attested_words for w in added):
                 return Naming.INVENTED
-            if person or all(w in LEGAL or w in said or w.isdigit() for w in rest):
+            if person or all(w in LEGAL or w in attested_words or w.isdigit() for w in added):
                 return Naming.ALIAS
     if person:
         return _of_person(text, words, names)
@@ -86,5 +86,5 @@ def _looks_like_a_name(text: str) -> bool:
 
 
 def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
-    before, found, behind = f" {' '.join(words)} ".partition(f" {' '.join(part)} ")
-    return [*before.split(), *behind.split()] if found else list(words)
+    before, middle, behind = f" {' '.join(words)} ".partition(f" {' '.join(part)} ")
+    return [*before.split(), *behind.split()] if middle else list(words)

@@ -9,8 +9,8 @@ from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, 
 from abstraction.verifying.comparable_words import bare, content
 from kg.walks.graph import Graph
 
-OWN = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
-FURTHER = ("P131", "P17", "P30", "P749", "P127")
+FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
+FURTHER_STEPS = ("P131", "P17", "P30", "P749", "P127")
 LOOSE = ("P361", "P706", "P206")  # regions and waters that may span states: they lead nowhere further
 CLASSES = ("P31", "P106", "P136", "P641", "P39", "P452", "P413", "P97", "P101", "P279", "P1056", "P171")
 NATIONALITY = ("P27", "P17", "P495")
@@ -82,7 +82,7 @@ class Neighbourhoods:
             return []
         if not first and self.is_state(qid):
             return list(self.graph.targets(qid, "P30"))
-        upward = [i for prop in (OWN if first else FURTHER) for i in self.graph.targets(qid, prop)]
+        upward = [i for prop in (FIRST_STEP if first else FURTHER_STEPS) for i in self.graph.targets(qid, prop)]
         if first or not self._spans_states(qid):
             described = [place for step in self._gazetteer.chain(qid) for place in step]
             names.update(bare(text) for place in described for text in (place.text, place.written) if text)

@@ -40,8 +40,8 @@ class Peers:
         if case.place or not case.kinds:
             return False
         kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
-        own = case.kinds - {"organisation"} or case.kinds
-        return bool(kinds & own) and not kinds & PLACES
+        telling_kinds = case.kinds - {"organisation"} or case.kinds
+        return bool(kinds & telling_kinds) and not kinds & PLACES
 
     def astray(self, case: AnswerFacts, text: str) -> str | None:
         """Why a name that the snapshot does not put anywhere can hardly be above the answer."""
@@ -57,5 +57,5 @@ class Peers:
         words = content(text)
         if case.asked.asks != "school" or SCHOOLS.isdisjoint(words):
             return False
-        said = case.words | {word for name in case.names for word in content(name)}
-        return bool(words - SCHOOLS) and not (words - SCHOOLS) & said
+        known_words = case.words | {word for name in case.names for word in content(name)}
+        return bool(words - SCHOOLS) and not (words - SCHOOLS) & known_words

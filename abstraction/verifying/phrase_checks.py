@@ -32,9 +32,9 @@ class Phrases:
         first = normalise(text).split(" ")[0]
         if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
             return True
-        rest = text.split()[1:]
+        further = text.split()[1:]
         national = not bundled_demonyms().countries.keys().isdisjoint((first, first.split("-")[0]))
-        return not linked and (national or (bool(rest) and all(w[:1].islower() for w in rest)))
+        return not linked and (national or (bool(further) and all(w[:1].islower() for w in further)))
 
     def verdict(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and why."""
@@ -88,8 +88,8 @@ class Phrases:
 
         if any(re.search(r",|\band\b", text) for text in (tier.text, before.text)):
             return False
-        one, other = among(tier.text), among(before.text)
-        return bool(one and other) and not one & other
+        items_of_tier, items_before = among(tier.text), among(before.text)
+        return bool(items_of_tier and items_before) and not items_of_tier & items_before
 
     def _is_somewhere_unknown(self, case: AnswerFacts, tier: Tier) -> bool:
         """Whether a phrase tells a place ("a commune in Morbihan") of which the snapshot tells nothing above."""
@@ -106,9 +106,9 @@ class Phrases:
     def _named_last(self, words: Sequence[str]) -> list[str]:
         """What the longest name that the words end in names, by its label or else by an alias ("actress")."""
         for start in range(max(0, len(words) - LONGEST), len(words)):
-            found = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
-            if found:
-                return [m.id for m in found if m.kind == "label"][:2] or [m.id for m in found][:1]
+            matches = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
+            if matches:
+                return [m.id for m in matches if m.kind == "label"][:2] or [m.id for m in matches][:1]
         return []
 
     def _widened(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
@@ -130,8 +130,8 @@ class Phrases:
 
     def _said_of_parent(self, qid: str) -> frozenset[str]:
         """What is said of a parent follows from naming it: its description, kinds and nationality."""
-        said = content(self.graph.description(qid) or "") | self.near.words(self.near.kinds(qid))
-        return said.union(*map(self.cases.demonyms, self.near.nations(qid)))
+        words = content(self.graph.description(qid) or "") | self.near.words(self.near.kinds(qid))
+        return words.union(*map(self.cases.demonyms, self.near.nations(qid)))
 
     def _said_of_place(self, case: AnswerFacts, name: str) -> set[str]:
         """The words of what lies around the places of the answer that are called so."""

@@ -81,11 +81,11 @@ class PlaceRelation:
         """Whether the answer's description tells the name as a place or owner of the answer: "in X", ", X", "of X"."""
         if not text[:1].isupper() or case.person:
             return False
-        for found in re.finditer(re.escape(text), case.description):
-            before, after = case.description[: found.start()], case.description[found.end() :]
+        for match in re.finditer(re.escape(text), case.description):
+            before, after = case.description[: match.start()], case.description[match.end() :]
             opened = re.search(r"(?:\b(?:in|of|within|by|at|on|the)\s+|,\s*|\band\s+)$", before)
             closed = re.match(r"$|[,;.)]|\s+(?:and|in|of|on)\b|\s*\(", after)
-            if opened and closed and not says_outside(case.description, found.start()):
+            if opened and closed and not says_outside(case.description, match.start()):
                 return True
         return False
 
@@ -122,8 +122,8 @@ class PlaceRelation:
         above = frozenset(self.near.above(qid).ids)
         return above | self.near.classes_above(qid) if case.above_classes else above
 
-    def _same_class(self, one: str, other: str) -> list[str]:
-        kinds = set(self.graph.classes(one)) & set(self.graph.classes(other))
+    def _same_class(self, first: str, second: str) -> list[str]:
+        kinds = set(self.graph.classes(first)) & set(self.graph.classes(second))
         return [label for k in sorted(kinds) if (label := self.graph.label(k))]
 
     def elsewhere(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:

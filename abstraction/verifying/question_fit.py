@@ -56,10 +56,10 @@ class QuestionFit:
 
     def _text_conflict(self, asked: AskedKind, text: str, tier: Tier) -> str | None:
         code = self.maker.graph.shown_in
-        found = text_conflict(asked, text, code=code)
-        if found is Abstention.YES_NO and normalise(text) in yes_no_words(code):
+        conflict = text_conflict(asked, text, code=code)
+        if conflict is Abstention.YES_NO and normalise(text) in yes_no_words(code):
             return "the answer is yes or no"
-        if found is Abstention.CODE and not _LETTERS.search(text):
+        if conflict is Abstention.CODE and not _LETTERS.search(text):
             return f"the question asks for {indefinite(asked.detail or 'code')}, and the answer is a code"
         if is_bare_number(text, code=code):
             return _number_conflict(asked, text, tier)
@@ -88,10 +88,10 @@ class QuestionFit:
 
     def _head_conflict(self, case: AnswerFacts, tier: Tier) -> str | None:
         """Why the noun of a phrase cannot be said of the answer: "an American film" of an actor."""
-        found = _PHRASE.match(tier.text)
-        if found is None or not case.certain:
+        match = _PHRASE.match(tier.text)
+        if match is None or not case.certain:
             return None
-        head = asked_kind(f"what {found['head']}")
+        head = asked_kind(f"what {match['head']}")
         of_person = case.kinds == {"person"} and head.kind in WORKS
         of_work = case.kinds == {"work"} and head.kind is QuestionKind.PERSON
         return f"{indefinite(head.detail)} is no {next(iter(case.kinds))}" if of_person or of_work else None
@@ -118,11 +118,15 @@ def _number_conflict(asked: AskedKind, text: str, tier: Tier) -> str | None:
 
 def _names_entity(tier: Tier) -> bool:
     """Whether the tier tells of an entity, not of a number in words ("in his thirties")."""
-    told = any(e.kind in ("statement", "description") for e in tier.evidence)
-    return tier.qid is not None or told
+    has_facts = any(e.kind in ("statement", "description") for e in tier.evidence)
+    return tier.qid is not None or has_facts
 
 
 def _is_about(case: AnswerFacts, tier: Tier, verdict: VerdictKind) -> bool:
     """Whether the tier tells of the entity that the answer is taken for, by the file or by what the graph says."""
-    own = any(one.qid in case.answers for one in case.row.levels[0].tiers if one.qid)
-    return own or verdict is VerdictKind.ENTAILED or any(e.subject in case.answers for e in tier.evidence if e.subject)
+    is_linked = any(answer.qid in case.answers for answer in case.row.levels[0].tiers if answer.qid)
+    return (
+        is_linked
+        or verdict is VerdictKind.ENTAILED
+        or any(e.subject in case.answers for e in tier.evidence if e.subject)
+    )

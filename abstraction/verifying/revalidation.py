@@ -65,30 +65,30 @@ def recheck(
         if on_reject is None:
             yield from _checked(chunk, store)
             continue
-        found = attempt("checking rows", _checked, chunk, store)
-        if not isinstance(found, Fault):
-            yield from found
+        checked = attempt("checking rows", _checked, chunk, store)
+        if not isinstance(checked, Fault):
+            yield from checked
             continue
         for row in chunk:  # one by one, to see whose fault it is
-            one = attempt("checking a row", _checked, [row], store)
-            if isinstance(one, Fault):
-                on_reject(one.rejected(source=row.source, id=row.id, text=row.question))
+            checked_row = attempt("checking a row", _checked, [row], store)
+            if isinstance(checked_row, Fault):
+                on_reject(checked_row.rejected(source=row.source, id=row.id, text=row.question))
             else:
-                yield from one
+                yield from checked_row
 
 
 def _checked(rows: Sequence[TieredRow], store: Store) -> list[tuple[TieredRow, list[EvidenceProblem]]]:
-    evidence = [one for row in rows for level in row.levels for tier in level.tiers for one in tier.evidence]
-    languages = {code for one in evidence if one.language for code in fallback_chain(one.language)}
+    evidence = [step for row in rows for level in row.levels for tier in level.tiers for step in tier.evidence]
+    languages = {code for step in evidence if step.language for code in fallback_chain(step.language)}
     entities = store.entities(
         list(dict.fromkeys(qid for row in rows for _, qid in _ids(row))),
         languages=sorted(languages),
-        properties=sorted({one.property for one in evidence if one.property}),
+        properties=sorted({step.property for step in evidence if step.property}),
     )
     out = []
     for row in rows:
-        found = {(problem.finding, problem.id): problem for problem in reversed(list(_problems(row, entities)))}
-        out.append((row, list(reversed(found.values()))))  # each once, at its finest level
+        problems = {(problem.finding, problem.id): problem for problem in reversed(list(_problems(row, entities)))}
+        out.append((row, list(reversed(problems.values()))))  # each once, at its finest level
     return out
 
 
@@ -100,43 +100,43 @@ def _ids(row: TieredRow) -> Iterator[tuple[int, str]]:
         for tier in level.tiers:
             if tier.qid:
                 yield number, tier.qid
-            for one in tier.evidence:
-                if one.subject:
-                    yield number, one.subject
+            for step in tier.evidence:
+                if step.subject:
+                    yield number, step.subject
 
 
 def _problems(row: TieredRow, entities: dict[str, Entity]) -> Iterator[EvidenceProblem]:
-    told: set[str] = set()
+    reported: set[str] = set()
     for level, qid in _ids(row):
         entity = entities.get(qid)
-        if qid in told or (entity is not None and entity.id == qid):
+        if qid in reported or (entity is not None and entity.id == qid):
             continue
-        told.add(qid)
+        reported.add(qid)
         if entity is None:
             yield EvidenceProblem(row=row.id, level=level, finding=EvidenceFinding.ENTITY_GONE, id=qid)
         else:
             yield EvidenceProblem(row=row.id, level=level, finding=EvidenceFinding.ENTITY_MERGED, id=qid, new=entity.id)
     for number, ladder_level in enumerate(row.levels, 1):
         for tier in ladder_level.tiers:
-            for one in tier.evidence:
-                subject = entities.get(one.subject or "")
+            for step in tier.evidence:
+                subject = entities.get(step.subject or "")
                 if subject is not None:
-                    yield from _unsound(row.id, number, one, subject)
+                    yield from _unsound(row.id, number, step, subject)
 
 
-def _unsound(row: str, level: int, one: Evidence, subject: Entity) -> Iterator[EvidenceProblem]:
+def _unsound(row: str, level: int, step: Evidence, subject: Entity) -> Iterator[EvidenceProblem]:
     problem = partial(EvidenceProblem, row=row, level=level)
-    if one.kind == "description":
-        chain = fallback_chain(one.language or "en")
-        said = next((subject.descriptions[code] for code in chain if code in subject.descriptions), None)
-        if said != one.text:
-            yield problem(finding=EvidenceFinding.DESCRIPTION_CHANGED, id=subject.id, old=one.text, new=said)
-    elif one.kind == "statement" and one.statement is not None:
-        problem = partial(problem, id=one.statement, old=one.value)
-        found = next((held for held in subject.statements if held.id == one.statement), None)
-        if found is None:
+    if step.kind == "description":
+        chain = fallback_chain(step.language or "en")
+        described = next((subject.descriptions[code] for code in chain if code in subject.descriptions), None)
+        if described != step.text:
+            yield problem(finding=EvidenceFinding.DESCRIPTION_CHANGED, id=subject.id, old=step.text, new=described)
+    elif step.kind == "statement" and step.statement is not None:
+        problem = partial(problem, id=step.statement, old=step.value)
+        statement = next((held for held in subject.statements if held.id == step.statement), None)
+        if statement is None:
             yield problem(finding=EvidenceFinding.STATEMENT_GONE)
-        elif found.property != one.property or value_of(found) != one.value:
-            yield problem(finding=EvidenceFinding.STATEMENT_CHANGED, new=value_of(found))
-        elif found.rank is Rank.DEPRECATED:
+        elif statement.property != step.property or value_of(statement) != step.value:
+            yield problem(finding=EvidenceFinding.STATEMENT_CHANGED, new=value_of(statement))
+        elif statement.rank is Rank.DEPRECATED:
             yield problem(finding=EvidenceFinding.STATEMENT_DEPRECATED)

@@ -31,10 +31,10 @@ class Ruling:
 
 def rule_holds(graph: Graph, rule: str) -> Ruling:
     """ "a X is a Y": Y ends X, the table of titles says so, or X leads to Y through the snapshot's classes."""
-    found = _IS_A.match(normalise(rule))
-    if found is None:
+    match = _IS_A.match(normalise(rule))
+    if match is None:
         return Ruling(holds=False)
-    fine, coarse = found["fine"], found["coarse"]
+    fine, coarse = match["fine"], match["coarse"]
     if all_words(fine)[-len(all_words(coarse)) :] == all_words(coarse):
         return Ruling(holds=True)
     if titles().get(fine) == coarse or titles().get(fine.split(" ")[-1]) == coarse:
@@ -77,8 +77,8 @@ def value_tier_holds(answer: Level, tier: Tier) -> Ruling:
     names = [name for t in answer.tiers for name in t.names()]
     spans = [s for name in names if (s := span_of_words(name))]
     ranges = [r for name in names if (r := range_of_words(name))]
-    told = range_of_words(tier.text)
-    rounded = told is not None and told.low < told.high
+    amount = range_of_words(tier.text)
+    rounded = amount is not None and amount.low < amount.high
     read = False
     for name in tier.names():
         if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):

@@ -42,7 +42,7 @@ _KINDEST = (
 )
 
 
-_Said = tuple[VerdictKind, str, frozenset[str]]  # the verdict, why, and what the tier was linked to
+_Opinion = tuple[VerdictKind, str, frozenset[str]]  # the verdict, why, and what the tier was linked to
 _TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
 _NOTHING: frozenset[str] = frozenset()
 _PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
@@ -72,20 +72,20 @@ class Judge:
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
         if len(row.levels) == 1:
-            own = [tier.qid for tier in row.levels[0].tiers if tier.qid]
-            kinds = self.maker.classes(own[0]) if own else ()
-            return RowVerdict(row=row.id, answer=own[0] if own else None, classes=tuple(sorted(kinds)), tiers=())
-        alone = [self._judged(one, row) for one in _by_answer(row)]
-        if len(alone) == 1:
-            return alone[0]
+            ids = [tier.qid for tier in row.levels[0].tiers if tier.qid]
+            kinds = self.maker.classes(ids[0]) if ids else ()
+            return RowVerdict(row=row.id, answer=ids[0] if ids else None, classes=tuple(sorted(kinds)), tiers=())
+        by_answer = [self._judged(of_answer, row) for of_answer in _by_answer(row)]
+        if len(by_answer) == 1:
+            return by_answer[0]
         tiers = [tier for level in row.levels[1:] for tier in level.tiers]
-        told = zip(tiers, *(one.tiers for one in alone), strict=True)
+        by_tier = zip(tiers, *(verdict.tiers for verdict in by_answer), strict=True)
         return RowVerdict(
             row=row.id,
-            answer=next((one.answer for one in alone if one.answer), None),
-            classes=tuple(sorted({kind for one in alone for kind in one.classes})),
-            tiers=tuple(_together(tier, found, row) for tier, *found in told),
-            certain=all(one.certain for one in alone),
+            answer=next((verdict.answer for verdict in by_answer if verdict.answer), None),
+            classes=tuple(sorted({kind for verdict in by_answer for kind in verdict.classes})),
+            tiers=tuple(_together(tier, verdicts, row) for tier, *verdicts in by_tier),
+            certain=all(verdict.certain for verdict in by_answer),
         )
 
     def _judged(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
@@ -94,23 +94,25 @@ class Judge:
         seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
         for number, level in enumerate(row.levels[1:], 2):
-            opinions: list[tuple[Tier, _Said]] = []
+            opinions: list[tuple[Tier, _Opinion]] = []
             for position, tier in enumerate(level.tiers, 1):
                 key = bare(tier.text)
                 if key in seen:
-                    said: _Said = VerdictKind.DUPLICATE, f"stands at {seen[key]} already", _NOTHING
+                    opinion: _Opinion = VerdictKind.DUPLICATE, f"stands at {seen[key]} already", _NOTHING
                 else:
-                    said = self._as_asked(case, tier)
+                    opinion = self._as_asked(case, tier)
                     seen[key] = f"level {number}"
-                opinions.append((tier, said))
-                verdict, why, meant = said
-                told = TierVerdict(
+                opinions.append((tier, opinion))
+                verdict, why, meant = opinion
+                tier_verdict = TierVerdict(
                     row=row.id, level=number, position=position, text=tier.text, verdict=verdict, why=why,
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
                 )  # fmt: skip
-                out.append(told)
+                out.append(tier_verdict)
                 case.astray = (
-                    told.beside_answer or why == ANOTHER or (case.astray and verdict is VerdictKind.CONTRADICTED)
+                    tier_verdict.beside_answer
+                    or why == ANOTHER
+                    or (case.astray and verdict is VerdictKind.CONTRADICTED)
                 )
             good = [(tier, meant) for tier, (verdict, _, meant) in opinions if verdict is VerdictKind.ENTAILED]
             case.good = good or case.good
@@ -125,8 +127,8 @@ class Judge:
             certain=case.certain,
         )
 
-    def _as_asked(self, case: AnswerFacts, tier: Tier) -> _Said:
-        """What is said of a tier, given what the question tells already and what it asks for."""
+    def _as_asked(self, case: AnswerFacts, tier: Tier) -> _Opinion:
+        """The verdict on a tier, given what the question tells already and what it asks for."""
         verdict, why, meant = self._tier(case, tier)
         if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
             (*meant, normalise(tier.text), tier.qid or "?")
@@ -136,14 +138,14 @@ class Judge:
             return VerdictKind.CONTRADICTED, wrong, _NOTHING
         return verdict, why, meant
 
-    def _tier(self, case: AnswerFacts, tier: Tier) -> _Said:
-        """What is said of a tier: as a value, by its own name, by places it names, else by who carries its name."""
-        open_value = not case.asked.id and is_value(tier.text) and any(is_value(t.text) for t in case.told.tiers)
+    def _tier(self, case: AnswerFacts, tier: Tier) -> _Opinion:
+        """The verdict on a tier: as a value, by its own name, by places it names, else by who carries its name."""
+        open_value = not case.asked.id and is_value(tier.text) and any(is_value(t.text) for t in case.gold_level.tiers)
         if case.asked.asks in ("date", "quantity") or open_value:
             return (*self._value(case, tier), _NOTHING)
         meant = self.placing.meant(case, tier)
-        if (found := self._by_own_name(case, tier, meant)) is not None:
-            return (*found, _NOTHING)
+        if (by_own_name := self._by_own_name(case, tier, meant)) is not None:
+            return (*by_own_name, _NOTHING)
         if meant:
             return (*self._as_place(case, tier, meant), meant)
         unit = self.placing.unit_around(case, tier.text)
@@ -230,19 +232,21 @@ class Judge:
         places = [part for part in parts if self.maker.gazetteer.known(part)]
         if not case.place and places and places[-1] == parts[-1]:
             places = parts  # an address: what stands before its last place is a place as well
-        said = (case.description, *case.above.names, *places)
-        return {word for one in said for word in all_words(one)}
+        sources = (case.description, *case.above.names, *places)
+        return {word for source in sources for word in all_words(source)}
 
     def _value(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
-        ruling = value_tier_holds(case.told, tier)
+        ruling = value_tier_holds(case.gold_level, tier)
         if ruling.wrong:
             return VerdictKind.CONTRADICTED, ruling.wrong
         if not ruling.holds:
             return VerdictKind.UNKNOWN, "no reader knows this wording"
-        before = [one for one, _ in case.good]
-        if not before or any(not value_tier_holds(Level(tiers=(one,)), Tier(text=tier.text)).wrong for one in before):
+        before = [finer for finer, _ in case.good]
+        if not before or any(
+            not value_tier_holds(Level(tiers=(finer,)), Tier(text=tier.text)).wrong for finer in before
+        ):
             return VerdictKind.ENTAILED, "holds the answer"
-        if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=one.text)).holds for one in before):
+        if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=finer.text)).holds for finer in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"
 
@@ -258,25 +262,27 @@ def _by_answer(row: TieredRow) -> list[TieredRow]:
         for tier in first
     ]
     if len(first) == 1 or len(first) > MOST_ANSWERS:
-        return [replace(row, answers=tuple(text for one in golds for text in one) or row.answers)]
+        return [replace(row, answers=tuple(text for names in golds for text in names) or row.answers)]
     return [
-        replace(row, answers=own or (tier.text,), levels=(Level(tiers=(tier,)), *row.levels[1:]))
-        for tier, own in zip(first, golds, strict=True)
+        replace(row, answers=texts or (tier.text,), levels=(Level(tiers=(tier,)), *row.levels[1:]))
+        for tier, texts in zip(first, golds, strict=True)
     ]
 
 
-def _together(tier: Tier, found: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
-    """What several answers say of one tier: it must follow from each that it is said to be of, else from any.
+def _together(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
+    """The verdict on one tier by several answers: it must follow from each that it is said to be of, else from any.
 
     An answer that nothing is known of has no say about evidence that starts at another one.
     """
-    pairs = list(zip(found, row.levels[0].tiers, strict=True))
-    said = {normalise(text) for text in tier.of}
-    own = [one for one, first in pairs if not said.isdisjoint(map(normalise, first.names()))]
-    wrong = [one for one in own if one.verdict is VerdictKind.CONTRADICTED]
+    pairs = list(zip(verdicts, row.levels[0].tiers, strict=True))
+    texts_of_answers = {normalise(text) for text in tier.of}
+    of_its_answers = [
+        verdict for verdict, first in pairs if not texts_of_answers.isdisjoint(map(normalise, first.names()))
+    ]
+    wrong = [verdict for verdict in of_its_answers if verdict.verdict is VerdictKind.CONTRADICTED]
     if wrong:
         return wrong[0]
-    told = {e.subject for e in tier.evidence if e.subject}
-    if not own and any(first.qid in told for _, first in pairs):
-        own = [one for one, first in pairs if first.qid is not None]
-    return min(own or found, key=lambda one: _KINDEST.index(one.verdict))
+    subjects = {e.subject for e in tier.evidence if e.subject}
+    if not of_its_answers and any(first.qid in subjects for _, first in pairs):
+        of_its_answers = [verdict for verdict, first in pairs if first.qid is not None]
+    return min(of_its_answers or verdicts, key=lambda verdict: _KINDEST.index(verdict.verdict))

@@ -1,4 +1,4 @@
-"""What may be said of a tier that comes as mere text: the verdicts, their axes, and the record of a row's."""
+"""Verdicts on a tier that comes as mere text: the kinds, their axes, and the record of a row's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class VerdictKind(StrEnum):
-    """What is said of one tier. Only `entailed` is a good tier; `unknown` says nothing against it."""
+    """The verdict on one tier. Only `entailed` is a good tier; `unknown` says nothing against it."""
 
     ENTAILED = "entailed"
     ALIAS = "alias"  # another name of the answer
@@ -73,7 +73,7 @@ class TierVerdict:
 class RowVerdict:
     """The verdicts of one row, the entity its answer was taken for, and its classes.
 
-    `namesake` is told where places of a chain belong elsewhere: the id of the namesake of the answer that they do
+    `namesake` is set where places of a chain belong elsewhere: the id of the namesake of the answer that they do
     belong to, or "" where the snapshot has none that fits; None where nothing points to one. Where the link of the
     answer itself may be to a namesake (`certain` False) those tiers stay "unknown".
     """

@@ -48,23 +48,23 @@ def read_passages(path: Path | str) -> Passages:
     if str(path).endswith(".txt"):
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         return passages_of(line.strip() for line in lines)
-    found: list[str] = []
+    texts: list[str] = []
     for record in read_records(path):
         text = record.data.get("text") if isinstance(record, Record) else None
         if not isinstance(text, str) or not isinstance(record, Record):
             reason = 'no "text"' if isinstance(record, Record) else record.reason
             raise RowError(f"{record.source}: {reason}; a passage is a record with a text, and a title if it has one")
         title = record.data.get("title")
-        found.append(f"{title}. {text}" if isinstance(title, str) and title else text)
-    if not any(one.strip() for one in found):
+        texts.append(f"{title}. {text}" if isinstance(title, str) and title else text)
+    if not any(passage.strip() for passage in texts):
         raise RowError(f"{path}: no passage in it")
-    return passages_of(found)
+    return passages_of(texts)
 
 
 def passages_of(texts: Iterable[str]) -> Passages:
     """Passages of texts, without the empty ones."""
-    kept = tuple(text for text in texts if text.strip())
-    return Passages(kept, hashlib.sha256("\0".join(kept).encode()).hexdigest())
+    filled = tuple(text for text in texts if text.strip())
+    return Passages(filled, hashlib.sha256("\0".join(filled).encode()).hexdigest())
 
 
 class WordIndex:
@@ -96,14 +96,14 @@ class WordIndex:
             asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False)
             # A sentence without a word that the passages have would be an empty question.
             known = [at for at, words in enumerate(asked) if len(words)]
-            found: list[list[str]] = [[] for _ in sentences]
+            pieces: list[list[str]] = [[] for _ in sentences]
             if known:
                 places, scores = self._index.retrieve([asked[at] for at in known], k=most, show_progress=False)
                 for row, at in enumerate(known):
-                    own = zip(places[row].tolist(), scores[row].tolist(), strict=True)
-                    ranked = sorted(((-score, place) for place, score in own if score > 0))
-                    found[at] = [self._passages.texts[place] for _, place in ranked]
-        return found
+                    hits = zip(places[row].tolist(), scores[row].tolist(), strict=True)
+                    ranked = sorted(((-score, place) for place, score in hits if score > 0))
+                    pieces[at] = [self._passages.texts[place] for _, place in ranked]
+        return pieces
 
 
 class VectorIndex:
@@ -151,8 +151,8 @@ class OwnPieces:
 
     def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
         """The same for each sentence."""
-        own = [item.reference] if self.reference and item.reference.strip() else []
-        return [[*own, *item.evidence][:most] for _ in sentences]
+        references = [item.reference] if self.reference and item.reference.strip() else []
+        return [[*references, *item.evidence][:most] for _ in sentences]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,8 +168,11 @@ class JoinedPieces:
 
     def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
         """The first source's pieces, then the next one's."""
-        found = [source.pieces(item, sentences, most) for source in self.sources]
-        return [list(dict.fromkeys(piece for own in found for piece in own[at]))[:most] for at in range(len(sentences))]
+        of_sources = [source.pieces(item, sentences, most) for source in self.sources]
+        return [
+            list(dict.fromkeys(piece for of_source in of_sources for piece in of_source[at]))[:most]
+            for at in range(len(sentences))
+        ]
 
 
 @contextmanager

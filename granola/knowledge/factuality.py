@@ -32,7 +32,7 @@ class JudgedSentence:
 
 def is_number(vector: Entailment) -> bool:
     """Whether the model gave numbers."""
-    return not any(math.isnan(one) for one in (vector.entailed, vector.neutral, vector.refuted))
+    return not any(math.isnan(share) for share in (vector.entailed, vector.neutral, vector.refuted))
 
 
 def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: EntailmentModel) -> list[JudgedSentence]:
@@ -41,16 +41,20 @@ def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: Ent
     The premise is the piece, the hypothesis the sentence. A pair that the model has no number for is passed over; a
     sentence without any is not verified.
     """
-    pairs = [TextPair(piece, text) for text, own in zip(sentences, pieces, strict=True) for piece in own]
+    pairs = [
+        TextPair(piece, text) for text, of_sentence in zip(sentences, pieces, strict=True) for piece in of_sentence
+    ]
     vectors = iter(model.entailments(pairs) if pairs else [])
-    found = []
-    for text, own in zip(sentences, pieces, strict=True):
+    judgements = []
+    for text, of_sentence in zip(sentences, pieces, strict=True):
         best: tuple[int, Entailment] | None = None
-        for place, vector in enumerate([next(vectors) for _ in own]):
+        for place, vector in enumerate([next(vectors) for _ in of_sentence]):
             if is_number(vector) and (best is None or vector.entailed > best[1].entailed):
                 best = place, vector
-        found.append(JudgedSentence(text=text, vector=best[1] if best else UNVERIFIED, piece=best[0] if best else None))
-    return found
+        judgements.append(
+            JudgedSentence(text=text, vector=best[1] if best else UNVERIFIED, piece=best[0] if best else None)
+        )
+    return judgements
 
 
 def aggregated(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
@@ -63,12 +67,12 @@ def aggregated(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
     if how is Aggregation.MEAN:
         n = len(vectors)
         return Entailment(
-            math.fsum(one.entailed for one in vectors) / n,
-            math.fsum(one.neutral for one in vectors) / n,
-            math.fsum(one.refuted for one in vectors) / n,
+            math.fsum(vector.entailed for vector in vectors) / n,
+            math.fsum(vector.neutral for vector in vectors) / n,
+            math.fsum(vector.refuted for vector in vectors) / n,
         )
     chosen = min if how is Aggregation.MIN else max
-    return chosen(vectors, key=lambda one: one.entailed)
+    return chosen(vectors, key=lambda vector: vector.entailed)
 
 
 def label_of(vector: Entailment) -> str:

@@ -30,7 +30,7 @@ COLUMNS_SHOWN = ("item", "topic", "query", "knowledge", "answer", "gold")
 
 def read_judged(path: Path | str, *, on_reject: OnReject) -> list[dict[str, Any]]:
     """Rows with an id and scores, each a number or null. Raises UsageError where there is none."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for record in read_records(path):
         if isinstance(record, RejectedRow):
             on_reject(record)
@@ -45,10 +45,10 @@ def read_judged(path: Path | str, *, on_reject: OnReject) -> list[dict[str, Any]
             reason = 'no "id" with "scores", each a number or null, as granola knowledge judge writes them'
             on_reject(RejectedRow(source=record.source, reason=reason, excerpt=excerpt(str(data))))
             continue
-        found.append(data)
-    if not found:
+        rows.append(data)
+    if not rows:
         raise UsageError(f"{path} has no judged text; make some with granola knowledge judge")
-    return found
+    return rows
 
 
 def _is_score(value: object) -> bool:
@@ -74,8 +74,8 @@ def write_rating_sheet(
             if only is not None and number not in only:
                 continue
             gold = " / ".join(row.get("gold") or [])
-            told = [row.get(name) or "" for name in ("topic", "query", "knowledge", "answer")]
-            cells = [number, *told, gold, *("" for _ in AXES)]
+            shown = [row.get(name) or "" for name in ("topic", "query", "knowledge", "answer")]
+            cells = [number, *shown, gold, *("" for _ in AXES)]
             writer.writerow(cells if csv_raw else map(marked, cells))
 
 
@@ -129,21 +129,21 @@ def shared_out(n: int, raters: int, shared: float) -> list[set[int]]:
     Chen et al. 2023, section 5: three raters, a fifth of the texts for all of them, by which they agree or not.
     """
     common = round(n * shared)
-    own = [set(range(1, common + 1)) for _ in range(raters)]
+    numbers_of_raters = [set(range(1, common + 1)) for _ in range(raters)]
     for place, number in enumerate(range(common + 1, n + 1)):
-        own[place % raters].add(number)
-    return own
+        numbers_of_raters[place % raters].add(number)
+    return numbers_of_raters
 
 
 def mean_ratings(sheets: Sequence[RatingSheet]) -> dict[int, dict[str, float]]:
     """By item and axis the mean of the marks of those who gave one."""
-    found: dict[int, dict[str, float]] = {}
+    means: dict[int, dict[str, float]] = {}
     for item in sorted({item for sheet in sheets for item in sheet.marks}):
         for axis in AXES:
-            given = [mark for sheet in sheets if (mark := sheet.marks.get(item, {}).get(axis)) is not None]
-            if given:
-                found.setdefault(item, {})[axis] = math.fsum(given) / len(given)
-    return found
+            marks = [mark for sheet in sheets if (mark := sheet.marks.get(item, {}).get(axis)) is not None]
+            if marks:
+                means.setdefault(item, {})[axis] = math.fsum(marks) / len(marks)
+    return means
 
 
 def rating_agreement(sheets: Sequence[RatingSheet], axis: str) -> tuple[float, int]:
@@ -152,11 +152,11 @@ def rating_agreement(sheets: Sequence[RatingSheet], axis: str) -> tuple[float, i
 
     shared = []
     for item in sheets[0].marks:
-        own = [sheet.marks.get(item, {}).get(axis) for sheet in sheets]
-        if all(mark is not None for mark in own):
-            shared.append(tuple(str(mark) for mark in own))
+        marks = [sheet.marks.get(item, {}).get(axis) for sheet in sheets]
+        if all(mark is not None for mark in marks):
+            shared.append(tuple(str(mark) for mark in marks))
     if len(sheets) < 2 or not shared:
         return math.nan, len(shared)
     if len(sheets) == 2:
-        return cohen_kappa([(one, two) for one, two in shared]), len(shared)
+        return cohen_kappa([(first, second) for first, second in shared]), len(shared)
     return fleiss_kappa(shared), len(shared)

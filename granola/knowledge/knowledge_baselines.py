@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+){0,4}")
 
 def named_entities(sentences: Sequence[str]) -> set[str]:
     """The named entities of sentences by this rule, in lower case: runs of words that begin with a capital or digit."""
-    found: set[str] = set()
+    entities: set[str] = set()
     for sentence in sentences:
         run: list[str] = []
         begun_first = False
@@ -27,15 +27,15 @@ def named_entities(sentences: Sequence[str]) -> set[str]:
                 begun_first = place == 0 if not run else begun_first
                 run.append(word)
                 continue
-            _take(found, run, begun_first)
+            _take(entities, run, begun_first)
             run = []
-        _take(found, run, begun_first)
-    return found
+        _take(entities, run, begun_first)
+    return entities
 
 
-def _take(found: set[str], run: Sequence[str], begun_first: bool) -> None:
+def _take(entities: set[str], run: Sequence[str], begun_first: bool) -> None:
     if run and not (begun_first and len(run) == 1 and run[0].isalpha()):
-        found.add(" ".join(run).lower())
+        entities.add(" ".join(run).lower())
 
 
 RULE = "rule"
@@ -54,10 +54,10 @@ def spacy_entities(model: str) -> EntityFinder:
             "leave --entities out for the rule"
         ) from error
 
-    def found(sentences: Sequence[str]) -> set[str]:
+    def entities_of(sentences: Sequence[str]) -> set[str]:
         return {entity.text.lower() for document in pipeline.pipe(sentences) for entity in document.ents}
 
-    return found
+    return entities_of
 
 
 @cache
@@ -82,10 +82,10 @@ def hallucinated_entities(knowledge: Sequence[str], reference: str, finder: Enti
 def entailment_ratios(pairs: Sequence[tuple[str, str]], model: EntailmentModel) -> list[float]:
     """ER of each (text, reference): how far the reference entails the whole text, in [0, 1]; 0 for an empty text."""
     there = [(at, TextPair(reference, text)) for at, (text, reference) in enumerate(pairs) if text.strip()]
-    found = model.entailments([pair for _, pair in there]) if there else []
+    entailments = model.entailments([pair for _, pair in there]) if there else []
     ratios = [0.0] * len(pairs)
-    for (at, _), one in zip(there, found, strict=True):
-        ratios[at] = 0.0 if math.isnan(one.entailed) else one.entailed
+    for (at, _), entailment in zip(there, entailments, strict=True):
+        ratios[at] = 0.0 if math.isnan(entailment.entailed) else entailment.entailed
     return ratios
 
 
@@ -96,7 +96,7 @@ def knowledge_f1(knowledge: str, reference: str) -> float:
 
 def answer_em(answer: str, gold: Sequence[str]) -> float:
     """1 where the answer equals a gold answer after SQuAD's normalisation, else 0."""
-    return float(any(normalise(answer) == normalise(one) for one in gold))
+    return float(any(normalise(answer) == normalise(right) for right in gold))
 
 
 def answer_f1(answer: str, gold: Sequence[str]) -> float:

@@ -90,19 +90,19 @@ def drawn_figures(lines: Mapping[str, Mapping[str, Line]]) -> dict[str, bytes]:
 
     drawn = {}
     with matplotlib.rc_context(STYLE):
-        for name, own in lines.items():
+        for name, by_label in lines.items():
             figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
             axes = figure.subplots()
-            for at, (label, points) in enumerate(own.items()):
+            for at, (label, points) in enumerate(by_label.items()):
                 places = [place for place, _ in points]
-                axes.plot(places, [one.value for _, one in points], label=plain(label), **look(at))
-                low, high = ([getattr(one.interval, end) for _, one in points] for end in ("low", "high"))
+                axes.plot(places, [estimate.value for _, estimate in points], label=plain(label), **look(at))
+                low, high = ([getattr(estimate.interval, end) for _, estimate in points] for end in ("low", "high"))
                 axes.fill_between(places, low, high, color=look(at)["color"], alpha=0.15, linewidth=0)
             axes.set_xlabel(_AXES[name][0])
             axes.set_ylabel(_AXES[name][1])
             if name == "size":
                 axes.set_xscale("log")
-            if len(own) > 1:
+            if len(by_label) > 1:
                 legend(figure)
             out = io.StringIO()
             figure.savefig(out, format="svg", metadata={"Date": None})

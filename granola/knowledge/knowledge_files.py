@@ -118,16 +118,16 @@ def _is_number(value: object) -> bool:
 def _of_columns(
     path: Path, texts: Path | str | None, documents: Path | str | None
 ) -> Iterator[KnowledgeItem | RejectedRow]:
-    beside = [None if one is None else iter(_lines(Path(one))) for one in (texts, documents)]
+    beside = [None if other is None else iter(_lines(Path(other))) for other in (texts, documents)]
     number = 0
     for number, line in enumerate(_lines(path), 1):
         source = f"{path}:{number}"
-        own, found = (None if one is None else next(one, None) for one in beside)
-        for lines, told, name in zip(beside, (own, found), (texts, documents), strict=True):
-            if lines is not None and told is None:
+        text, listed = (None if lines is None else next(lines, None) for lines in beside)
+        for lines, other, name in zip(beside, (text, listed), (texts, documents), strict=True):
+            if lines is not None and other is None:
                 raise RowError(f"{name} ends before line {number}, {path} does not: one line for each item is needed")
         try:
-            yield _item(line, own, found, source, number)
+            yield _item(line, text, listed, source, number)
         except ValueError as error:
             yield RejectedRow(source=source, reason=str(error), excerpt=excerpt(line))
     for lines, name in zip(beside, (texts, documents), strict=True):
@@ -137,7 +137,7 @@ def _of_columns(
         raise RowError(f"{path} is empty")
 
 
-def _item(line: bytes, own: bytes | None, found: bytes | None, source: str, number: int) -> KnowledgeItem:
+def _item(line: bytes, text: bytes | None, documents: bytes | None, source: str, number: int) -> KnowledgeItem:
     cells = _text(line, "the line").split("\t")
     if len(cells) != 4:
         raise ValueError(f"{len(cells)} columns; four are needed: topic, query, knowledge, response, parted by tabs")
@@ -150,10 +150,10 @@ def _item(line: bytes, own: bytes | None, found: bytes | None, source: str, numb
         topic=topic,
         query=turns[-1],
         context=tuple(turns[:-1]),
-        knowledge=knowledge if own is None else _text(own, "the text beside it").strip(),
+        knowledge=knowledge if text is None else _text(text, "the text beside it").strip(),
         reference=knowledge,
         gold=(response,) if response else (),
-        evidence=() if found is None else _documents(found),
+        evidence=() if documents is None else _documents(documents),
         source=source,
     )
 
@@ -163,14 +163,14 @@ def _documents(line: bytes) -> tuple[str, ...]:
     if not text.startswith("["):
         return tuple(part.strip() for part in text.split("\t") if part.strip())
     try:
-        told = orjson.loads(text)
+        listed = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise ValueError("its documents begin with [ but are no JSON array; write texts in double quotes") from error
-    found = [one.get("text") if isinstance(one, dict) else one for one in told]
-    texts = [one for one in found if isinstance(one, str)]
-    if len(texts) < len(found):
+    documents = [document.get("text") if isinstance(document, dict) else document for document in listed]
+    texts = [document for document in documents if isinstance(document, str)]
+    if len(texts) < len(documents):
         raise ValueError('its documents are no texts, nor objects with "text"')
-    return tuple(one.strip() for one in texts if one.strip())
+    return tuple(document.strip() for document in texts if document.strip())
 
 
 def _text(line: bytes, what: str) -> str:

@@ -43,10 +43,14 @@ def messages_for(
 ) -> tuple[Message, ...]:
     """The item's prompt behind those of the examples with what is right there; an item is no example for itself."""
     turns: list[Message] = []
-    for one in examples:
-        target = (one.reference or one.knowledge) if what is Generated.KNOWLEDGE else next(iter(one.gold), one.answer)
-        if target.strip() and one.id != item.id:
-            turns += [*_asked(one, what, prompt), Message(role="assistant", content=harmless(target))]
+    for example in examples:
+        target = (
+            (example.reference or example.knowledge)
+            if what is Generated.KNOWLEDGE
+            else next(iter(example.gold), example.answer)
+        )
+        if target.strip() and example.id != item.id:
+            turns += [*_asked(example, what, prompt), Message(role="assistant", content=harmless(target))]
     return (*turns, *_asked(item, what, prompt))
 
 

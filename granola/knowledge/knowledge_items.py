@@ -42,11 +42,11 @@ class KnowledgeItem:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object without the fields that are empty; `knowledge` always, `source` never."""
-        found: dict[str, Any] = {**self.extra, "id": self.id, "query": self.query, "knowledge": self.knowledge}
-        found |= {name: getattr(self, name) for name in TEXTS if getattr(self, name)}
-        found |= {name: list(getattr(self, name)) for name in LISTS if getattr(self, name)}
+        record: dict[str, Any] = {**self.extra, "id": self.id, "query": self.query, "knowledge": self.knowledge}
+        record |= {name: getattr(self, name) for name in TEXTS if getattr(self, name)}
+        record |= {name: list(getattr(self, name)) for name in LISTS if getattr(self, name)}
         if self.candidate:
-            found["candidate"] = self.candidate
+            record["candidate"] = self.candidate
         if self.views is not None:
-            found["views"] = self.views
-        return found
+            record["views"] = self.views
+        return record

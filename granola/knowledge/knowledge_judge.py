@@ -86,14 +86,14 @@ class ScoredKnowledge:
 
     def to_json(self) -> dict[str, Any]:
         """The item's own fields, the scores, and each sentence with its vector."""
-        told = {**self.item.to_json(), "scores": dict(self.scores)}
+        record = {**self.item.to_json(), "scores": dict(self.scores)}
         if self.label is not None:
-            told["factuality_label"] = self.label
-            told["sentences"] = [
+            record["factuality_label"] = self.label
+            record["sentences"] = [
                 {"text": one.text, "entailed": one.vector.entailed, "neutral": one.vector.neutral,
                  "refuted": one.vector.refuted, "piece": one.piece} for one in self.sentences
             ]  # fmt: skip
-        return told | ({"notes": list(self.notes)} if self.notes else {})
+        return record | ({"notes": list(self.notes)} if self.notes else {})
 
 
 @dataclass(slots=True)
@@ -138,21 +138,22 @@ class KnowledgeJudge:
     @property
     def identity(self) -> dict[str, Any]:
         """All that scores depend on besides the items."""
-        own = self.settings
+        settings = self.settings
         return {
             "models": self.models.identities,
             "evidence": dict(self._evidence.identity),
             "prompts": hash_of(self._prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
-            "aggregation": str(own.aggregation), "pieces": own.pieces, "randoms": own.randoms,
-            "validity": str(own.validity), "entities": own.entities, "seed": own.seed, "language": own.language,
+            "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
+            "validity": str(settings.validity), "entities": settings.entities, "seed": settings.seed,
+            "language": settings.language,
         }  # fmt: skip
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
         work = [_Work(item, parted(item.knowledge, self.settings.language)) for item in items]
-        for one in work:
-            if not one.item.knowledge.strip():
-                one.notes.append("the knowledge is empty")
+        for task in work:
+            if not task.item.knowledge.strip():
+                task.notes.append("the knowledge is empty")
         self._factuality(work)
         self._relevance(work)
         self._coherence(work)
@@ -162,76 +163,80 @@ class KnowledgeJudge:
         if self.settings.baselines:
             self._baselines(work)
         return [
-            ScoredKnowledge(item=one.item, scores=one.scores, label=one.label, sentences=one.judged, notes=one.notes)
-            for one in work
+            ScoredKnowledge(
+                item=task.item, scores=task.scores, label=task.label, sentences=task.judged, notes=task.notes
+            )
+            for task in work
         ]
 
     def _factuality(self, work: Sequence[_Work]) -> None:
         model = self.models.entailment
         if model is None:
             return
-        pieces = [self._evidence.pieces(one.item, one.sentences, self.settings.pieces) for one in work]
+        pieces = [self._evidence.pieces(task.item, task.sentences, self.settings.pieces) for task in work]
         whole = iter(
-            judged([s for one in work for s in one.sentences], [own for found in pieces for own in found], model)
+            judged([s for task in work for s in task.sentences], [own for found in pieces for own in found], model)
         )
-        for one in work:
-            one.judged = [next(whole) for _ in one.sentences]
-            if lacking := sum(sentence.piece is None for sentence in one.judged):
-                one.notes.append(f"{lacking} of {len(one.judged)} sentences without evidence")
-            vector = aggregated([sentence.vector for sentence in one.judged], self.settings.aggregation)
-            one.label = label_of(vector)
-            one.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
+        for task in work:
+            task.judged = [next(whole) for _ in task.sentences]
+            if lacking := sum(sentence.piece is None for sentence in task.judged):
+                task.notes.append(f"{lacking} of {len(task.judged)} sentences without evidence")
+            vector = aggregated([sentence.vector for sentence in task.judged], self.settings.aggregation)
+            task.label = label_of(vector)
+            task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
 
     def _relevance(self, work: Sequence[_Work]) -> None:
         if self.models.relevance is None:
             return
-        there = [one for one in work if one.item.knowledge.strip()]
-        pairs = [QueryPassage(one.item.query, one.item.knowledge) for one in there]
+        there = [task for task in work if task.item.knowledge.strip()]
+        pairs = [QueryPassage(task.item.query, task.item.knowledge) for task in there]
         found = dict(zip(map(id, there), self.models.relevance.relevances(pairs) if pairs else [], strict=True))
-        for one in work:
-            one.score("relevance", found.get(id(one), 0.0))
+        for task in work:
+            task.score("relevance", found.get(id(task), 0.0))
 
     def _coherence(self, work: Sequence[_Work]) -> None:
         self._sentence_coherence(work)
         self._paragraph_coherence(work)
-        for one in work:
-            both = [one.scores.get(name) for name in ("coherence_sentence", "coherence_paragraph")]
+        for task in work:
+            both = [task.scores.get(name) for name in ("coherence_sentence", "coherence_paragraph")]
             values = [value for value in both if value is not None]
             if len(values) == 2:
-                one.scores["coherence_greater"] = max(values)
+                task.scores["coherence_greater"] = max(values)
 
     def _sentence_coherence(self, work: Sequence[_Work]) -> None:
         if self.models.causal is None:
             return
-        asked = [Continuation("", text) for one in work for text in one.sentences]
+        asked = [Continuation("", text) for task in work for text in task.sentences]
         scores = iter(self.models.causal.token_scores(asked) if asked else [])
-        for one in work:
-            own = [next(scores) for _ in one.sentences]
-            if any(math.isnan(each.mean) for each in own):
-                one.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-            one.scores["coherence_sentence"] = sentence_coherence(own)
+        for task in work:
+            of_sentences = [next(scores) for _ in task.sentences]
+            if any(math.isnan(each.mean) for each in of_sentences):
+                task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
+            task.scores["coherence_sentence"] = sentence_coherence(of_sentences)
 
     def _paragraph_coherence(self, work: Sequence[_Work]) -> None:
         if self.models.coherence is None:
             return
-        there = [one for one in work if one.sentences]
-        coherences = self.models.coherence.coherences([one.sentences for one in there]) if there else []
+        there = [task for task in work if task.sentences]
+        coherences = self.models.coherence.coherences([task.sentences for task in there]) if there else []
         by_item = dict(zip(map(id, there), coherences, strict=True))
-        for one in work:
-            one.score("coherence_paragraph", by_item.get(id(one), 0.0))
+        for task in work:
+            task.score("coherence_paragraph", by_item.get(id(task), 0.0))
 
     def _informativeness(self, work: Sequence[_Work]) -> None:
         if self.models.causal is None:
             return
         prompt = self._prompts[GIVEN_QUERY.name]
         asked = [
-            Continuation(as_text(prompt, {"query": one.item.query}), f" {one.item.knowledge}" if one.sentences else "")
-            for one in work
+            Continuation(
+                as_text(prompt, {"query": task.item.query}), f" {task.item.knowledge}" if task.sentences else ""
+            )
+            for task in work
         ]
-        for one, scores in zip(work, self.models.causal.token_scores(asked), strict=True):
-            if one.sentences and math.isnan(scores.mean):
-                one.notes.append("informativeness: the model gave no number")
-            one.scores["informativeness"] = informativeness(scores)
+        for task, scores in zip(work, self.models.causal.token_scores(asked), strict=True):
+            if task.sentences and math.isnan(scores.mean):
+                task.notes.append("informativeness: the model gave no number")
+            task.scores["informativeness"] = informativeness(scores)
 
     def _helpfulness(self, work: Sequence[_Work]) -> None:
         if self.models.reader is None:
@@ -239,27 +244,27 @@ class KnowledgeJudge:
         prompt = self._prompts[GIVEN_KNOWLEDGE.name]
         asked: list[Continuation] = []
         numbers: list[int] = []
-        for one in work:
+        for task in work:
             randoms = random_texts(
-                one.item.knowledge, self._pool, self.settings.randoms, seed=self.settings.seed, key=one.item.key
+                task.item.knowledge, self._pool, self.settings.randoms, seed=self.settings.seed, key=task.item.key
             )
-            texts = [one.item.knowledge, *randoms] if one.item.gold else []
+            texts = [task.item.knowledge, *randoms] if task.item.gold else []
             numbers.append(len(texts))
             asked += [
-                Continuation(as_text(prompt, {"query": one.item.query, "knowledge": text}), f" {one.item.gold[0]}")
+                Continuation(as_text(prompt, {"query": task.item.query, "knowledge": text}), f" {task.item.gold[0]}")
                 for text in texts
             ]
         scores = iter(self.models.reader.token_scores(asked) if asked else [])
-        for one, number in zip(work, numbers, strict=True):
-            own = [next(scores) for _ in range(number)]
-            if not own:
-                one.scores |= {"helpfulness": None, "helpfulness_raw": None}
-                one.notes.append("helpfulness: no gold answer")
+        for task, number in zip(work, numbers, strict=True):
+            log_probabilities = [next(scores) for _ in range(number)]
+            if not log_probabilities:
+                task.scores |= {"helpfulness": None, "helpfulness_raw": None}
+                task.notes.append("helpfulness: no gold answer")
                 continue
-            found = helpfulness(own[0], own[1:])
-            if found.raw is None:
-                one.notes.append("helpfulness: no other text to compare with, or no number")
-            one.scores |= {"helpfulness": found.score, "helpfulness_raw": found.raw}
+            gain = helpfulness(log_probabilities[0], log_probabilities[1:])
+            if gain.raw is None:
+                task.notes.append("helpfulness: no other text to compare with, or no number")
+            task.scores |= {"helpfulness": gain.score, "helpfulness_raw": gain.raw}
 
     def _validity(self, work: Sequence[_Work]) -> None:
         model = self.models.entailment
@@ -267,50 +272,50 @@ class KnowledgeJudge:
             return
         span = self.settings.validity is AnswerForm.SPAN
         pairs: list[list[TextPair]] = []
-        for one in work:
-            item = one.item
+        for task in work:
+            item = task.item
             if not item.answer.strip():
                 pairs.append([])
             elif span:
                 pairs.append([TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold])
             else:
-                (found,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
-                pairs.append([TextPair(piece, item.answer) for piece in found])
-        given = [pair for own in pairs for pair in own]
-        vectors = iter(model.entailments(given) if given else [])
-        for one, asked in zip(work, pairs, strict=True):
+                (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
+                pairs.append([TextPair(piece, item.answer) for piece in pieces])
+        every_pair = [pair for of_item in pairs for pair in of_item]
+        vectors = iter(model.entailments(every_pair) if every_pair else [])
+        for task, asked in zip(work, pairs, strict=True):
             shares = [vector.entailed for vector in (next(vectors) for _ in asked) if is_number(vector)]
-            if span and not one.item.gold:
-                one.scores["validity"] = None
-                one.notes.append("validity: no gold answer")
+            if span and not task.item.gold:
+                task.scores["validity"] = None
+                task.notes.append("validity: no gold answer")
                 continue
             if not shares:
-                one.notes.append("validity: no answer, no evidence or no number counts 0")
-            one.scores["validity"] = max(shares, default=0.0)
+                task.notes.append("validity: no answer, no evidence or no number counts 0")
+            task.scores["validity"] = max(shares, default=0.0)
 
     def _baselines(self, work: Sequence[_Work]) -> None:
         finder = entity_finder(self.settings.entities)
-        for one in work:
-            item = one.item
+        for task in work:
+            item = task.item
             if item.reference.strip():
-                one.scores["he_negated"] = hallucinated_entities(one.sentences, item.reference, finder)
-                one.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
+                task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference, finder)
+                task.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
             if item.gold and self._answered:
-                one.scores["answer_em"] = answer_em(item.answer, item.gold)
-                one.scores["answer_f1"] = answer_f1(item.answer, item.gold)
+                task.scores["answer_em"] = answer_em(item.answer, item.gold)
+                task.scores["answer_f1"] = answer_f1(item.answer, item.gold)
         model = self.models.entailment
-        there = [one for one in work if one.item.reference.strip()]
+        there = [task for task in work if task.item.reference.strip()]
         if model is None or not there:
             return
-        whole = entailment_ratios([(one.item.knowledge, one.item.reference) for one in there], model)
+        whole = entailment_ratios([(task.item.knowledge, task.item.reference) for task in there], model)
         parts = iter(
             judged(
-                [text for one in there for text in one.sentences],
-                [[one.item.reference] for one in there for _ in one.sentences],
+                [text for task in there for text in task.sentences],
+                [[task.item.reference] for task in there for _ in task.sentences],
                 model,
             )
         )
-        for one, ratio in zip(there, whole, strict=True):
-            one.scores["entailment_ratio"] = ratio
-            own = [next(parts).vector for _ in one.sentences]
-            one.scores["nli_decompose"] = aggregated(own, self.settings.aggregation).entailed
+        for task, ratio in zip(there, whole, strict=True):
+            task.scores["entailment_ratio"] = ratio
+            own = [next(parts).vector for _ in task.sentences]
+            task.scores["nli_decompose"] = aggregated(own, self.settings.aggregation).entailed

@@ -27,20 +27,20 @@ def summary(rows: Sequence[Row], *, times: int = RESAMPLES, seed: int = 0) -> di
 
     Rows are judged items as JSON.
     """
-    found: dict[str, dict[str, Estimate]] = {}
+    estimates: dict[str, dict[str, Estimate]] = {}
     for system in dict.fromkeys(str(row.get("system") or "") for row in rows):
-        own = [row for row in rows if str(row.get("system") or "") == system]
-        names = dict.fromkeys(name for row in own for name in row["scores"])
-        found[system] = {
+        of_system = [row for row in rows if str(row.get("system") or "") == system]
+        names = dict.fromkeys(name for row in of_system for name in row["scores"])
+        estimates[system] = {
             name: mean_estimate(values, times=times, seed=seed)
             for name in names
-            if (values := [row["scores"][name] for row in own if row["scores"].get(name) is not None])
+            if (values := [row["scores"][name] for row in of_system if row["scores"].get(name) is not None])
         }
-        labels = [row["factuality_label"] for row in own if "factuality_label" in row]
+        labels = [row["factuality_label"] for row in of_system if "factuality_label" in row]
         for label in LABELS if labels else ():
-            shares = [float(one == label) for one in labels]
-            found[system][f"label:{label}"] = mean_estimate(shares, times=times, seed=seed)
-    return found
+            shares = [float(likeliest == label) for likeliest in labels]
+            estimates[system][f"label:{label}"] = mean_estimate(shares, times=times, seed=seed)
+    return estimates
 
 
 def slices(rows: Sequence[Row], by: str, score: str, *, times: int = RESAMPLES, seed: int = 0) -> dict[str, Estimate]:
@@ -55,8 +55,8 @@ def slices(rows: Sequence[Row], by: str, score: str, *, times: int = RESAMPLES, 
             if isinstance(views, int | float) and views >= 1 and value is not None:
                 groups.setdefault(int(math.log10(views)), []).append(value)
         else:
-            own = row.get("sentences") or []
-            groups.setdefault(len(own), []).extend(one["entailed"] for one in own)
+            sentences = row.get("sentences") or []
+            groups.setdefault(len(sentences), []).extend(sentence["entailed"] for sentence in sentences)
     return {
         str(name): mean_estimate(values, times=times, seed=seed) for name, values in sorted(groups.items()) if values
     }

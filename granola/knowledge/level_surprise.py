@@ -34,9 +34,11 @@ class LevelSurprise:
 
     def to_json(self) -> dict[str, Any]:
         """NaN as null."""
-        told = {"id": self.row, "level": self.level, "text": self.text, "surprisal": self.surprisal,
-                "per_token": self.per_token, "bits": self.bits}  # fmt: skip
-        return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in told.items()}
+        record = {"id": self.row, "level": self.level, "text": self.text, "surprisal": self.surprisal,
+                  "per_token": self.per_token, "bits": self.bits}  # fmt: skip
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()
+        }
 
 
 def level_surprises(
@@ -63,7 +65,8 @@ def evidence_in_words(evidence: Evidence) -> str:
     """A step of evidence as a sentence; empty for what has no words of its own."""
     if evidence.kind == "statement":
         subject, prop, value = (
-            evidence.labels.get(one or "") or one or "" for one in (evidence.subject, evidence.property, evidence.value)
+            evidence.labels.get(part or "") or part or ""
+            for part in (evidence.subject, evidence.property, evidence.value)
         )
         return f"{subject}: {prop} is {value}."
     if evidence.kind == "description":
@@ -77,19 +80,19 @@ def items_of_ladders(rows: Iterable[TieredRow], *, descriptions: bool = False) -
 
     `descriptions`: those alone.
     """
-    found = []
+    items = []
     for row in rows:
         steps = [step for level in row.levels for tier in level.tiers for step in tier.evidence]
-        said = [evidence_in_words(step) for step in steps if not descriptions or step.kind == "description"]
+        sentences = [evidence_in_words(step) for step in steps if not descriptions or step.kind == "description"]
         topic = str((row.question_entity or {}).get("text") or "")
-        found.append(
+        items.append(
             KnowledgeItem(
                 id=row.id,
                 query=row.question,
                 topic=topic,
-                knowledge=" ".join(dict.fromkeys(one for one in said if one)),
+                knowledge=" ".join(dict.fromkeys(sentence for sentence in sentences if sentence)),
                 gold=tuple(row.answers),
                 source=row.source,
             )
         )
-    return found
+    return items

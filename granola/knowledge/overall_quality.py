@@ -50,8 +50,8 @@ def fitted(rows: Sequence[tuple[Mapping[str, Any], float]]) -> Coefficients:
     left = np.array([[*(scores[name] for name in PARTS), 1.0] for scores, _ in rows])
     if np.linalg.matrix_rank(left) < 5:
         raise UsageError("the four scores do not vary apart from each other: give coefficients instead of fitting them")
-    found = np.linalg.lstsq(left, np.array([target for _, target in rows]), rcond=None)[0].tolist()
-    return Coefficients(values=(found[0], found[1], found[2], found[3]))
+    coefficients = np.linalg.lstsq(left, np.array([target for _, target in rows]), rcond=None)[0].tolist()
+    return Coefficients(values=(coefficients[0], coefficients[1], coefficients[2], coefficients[3]))
 
 
 def best_of(qualities: Sequence[float]) -> int:

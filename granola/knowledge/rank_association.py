@@ -35,8 +35,8 @@ class Association:
 
     def to_json(self) -> dict[str, Any]:
         """NaN as null."""
-        told = {"d": self.d, "low": self.interval.low, "high": self.interval.high, "p": self.p, "n": self.n}
-        return {name: None if math.isnan(value) else value for name, value in told.items()}
+        record = {"d": self.d, "low": self.interval.low, "high": self.interval.high, "p": self.p, "n": self.n}
+        return {name: None if math.isnan(value) else value for name, value in record.items()}
 
 
 def somers_d(
@@ -63,8 +63,8 @@ def somers_d(
     import numpy as np
 
     left, right = np.asarray(independent, dtype=float), np.asarray(dependent, dtype=float)
-    found = somersd(left, right)
-    d, p = float(found.statistic), float(found.pvalue)
+    association = somersd(left, right)
+    d, p = float(association.statistic), float(association.pvalue)
     if n > MOST_RESAMPLED:
         return Association(d=d, interval=_by_influence(left, right, d), p=p, n=n)
     apart = np.abs(np.sign(left[:, None] - left[None, :]))

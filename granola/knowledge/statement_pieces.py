@@ -26,7 +26,7 @@ class StatementPieces:
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self._store = store
         self._language = language
-        self._kept: dict[str, WordIndex | None] = {}
+        self._indices: dict[str, WordIndex | None] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -39,34 +39,31 @@ class StatementPieces:
         return [[] for _ in sentences] if index is None else index.pieces(item, sentences, most)
 
     def _index(self, topic: str) -> WordIndex | None:
-        if topic not in self._kept:
-            if len(self._kept) > 1000:
-                self._kept.clear()
+        if topic not in self._indices:
+            if len(self._indices) > 1000:
+                self._indices.clear()
             texts = self.sentences_about(topic) if topic else []
-            self._kept[topic] = WordIndex(passages_of(texts)) if texts else None
-        return self._kept[topic]
+            self._indices[topic] = WordIndex(passages_of(texts)) if texts else None
+        return self._indices[topic]
 
     def sentences_about(self, topic: str) -> list[str]:
         """The statements and descriptions of the entities of that name, as sentences."""
-        found = self._store.find([topic], languages=[self._language, "mul"]).get(topic, [])
-        ids = [match.id for match in found if match.id.startswith("Q")][:_ENTITIES]
+        matches = self._store.find([topic], languages=[self._language, "mul"]).get(topic, [])
+        ids = [match.id for match in matches if match.id.startswith("Q")][:_ENTITIES]
         entities = self._store.entities(ids)
-        wanted: dict[str, None] = {}
+        ids_in_words: dict[str, None] = {}
         for entity in entities.values():
             for statement in entity.statements[:_STATEMENTS]:
-                wanted[statement.property] = None
+                ids_in_words[statement.property] = None
                 if isinstance(statement.value, EntityValue):
-                    wanted[statement.value.id] = None
-        named = {
-            id_: self._label(entity)
-            for id_, entity in self._store.entities(list(wanted), languages=[self._language, "mul"], properties=())
-            .items()
-        }  # fmt: skip
+                    ids_in_words[statement.value.id] = None
+        labelled = self._store.entities(list(ids_in_words), languages=[self._language, "mul"], properties=())
+        named = {id_: self._label(entity) for id_, entity in labelled.items()}
         return [line for entity in entities.values() for line in self._lines(entity, named)]
 
     def _label(self, entity: Entity) -> str:
-        found = best_text(entity.labels, self._language)
-        return found[0] if found else entity.id
+        label = best_text(entity.labels, self._language)
+        return label[0] if label else entity.id
 
     def _lines(self, entity: Entity, named: Mapping[str, str]) -> list[str]:
         subject = self._label(entity)

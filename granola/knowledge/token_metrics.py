@@ -12,7 +12,7 @@ from granola.text_models.continuations import TokenScores
 
 def sentence_coherence(scores: Sequence[TokenScores]) -> float:
     """The mean of 1 / PPL over the sentences, in [0, 1]; 0 for no sentence, and for one without tokens or numbers."""
-    shares = [one.geometric_mean for one in scores]
+    shares = [sentence.geometric_mean for sentence in scores]
     return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
 
 
@@ -36,21 +36,21 @@ def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> He
     L is the mean negative log-probability of the gold answer's tokens. 0 where it is no better than with random texts,
     also where both are 0; no number, and 0, where there is no random text, no token, or no number of the model's.
     """
-    own = -with_own.mean
-    others = [-one.mean for one in with_random]
-    mean = math.fsum(others) / len(others) if others else math.nan
-    if math.isnan(own) or math.isnan(mean):
+    loss = -with_own.mean
+    losses = [-scores.mean for scores in with_random]
+    mean = math.fsum(losses) / len(losses) if losses else math.nan
+    if math.isnan(loss) or math.isnan(mean):
         return Helpfulness(score=0.0, raw=None)
     if mean == 0:
-        return Helpfulness(score=0.0, raw=0.0 if own == 0 else None)
-    raw = 1.0 - own / mean
+        return Helpfulness(score=0.0, raw=0.0 if loss == 0 else None)
+    raw = 1.0 - loss / mean
     return Helpfulness(score=max(0.0, raw), raw=raw)
 
 
-def random_texts(own: str, pool: Sequence[str], wanted: int, *, seed: int, key: object) -> list[str]:
-    """`wanted` different texts of the pool, never equal to `own`; all of them where there are fewer.
+def random_texts(text: str, pool: Sequence[str], number: int, *, seed: int, key: object) -> list[str]:
+    """`number` different texts of the pool, never equal to `text`; all of them where there are fewer.
 
     The draw depends on the seed, the key of the item and the texts, not on their order.
     """
-    others = sorted(set(pool) - {own})
-    return random.Random(f"{seed}\0{key!r}").sample(others, min(wanted, len(others)))
+    others = sorted(set(pool) - {text})
+    return random.Random(f"{seed}\0{key!r}").sample(others, min(number, len(others)))

@@ -95,20 +95,21 @@ class KnowledgeChooseRun(Run):
         names = dict.fromkeys(name for _, group in pairs for row in group for name in row["scores"])
         yield f"{'score':<24}{'chosen':>9}{'random':>9}{'gain':>9}  95 % interval of the gain"
         for name in names:
-            gains, own, other = [], [], []
+            gains, chosen_scores, random_scores = [], [], []
             for chosen, group in pairs:
                 best = [row["scores"][name] for row in chosen if row["scores"].get(name) is not None]
                 every = [row["scores"][name] for row in group if row["scores"].get(name) is not None]
                 if not best or not every:
                     continue
                 mean = sum(every) / len(every)  # what a random choice brings on average
-                own += best
-                other += [mean] * len(best)
-                gains += [one - mean for one in best]
+                chosen_scores += best
+                random_scores += [mean] * len(best)
+                gains += [score - mean for score in best]
             if gains:
                 gain = mean_estimate(gains, times=self.resamples, seed=self.seed)
                 yield (
-                    f"{name:<24}{sum(own) / len(own):>9.4f}{sum(other) / len(other):>9.4f}{gain.value:>+9.4f}  "
+                    f"{name:<24}{sum(chosen_scores) / len(gains):>9.4f}{sum(random_scores) / len(gains):>9.4f}"
+                    f"{gain.value:>+9.4f}  "
                     f"{gain.interval.low:+.4f} to {gain.interval.high:+.4f}, n {gain.n:,}"
                 )
         yield f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}"

@@ -58,12 +58,14 @@ class KnowledgeCorrelateRun(Run):
         sheets = [read_rating_sheet(path) for path in self.ratings]
         agreement = {axis: rating_agreement(sheets, axis) for axis in OF_AXIS} if len(sheets) > 1 else {}
         lines = list(self._by_ratings(rows, sheets) if sheets else self._by_scores(rows))
-        told = {
-            by: found
+        slices_by = {
+            by: estimates
             for by in ("popularity", "sentences")
-            if (found := slices(rows, by, "factuality", times=self.resamples, seed=self.seed))
+            if (estimates := slices(rows, by, "factuality", times=self.resamples, seed=self.seed))
         }
-        return Correlated(settings=self, lines=lines, agreement=agreement, slices=told, rejected=rejected, n=len(rows))
+        return Correlated(
+            settings=self, lines=lines, agreement=agreement, slices=slices_by, rejected=rejected, n=len(rows)
+        )
 
     def _by_ratings(self, rows: _Rows, sheets: Sequence[RatingSheet]) -> Iterator[dict[str, Any]]:
         """Scores given ratings, of all systems and of each."""
@@ -157,9 +159,12 @@ class Correlated:
                 axis: {"kappa": None if math.isnan(kappa) else kappa, "n": n}
                 for axis, (kappa, n) in self.agreement.items()
             }
-            told = {by: {name: one.to_json() for name, one in found.items()} for by, found in self.slices.items()}
+            by_slice = {
+                by: {name: estimate.to_json() for name, estimate in estimates.items()}
+                for by, estimates in self.slices.items()
+            }
             print_json(
-                {"signature": self.signature, "somers_d": list(self.lines), "agreement": kappas, "slices": told},
+                {"signature": self.signature, "somers_d": list(self.lines), "agreement": kappas, "slices": by_slice},
                 indent=2,
             )
         else:
@@ -172,11 +177,11 @@ class Correlated:
                 )
             for axis, (kappa, n) in self.agreement.items():
                 print(f"kappa of the raters, {axis}: {_shown(None if math.isnan(kappa) else kappa)} on {n}")
-            for by, found in self.slices.items():
-                for name, one in found.items():
+            for by, estimates in self.slices.items():
+                for name, estimate in estimates.items():
                     print(
-                        f"factuality by {by} {name}: {one.value:.4f}  {one.interval.low:.4f}–{one.interval.high:.4f}"
-                        f"  n {one.n:,}"
+                        f"factuality by {by} {name}: {estimate.value:.4f}  "
+                        f"{estimate.interval.low:.4f}–{estimate.interval.high:.4f}  n {estimate.n:,}"
                     )
             print(self.signature)
         report_rejects(self.settings.judged, self.rejected)

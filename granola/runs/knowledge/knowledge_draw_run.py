@@ -51,14 +51,14 @@ class KnowledgeDrawRun(Run):
         rejected: list[Any] = []
         judged = []
         for at, path in enumerate(self.judged):
-            told = record_of(path).get("arguments", {})
-            pieces = told.get("pieces")
+            arguments = record_of(path).get("arguments", {})
+            pieces = arguments.get("pieces")
             judged.append(
                 JudgedFile(
                     name=path.stem,
                     rows=read_judged(path, on_reject=rejected.append),
                     pieces=pieces if isinstance(pieces, int) else None,
-                    reference=told.get("reference") is True,
+                    reference=arguments.get("reference") is True,
                     size=self.size[at] if self.size else None,
                 )
             )

@@ -101,10 +101,10 @@ class KnowledgeGenerateRun(Run):
         from abstraction.formats.records import RejectedRow
         from granola.knowledge.knowledge_generation import generated
 
-        for one in generated(items, self.target, model, prompts, sampling, shown):
-            if isinstance(one, RejectedRow):
-                output.rejected.append(one)
+        for item in generated(items, self.target, model, prompts, sampling, shown):
+            if isinstance(item, RejectedRow):
+                output.rejected.append(item)
                 continue
-            output.taken.take(one.source, one.id, one.query)
+            output.taken.take(item.source, item.id, item.query)
             output.counts["written"] += 1
-            yield (replace(one, system=self.system) if self.system else one).to_json()
+            yield (replace(item, system=self.system) if self.system else item).to_json()

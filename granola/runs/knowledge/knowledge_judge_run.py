@@ -103,21 +103,21 @@ class KnowledgeJudgeRun(Run):
             raise UsageError("--embeddings goes with --passages FILE, which is not given")
         inputs = [self.items, self.texts, self.documents, self.passages, self.snapshot]
         with rows_output(self, self.out, inputs=inputs, force=self.force) as output, ExitStack() as stack:
-            kept = self.scores or (None if self.out == STANDARD else Path(f"{self.out}{SCORES_SUFFIX}"))
-            if kept is not None:
-                check_outputs(kept, inputs=[*output.inputs, self.out], force=True, asked="--scores")
-            found = list(
+            store_path = self.scores or (None if self.out == STANDARD else Path(f"{self.out}{SCORES_SUFFIX}"))
+            if store_path is not None:
+                check_outputs(store_path, inputs=[*output.inputs, self.out], force=True, asked="--scores")
+            items = list(
                 read_items(
                     self.items, texts=self.texts, documents=self.documents, on_reject=output.rejected.append,
                     limit=self.limit,
                 )
             )  # fmt: skip
-            if not found:
+            if not items:
                 why = f": {output.rejected[0].source}: {output.rejected[0].reason}" if output.rejected else ""
                 raise UsageError(f"{self.items} has no text to judge{why}")
-            judge = self._judge(stack, kept, found)
+            judge = self._judge(stack, store_path, items)
             rows: list[dict[str, Any]] = []
-            output.write(self._rows(found, judge, rows))
+            output.write(self._rows(items, judge, rows))
             identity = judge.identity
             output.more |= {"judge": identity, "judge_hash": hash_of_identity(identity)}
         lines = self._lines(rows, hash_of_identity(identity))
@@ -126,15 +126,15 @@ class KnowledgeJudgeRun(Run):
     def _rows(self, items: Sequence[Any], judge: Any, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         source = iter(items)
         while block := list(islice(source, _TOGETHER)):
-            for one in judge.judge(block):
-                row = one.to_json()
+            for scored in judge.judge(block):
+                row = scored.to_json()
                 if self.system:
                     row["system"] = self.system
                 # For the means: what a row has of the rest is long.
                 rows.append({name: row[name] for name in ("system", "scores", "factuality_label") if name in row})
                 yield row
 
-    def _judge(self, stack: ExitStack, kept: Path | None, items: Sequence[Any]) -> Any:
+    def _judge(self, stack: ExitStack, store_path: Path | None, items: Sequence[Any]) -> Any:
         from granola.knowledge.knowledge_judge import JudgeModels, JudgeSettings, KnowledgeJudge
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
         from granola.text_models import kept_scores, text_model_words
@@ -152,7 +152,7 @@ class KnowledgeJudgeRun(Run):
         if self.reader is not None and self.reader == self.causal:
             opened["reader"] = opened["causal"]
         prompts = read_knowledge_prompts(self.prompts)
-        store = stack.enter_context(closing(kept_scores.ScoreStore(kept)))
+        store = stack.enter_context(closing(kept_scores.ScoreStore(store_path)))
         wrapping = {
             "entailment": kept_scores.KeptEntailment, "relevance": kept_scores.KeptRelevance,
             "causal": kept_scores.KeptContinuations, "reader": kept_scores.KeptContinuations,
@@ -187,14 +187,15 @@ class KnowledgeJudgeRun(Run):
             sources.append(StatementPieces(store, language=self.language))
         return sources[0] if len(sources) == 1 else JoinedPieces(sources=tuple(sources))
 
-    def _lines(self, rows: Sequence[Mapping[str, Any]], told: str) -> list[str]:
+    def _lines(self, rows: Sequence[Mapping[str, Any]], identity_hash: str) -> list[str]:
         from granola.knowledge.knowledge_summary import signature, summary
 
         lines: list[str] = []
         for system, scores in summary(rows, times=self.resamples, seed=self.seed).items():
             lines.append(f"{system or 'texts'}")
             lines += [
-                f"  {name:<24}{one.value:>8.4f}  {one.interval.low:.4f}–{one.interval.high:.4f}  n {one.n:,}"
-                for name, one in scores.items()
+                f"  {name:<24}{estimate.value:>8.4f}  {estimate.interval.low:.4f}–{estimate.interval.high:.4f}"
+                f"  n {estimate.n:,}"
+                for name, estimate in scores.items()
             ]
-        return [*lines, signature(told, n=len(rows), times=self.resamples, seed=self.seed)]
+        return [*lines, signature(identity_hash, n=len(rows), times=self.resamples, seed=self.seed)]

@@ -54,14 +54,14 @@ class KnowledgeRateRun(Run):
             source = random.Random(self.seed)
             chosen = []
             for system in sorted({str(row.get("system") or "") for row in rows}):
-                own = sorted(
+                of_system = sorted(
                     (row for row in rows if str(row.get("system") or "") == system),
                     key=lambda row: (row["id"], row.get("candidate", 0)),
                 )
-                chosen += source.sample(own, min(self.each, len(own)))
+                chosen += source.sample(of_system, min(self.each, len(of_system)))
             source.shuffle(chosen)
             for sheet, numbers in zip(sheets, shared_out(len(chosen), self.raters, self.shared), strict=True):
                 write_rating_sheet(chosen, sheet, csv_raw=self.csv_raw, only=numbers if self.raters > 1 else None)
             output.write(iter(chosen))
-        told = ", ".join(map(str, sheets))
-        return output.ended(f"{count(len(chosen), 'text')} to rate in {told}", source=self.judged)
+        names = ", ".join(map(str, sheets))
+        return output.ended(f"{count(len(chosen), 'text')} to rate in {names}", source=self.judged)

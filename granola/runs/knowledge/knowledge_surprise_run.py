@@ -56,38 +56,39 @@ class KnowledgeSurpriseRun(Run):
             rows = list(islice(read_tiered(self.tiered, on_reject=output.rejected.append), self.limit))
             if not rows:
                 raise UsageError(f"{self.tiered} has no tiered row; make one with granola tiers")
-            kept = self.scores or (None if self.out == STANDARD else Path(f"{self.out}.scores.sqlite"))
+            store_path = self.scores or (None if self.out == STANDARD else Path(f"{self.out}.scores.sqlite"))
             prompts = read_knowledge_prompts(self.prompts)
-            with closing(ScoreStore(kept)) as store:
+            with closing(ScoreStore(store_path)) as store:
                 model = KeptContinuations(open_continuations(self.causal), store)
-                found = level_surprises(rows, model, prompts)
-            output.write(one.to_json() for one in found)
+                surprises = level_surprises(rows, model, prompts)
+            output.write(surprise.to_json() for surprise in surprises)
             identity = {"model": dict(model.identity), "prompts": hash_of(prompts, GIVEN_QUERY)}
             output.more |= identity
-        lines = self._lines(found, hash_of_identity(identity))
-        return output.ended(f"{count(len(found), 'level')} of {len(rows):,} rows", *lines, source=self.tiered)
+        lines = self._lines(surprises, hash_of_identity(identity))
+        return output.ended(f"{count(len(surprises), 'level')} of {len(rows):,} rows", *lines, source=self.tiered)
 
-    def _lines(self, found: Sequence[Any], told: str) -> list[str]:
+    def _lines(self, surprises: Sequence[Any], identity_hash: str) -> list[str]:
         from granola.knowledge.knowledge_summary import mean_estimate, signature
         from granola.knowledge.rank_association import somers_d
 
-        there = [one for one in found if not math.isnan(one.surprisal)]
+        numbered = [tier for tier in surprises if not math.isnan(tier.surprisal)]
         lines = []
-        for level in sorted({one.level for one in there}):
+        for level in sorted({tier.level for tier in numbered}):
             mean = mean_estimate(
-                [one.surprisal for one in there if one.level == level], times=self.resamples, seed=self.seed
+                [tier.surprisal for tier in numbered if tier.level == level], times=self.resamples, seed=self.seed
             )
             lines.append(
                 f"level {level}: {mean.value:.2f} bits  {mean.interval.low:.2f}–{mean.interval.high:.2f}  n {mean.n:,}"
             )
-        weighed = [one for one in there if one.bits is not None]
+        weighed = [tier for tier in numbered if tier.bits is not None]
         for name, pairs in (
-            ("level", [(float(one.level), one.surprisal) for one in there]),
-            ("bits of the graph", [(one.bits, one.surprisal) for one in weighed]),
+            ("level", [(float(tier.level), tier.surprisal) for tier in numbered]),
+            ("bits of the graph", [(tier.bits, tier.surprisal) for tier in weighed]),
         ):
-            d = somers_d([one for one, _ in pairs], [two for _, two in pairs], times=self.resamples, seed=self.seed)
+            given, surprisals = [value for value, _ in pairs], [surprisal for _, surprisal in pairs]
+            d = somers_d(given, surprisals, times=self.resamples, seed=self.seed)
             lines.append(
                 f"Somers' D of surprisal given {name}: {d.d:.3f}  {d.interval.low:.3f} to {d.interval.high:.3f}, "
                 f"p {d.p:.3g}, n {d.n:,}"
             )
-        return [*lines, signature(told, n=len(found), times=self.resamples, seed=self.seed)]
+        return [*lines, signature(identity_hash, n=len(surprises), times=self.resamples, seed=self.seed)]
