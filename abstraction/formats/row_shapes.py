@@ -61,31 +61,35 @@ class RowShape:
 
         Raises FieldError where a field is not there, answers only where the row is read `with_answers`.
         """
-        given = record.data
         self._check(record, language, with_answers=with_answers)
-        fields: dict[str, Any] = {}
-        if self.question:
-            fields["question"] = next(_texts(given, self.question, language), None)
-        if self.answers:
-            fields["answer"] = [*_texts(given, self.answers, language), *_texts(given, self.aliases, language)]
-            fields["answer"] = list(dict.fromkeys(fields["answer"]))
-        if self.answer_qids:
-            fields["answer_qid"] = self._qids(given, language, len(fields.get("answer", ())))
-        for name, path in (("id", self.id), ("language", self.language), ("question_entity", self.subject)):
-            if path:
-                fields[name] = next(_texts(given, path, language), None)
-        if self.subject_qid:
-            fields["question_entity_qid"] = next(_texts(given, self.subject_qid, language), None)
-        if self.relation:
-            told = next(_texts(given, self.relation, language), None)
-            fields["relation"] = told if self.relations is None else self.relations.get(told or "")
+        fields = self._fields(record.data, language)
         filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in ("question", *(["answer"] if with_answers else [])):
             if name in fields and name not in filled:
                 raise FieldError(f"no {name}: nothing stands under {_or(self._paths(name), language)}")
         read = {path.partition(".")[0] for name in filled for path in self._paths(name)}
-        unread = {name: value for name, value in given.items() if name not in read}
+        unread = {name: value for name, value in record.data.items() if name not in read}
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
+
+    def _fields(self, data: Mapping[str, Any], language: str) -> dict[str, Any]:
+        """What the shape reads of a row, by the usual names; None or nothing where the row has it not."""
+        fields: dict[str, Any] = {}
+        if self.question:
+            fields["question"] = next(_texts(data, self.question, language), None)
+        if self.answers:
+            fields["answer"] = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
+            fields["answer"] = list(dict.fromkeys(fields["answer"]))
+        if self.answer_qids:
+            fields["answer_qid"] = self._qids(data, language, len(fields.get("answer", ())))
+        for name, path in (("id", self.id), ("language", self.language), ("question_entity", self.subject)):
+            if path:
+                fields[name] = next(_texts(data, path, language), None)
+        if self.subject_qid:
+            fields["question_entity_qid"] = next(_texts(data, self.subject_qid, language), None)
+        if self.relation:
+            relation = next(_texts(data, self.relation, language), None)
+            fields["relation"] = relation if self.relations is None else self.relations.get(relation or "")
+        return fields
 
     def _check(self, record: Record, language: str, *, with_answers: bool) -> None:
         """Raise FieldError for a field that has to be there and is not, with the names that the row has."""

@@ -220,32 +220,22 @@ class AnswerJudge:
     ) -> GroundingItem:
         ids = [passage.id for passage in sample.passages]
         cited, strange = cited_passages(answer, ids)
-        lacking = {"eligibility": eligible[1], "deflection": declined[1]}
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
-        lacking |= {
-            f"sentences {reading or 'all'}": why
-            for reading, (_, why) in against.items()
-            if reading is None or reading in labelled
-        }
+        lacking = {"eligibility": eligible[1], "deflection": declined[1]}
+        lacking |= {f"sentences {reading or 'all'}": against[reading][1] for reading in (None, *labelled)}
         if is_cut(answer, parted):
             lacking[CUT] = f"of {len(answer):,} characters the first {len(parted):,} sentences were judged"
-        rule: str | None = deflects(answer, language=self.language) or ""
-        if self.asks_deflection and answer.strip():
-            rule = None if declined[0] is None else "judge" if declined[0] == "deflects" else ""
-        grade = None if eligible[0] is None else AnswerVerdict(eligible[0])
-        if not answer.strip() and self.chat is not None:
-            grade = AnswerVerdict.MAJOR  # an empty answer answers nothing, whoever would judge it
-        elif self.chat is not None and not sample.reference.strip():
+        if answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
         return GroundingItem(
             id=sample.id,
             answer=answer,
             expected_deflection=sample.deflection,
-            eligibility=grade,
+            eligibility=self._grade(answer, eligible[0]),
             sentences=tuple(parted),
             against_all=against[None][0],
             against_relevant={reading: against[reading][0] for reading in labelled},
-            deflects=rule,
+            deflects=self._deflecting_rule(answer, declined[0]),
             citations=None if sample.cited is None else counted(cited, sample.cited, strange=len(strange)),
             by_relevance={
                 reading: counted(cited, [passage.id for passage in sample.relevant(reading)], strange=len(strange))
@@ -254,6 +244,18 @@ class AnswerJudge:
             tags=_tags(sample),
             unjudged={name: why for name, why in lacking.items() if why},
         )
+
+    def _grade(self, answer: str, grade: str | None) -> AnswerVerdict | None:
+        """An empty answer answers nothing, whoever would judge it."""
+        if not answer.strip() and self.chat is not None:
+            return AnswerVerdict.MAJOR
+        return None if grade is None else AnswerVerdict(grade)
+
+    def _deflecting_rule(self, answer: str, judged: str | None) -> str | None:
+        """What says that an answer deflects: a rule or "judge"; "" where it does not, None where the judge failed."""
+        if not self.asks_deflection or not answer.strip():
+            return deflects(answer, language=self.language) or ""
+        return None if judged is None else "judge" if judged == "deflects" else ""
 
 
 def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:

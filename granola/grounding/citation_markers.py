@@ -158,47 +158,58 @@ def without_markers(text: str, ids: Sequence[str]) -> str:
 
 def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
     whole = inner.strip()
-    if (one := known[whole]) is not None:
+    if (passage_id := known[whole]) is not None:
         # "(2)" is an item of a list, "(a)" too.
-        return () if strict and (whole.isdigit() or len(whole) == 1) else (one,)
+        return () if strict and (whole.isdigit() or len(whole) == 1) else (passage_id,)
     if _THOUSANDS.match(whole):
         return ()
     led = False
     names: list[str] = []
     for part in known.parts(whole):
-        part = _SEE.sub("", part.strip().strip("\"'").strip())
-        if (between := _id_range(part, known)) is not None:
-            names += between
-            continue
-        passage_id = known[part]
-        if passage_id is None and (lead := _LEAD.match(part)) is not None and lead.end() < len(part):
-            led, part = True, part[lead.end() :].strip()
-            inner_lead = _LEAD.match(part)
-            if known[part] is None and inner_lead is not None and inner_lead.end() < len(part):
-                part = part[inner_lead.end() :].strip()  # "source: passage 2"
-            passage_id = known[part]
-        part = part.strip("#^ ")
-        passage_id = passage_id or (known[part] if part else None)
-        if passage_id is not None:
-            if part.isdigit() and strict and not led:
-                return ()
-            names.append(passage_id)
-            continue
-        if not part or (names and _BESIDE.match(part)):
-            continue
-        span, number = _RANGE.match(part), _NUMBER.match(part)
-        if span is not None and (not strict or led) and (between := _range(int(span[1]), int(span[2]), known)):
-            names += between
-        elif number is not None and (not strict or led):
-            one = str(int(number[1]))
-            if one == "0":
-                return ()  # the interval [0, 1]
-            names.append(known[number[1]] or known[one] or one)
-        else:
+        part_names, led = _of_part(_SEE.sub("", part.strip().strip("\"'").strip()), known, strict, led, not names)
+        if part_names is None:
             return ()
+        names += part_names
     if strict and not led and any(name.isdigit() for name in names):
         return ()  # "(2)" in a text is an item of a list, "(1999)" a year
     return tuple(dict.fromkeys(names))
+
+
+def _of_part(
+    part: str, known: PassageNames, strict: bool, led: bool, is_first: bool
+) -> tuple[Sequence[str] | None, bool]:
+    """The passages that a part names, None where it is no citation; and whether a word such as "source" led to it."""
+    if (between := _id_range(part, known)) is not None:
+        return between, led
+    passage_id = known[part]
+    if passage_id is None and (after := _behind_lead(part)):
+        led, part = True, after
+        if known[part] is None:
+            part = _behind_lead(part) or part  # "source: passage 2"
+        passage_id = known[part]
+    part = part.strip("#^ ")
+    passage_id = passage_id or (known[part] if part else None)
+    if passage_id is not None:
+        return (None if part.isdigit() and strict and not led else [passage_id]), led
+    if not part or (not is_first and _BESIDE.match(part)):
+        return [], led
+    return (None if strict and not led else _numbered(part, known)), led
+
+
+def _behind_lead(part: str) -> str:
+    """What follows a word such as "source"; "" where none leads, or nothing follows."""
+    lead = _LEAD.match(part)
+    return part[lead.end() :].strip() if lead is not None and lead.end() < len(part) else ""
+
+
+def _numbered(part: str, known: PassageNames) -> Sequence[str] | None:
+    """The passages of a number or a range, whether known or not; None where it is neither."""
+    if (span := _RANGE.match(part)) is not None and (between := _range(int(span[1]), int(span[2]), known)):
+        return between
+    if (number := _NUMBER.match(part)) is None:
+        return None
+    digits = str(int(number[1]))
+    return None if digits == "0" else [known[number[1]] or known[digits] or digits]  # the interval [0, 1]
 
 
 def _spanned(numbers: str, known: PassageNames) -> Iterator[str]:

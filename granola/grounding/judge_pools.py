@@ -143,30 +143,30 @@ def agreement_of(together: Sequence[JudgedTogether]) -> list[dict[str, Any]]:
     Kappa is Cohen's for two judges, Fleiss' for more, over labels that all of them gave; NaN where chance is certain.
     """
     kinds: dict[str, Callable[[JudgedTogether], list[tuple[str | None, ...]]]] = {
-        "eligibility": lambda one: [tuple(_word(item.eligibility) for item in one.items)],
-        "sentence, all passages": lambda one: _sentence_labels(one, None),
+        "eligibility": lambda answer: [tuple(_word(item.eligibility) for item in answer.items)],
+        "sentence, all passages": lambda answer: _sentence_labels(answer, None),
         **{
-            f"sentence, relevant {reading}": (lambda one, reading=reading: _sentence_labels(one, reading))  # type: ignore[misc]
+            f"sentence, relevant {reading}": (lambda answer, reading=reading: _sentence_labels(answer, reading))  # type: ignore[misc]
             for reading in Relevance
         },
-        "deflection": lambda one: [
-            tuple(None if item.deflects is None else str(bool(item.deflects)) for item in one.items)
+        "deflection": lambda answer: [
+            tuple(None if item.deflects is None else str(bool(item.deflects)) for item in answer.items)
         ],
     }
     judges = together[0].judges
     agreements = []
     for name, labels in kinds.items():
-        every = [told for one in together for told in labels(one)]
-        whole = [tuple(map(str, told)) for told in every if None not in told]
+        every = [verdicts for answer in together for verdicts in labels(answer)]
+        whole = [tuple(map(str, verdicts)) for verdicts in every if None not in verdicts]
         pairs = {
-            (judges[a], judges[b]): cohen_kappa([(str(told[a]), str(told[b])) for told in every
-                                                 if told[a] is not None and told[b] is not None])
+            (judges[a], judges[b]): cohen_kappa([(str(verdicts[a]), str(verdicts[b])) for verdicts in every
+                                                 if verdicts[a] is not None and verdicts[b] is not None])
             for a, b in combinations(range(len(judges)), 2)
         }  # fmt: skip
         agreements.append(
             {
                 "label": name, "n": len(whole),
-                "agree": sum(len(set(told)) == 1 for told in whole) / len(whole) if whole else math.nan,
+                "agree": sum(len(set(verdicts)) == 1 for verdicts in whole) / len(whole) if whole else math.nan,
                 "kappa": next(iter(pairs.values())) if len(judges) == 2 else fleiss_kappa(whole), "pairs": pairs,
             }
         )  # fmt: skip

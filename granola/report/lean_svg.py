@@ -93,24 +93,7 @@ def _written(
     tag, style = _tag(element), element.get("style", "")
     if tag in ("metadata", "style", "title") or _is_unseen(tag, style):
         return
-    attributes = {}
-    for key, value in element.attrib.items():
-        if key == "id":
-            if value in short:
-                attributes["id"] = short[value]
-        elif key == _HREF:
-            attributes["href"] = f"#{short[value[1:]]}" if value.startswith("#") else value
-        elif key == "clip-path":
-            if element in needed:
-                attributes[key] = f"url(#{short[value[5:-1]]})"
-        elif key == "style":
-            value = _FONT.sub("", value) if tag == "text" else _WITHIN.sub(lambda one: f"#{short[one[1]]}", value)
-            if name := styles.class_of(_rounded(value), is_text=tag == "text"):
-                attributes["class"] = name
-        elif key == "transform" and _TURNED_BY_NOTHING.match(value):
-            continue
-        else:
-            attributes[key] = _path(value) if key == "d" else _rounded(value)
+    attributes = _kept_attributes(element, styles, short, is_clipped=element in needed)
     inside = "".join(part for child in element for part in _written(child, styles, short, needed))
     text = escape((element.text or "").strip(), quote=False)
     if tag == "g" and not attributes:
@@ -120,6 +103,31 @@ def _written(
         yield f"<{tag}{shown}>{text}{inside}</{tag}>" if inside or text else f"<{tag}{shown}/>"
     if tail := (element.tail or "").strip():
         yield escape(tail, quote=False)
+
+
+def _kept_attributes(
+    element: ElementTree.Element, styles: FigureStyles, short: Mapping[str, str], *, is_clipped: bool
+) -> dict[str, str]:
+    """The attributes that change how an element looks, with short ids and rounded numbers; its style as a class."""
+    tag, attributes = _tag(element), dict[str, str]()
+    for key, value in element.attrib.items():
+        if key == "id":
+            if value in short:
+                attributes["id"] = short[value]
+        elif key == _HREF:
+            attributes["href"] = f"#{short[value[1:]]}" if value.startswith("#") else value
+        elif key == "clip-path":
+            if is_clipped:
+                attributes[key] = f"url(#{short[value[5:-1]]})"
+        elif key == "style":
+            value = _FONT.sub("", value) if tag == "text" else _WITHIN.sub(lambda one: f"#{short[one[1]]}", value)
+            if name := styles.class_of(_rounded(value), is_text=tag == "text"):
+                attributes["class"] = name
+        elif key == "transform" and _TURNED_BY_NOTHING.match(value):
+            continue
+        else:
+            attributes[key] = _path(value) if key == "d" else _rounded(value)
+    return attributes
 
 
 def _is_unseen(tag: str, style: str) -> bool:

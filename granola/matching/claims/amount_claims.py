@@ -56,24 +56,24 @@ _CURRENCIES = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy"}
 _GROUPS = re.compile(r"[, '’]")
 
 
-def _read(found: re.Match[str]) -> tuple[float, float, float | None]:
+def _read(match: re.Match[str]) -> tuple[float, float, float | None]:
     """(low, high, the exact number where it is plain) of one match."""
-    digits = _GROUPS.sub("", str(_SPELT.get(found["a"], found["a"]))).replace("−", "-")
-    scale = _SCALES.get(found["as"] or "", 1.0)
-    power = found["power"] or found["e"] or ("3" if found["thousands"] else "9" if found["billions"] else None)
+    digits = _GROUPS.sub("", str(_SPELT.get(match["a"], match["a"]))).replace("−", "-")
+    scale = _SCALES.get(match["as"] or "", 1.0)
+    power = match["power"] or match["e"] or ("3" if match["thousands"] else "9" if match["billions"] else None)
     if power:
         scale *= 10.0 ** int(power.replace("−", "-"))
-    if found["b"]:
-        last = _SCALES.get(found["bs"] or "", 1.0)
-        first = scale if found["as"] else last
-        return float(digits) * first, float(_GROUPS.sub("", found["b"])) * last, None
+    if match["b"]:
+        last = _SCALES.get(match["bs"] or "", 1.0)
+        first = scale if match["as"] else last
+        return float(digits) * first, float(_GROUPS.sub("", match["b"])) * last, None
     value = float(digits) * scale
-    if found["below"]:
+    if match["below"]:
         return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
-    if found["above"]:
+    if match["above"]:
         return math.nextafter(value, math.inf), _next_power(value), None
     half = half_step(digits.lstrip("-")) * scale
-    plainly = None if found["as"] or power else value
+    plainly = None if match["as"] or power else value
     return value - half, value + half, plainly
 
 
@@ -92,10 +92,13 @@ _SIZES: dict[str, tuple[str, float, float]] = {label: tuple(size) for label, siz
 
 def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
     """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
-    own, other = _SIZES.get(claim.label), _SIZES.get(unit)
-    if own is None or other is None or own[0] != other[0] or claim.label == unit:
+    unit_of_claim, unit_wanted = _SIZES.get(claim.label), _SIZES.get(unit)
+    if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
         return claim
-    low, high = ((value * own[1] + own[2] - other[2]) / other[1] for value in (claim.low, claim.high))
+    low, high = (
+        (value * unit_of_claim[1] + unit_of_claim[2] - unit_wanted[2]) / unit_wanted[1]
+        for value in (claim.low, claim.high)
+    )
     return replace(claim, low=low, high=high, label=unit, exact=None)
 
 
@@ -104,15 +107,15 @@ def amounts(text: str) -> tuple[IntervalClaim, ...]:
     """Every amount in `text`, left to right, number words included; a range is one claim."""
     MATCHING.count(len(text))
     if not text.isascii():
-        text = _SUPERSCRIPT.sub(lambda found: "10^" + plain(found[1]), text)
+        text = _SUPERSCRIPT.sub(lambda power: "10^" + plain(power[1]), text)
     lower = plain(text)
     if len(lower) != len(text):
         text = lower
     if not lower.isascii():
         lower = lower.translate(_PRIMES)
     lower = _ONE_OR.sub("  1", with_digits(lower))
-    found = tuple(_scan(lower, text))
-    return _compounds(found, lower, text) if len(found) > 1 else found
+    claims = tuple(_scan(lower, text))
+    return _compounds(claims, lower, text) if len(claims) > 1 else claims
 
 
 _ONE_OR = re.compile(r"\bone(?= or )")
@@ -124,10 +127,10 @@ _ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|(?:tall|high|long|
 _STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[a-z]++)\.?)[\s,-]*+(?:and\s++)?")
 
 
-def _compounds(found: Sequence[IntervalClaim], lower: str, text: str) -> tuple[IntervalClaim, ...]:
+def _compounds(claims: Sequence[IntervalClaim], lower: str, text: str) -> tuple[IntervalClaim, ...]:
     """Amounts in two units as one in the smaller: 5 ft 10 in, 5'10", five foot ten; 2 hours and 15 minutes."""
-    kept = [found[0]]
-    for claim in found[1:]:
+    kept = [claims[0]]
+    for claim in claims[1:]:
         last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
         unit = _UNITS.get(between["unit"], "") if between and between["unit"] else "ft"
         smaller = claim.label or ("in" if unit == "ft" and _ENDS.match(lower, claim.end) else "")
@@ -143,43 +146,43 @@ def _compounds(found: Sequence[IntervalClaim], lower: str, text: str) -> tuple[I
     return tuple(kept)
 
 
-def _unit(found: re.Match[str]) -> str:
+def _unit(match: re.Match[str]) -> str:
     """The unit of a match; "" for one that is none of ours."""
-    if found["of"]:
-        return _SQUARES[found["of"]]
-    unit = _UNITS.get((found["unit"] or "").replace(" ", ""), "")
-    return _RATES.get((unit, found["time"][0]), "") if found["time"] else unit
+    if match["of"]:
+        return _SQUARES[match["of"]]
+    unit = _UNITS.get((match["unit"] or "").replace(" ", ""), "")
+    return _RATES.get((unit, match["time"][0]), "") if match["time"] else unit
 
 
 def _scan(lower: str, text: str) -> Iterator[IntervalClaim]:
-    for found in _AMOUNT.finditer(lower):
-        low, high, exact = _read(found)
+    for match in _AMOUNT.finditer(lower):
+        low, high, exact = _read(match)
         if low > high:
             continue
-        unit, before = _unit(found), _CURRENCIES.get(lower[: found.start("a")].rstrip()[-1:], "")
+        unit, before = _unit(match), _CURRENCIES.get(lower[: match.start("a")].rstrip()[-1:], "")
         if before and unit == "m":  # $5m are millions
             low, high, exact, unit = low * 1e6, high * 1e6, None, before
-        unit = unit or before or _CURRENCIES.get(lower[found.end() :].lstrip()[:1], "")
-        end = found.end(
-            next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if found[part])
+        unit = unit or before or _CURRENCIES.get(lower[match.end() :].lstrip()[:1], "")
+        end = match.end(
+            next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if match[part])
         )
-        start = found.start() + len(found[0]) - len(found[0].lstrip())
+        start = match.start() + len(match[0]) - len(match[0].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
 
 def counted(text: str) -> tuple[IntervalClaim, ...]:
     """Numbers that are told as a place in a row or by a word: the fourteenth season, twice, a dozen."""
-    found = []
+    claims = []
     for word in words(text):
         nth = _NTH.fullmatch(word.text)
         value = float(nth[1]) if nth else _COUNTED.get(word.text)
         if value is not None:
-            found.append(
+            claims.append(
                 IntervalClaim(
                     value - 0.5, value + 0.5, text[word.start : word.end], word.start, word.end, "", float(value)
                 )
             )
-    return tuple(found)
+    return tuple(claims)
 
 
 _AROUND = re.compile(
@@ -209,7 +212,7 @@ def whole_amount(text: str) -> IntervalClaim | None:
         text = text[: bracket.start()]
     if not may_be_amount(text):
         return None
-    found = amounts(text)
-    if len(found) != 1 or not _AROUND.fullmatch(plain(text[: found[0].start])):
+    claims = amounts(text)
+    if len(claims) != 1 or not _AROUND.fullmatch(plain(text[: claims[0].start])):
         return None
-    return found[0] if _UNIT_TAIL.fullmatch(text[found[0].end :].translate(_PRIMES)) else None
+    return claims[0] if _UNIT_TAIL.fullmatch(text[claims[0].end :].translate(_PRIMES)) else None

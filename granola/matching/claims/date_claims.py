@@ -128,8 +128,8 @@ def _ordinal(text: str) -> int:
     return _ORDINAL_WORD.get(text) or int(re.sub(r"\D", "", text))
 
 
-def _interval(kind: str, found: re.Match[str]) -> tuple[int, int] | None:
-    group = found.groupdict()
+def _interval(kind: str, match: re.Match[str]) -> tuple[int, int] | None:
+    group = match.groupdict()
     year = _signed(group["y"], group.get("y_era")) if group.get("y") else 0
     match kind:
         case "iso":
@@ -192,11 +192,11 @@ _HUNDREDS = re.compile(rf"(?:the )?{_PART}(?P<c>\d{{1,2}})00'?s")
 
 def as_century(claim: IntervalClaim) -> IntervalClaim | None:
     """The hundred years, or their part, that "the (late) 1800s" may mean as well as ten; None for another date."""
-    found = _HUNDREDS.fullmatch(claim.text.lower())
-    if found is None:
+    match = _HUNDREDS.fullmatch(claim.text.lower())
+    if match is None:
         return None
-    first = 100 * int(found["c"])
-    low, high = _part(found["part"], *_span(first, first + 99))
+    first = 100 * int(match["c"])
+    low, high = _part(match["part"], *_span(first, first + 99))
     return replace(claim, low=low, high=high)
 
 
@@ -255,10 +255,10 @@ def dates(text: str) -> tuple[IntervalClaim, ...]:
 
 def _usual(lower: str, text: str) -> IntervalClaim | None:
     """The date that the whole of a text is, where it is written in a usual way."""
-    found = _USUAL.fullmatch(lower)
-    if found is None:
+    match = _USUAL.fullmatch(lower)
+    if match is None:
         return None
-    mon, d, e, m, n, y = found.groups()
+    mon, d, e, m, n, y = match.groups()
     year, day, month = int(y), d or e, mon or m or n
     if not month:
         return IntervalClaim(*_span(year, year), text, 0, len(text))
@@ -272,15 +272,15 @@ def _scan(lower: str, text: str) -> Iterator[IntervalClaim]:
     for rank, (kind, pattern) in enumerate(_PATTERNS):
         if kind in absent:
             continue
-        for found in pattern.finditer(lower):
-            interval = _interval(kind, found)
+        for match in pattern.finditer(lower):
+            interval = _interval(kind, match)
             if interval is None:
                 continue
             if kind in ("year", "span") and (
-                _AMOUNT_AFTER.match(lower, found.end()) or lower[: found.start()].rstrip()[-1:] in _AMOUNT_BEFORE
+                _AMOUNT_AFTER.match(lower, match.end()) or lower[: match.start()].rstrip()[-1:] in _AMOUNT_BEFORE
             ):
                 continue
-            hits.append((rank, found.start(), found.end(), *interval))
+            hits.append((rank, match.start(), match.end(), *interval))
     kept: list[tuple[int, int, int, int]] = []  # from left to right
     for _, start, end, low, high in sorted(hits):
         at = bisect_left(kept, (start,))
@@ -305,8 +305,8 @@ def whole_date(text: str) -> IntervalClaim | None:
     lower = plain(text)
     if len(lower) == len(text) and (usual := _usual(lower, text)):
         return usual
-    found = dates(text)
-    if len(found) != 1:
+    claims = dates(text)
+    if len(claims) != 1:
         return None
-    outside = lower[: found[0].start], lower[found[0].end :]
-    return found[0] if all(_AROUND.fullmatch(part) for part in outside) else None
+    outside = lower[: claims[0].start], lower[claims[0].end :]
+    return claims[0] if all(_AROUND.fullmatch(part) for part in outside) else None

@@ -78,13 +78,13 @@ class IntervalLadder:
 
     def comparable(self, label: str) -> list[tuple[int, list[IntervalClaim]]]:
         """The levels that have claims of a unit or of none, and these; of "" all."""
-        if (found := self._comparable.get(label)) is None:
+        if (levels_of_unit := self._comparable.get(label)) is None:
             levels = (
                 (number, [tier for tier in tiers if not (label and tier.label) or label == tier.label])
                 for number, tiers in enumerate(self.levels)
             )
-            found = self._comparable[label] = [(number, tiers) for number, tiers in levels if tiers]
-        return found
+            levels_of_unit = self._comparable[label] = [(number, tiers) for number, tiers in levels if tiers]
+        return levels_of_unit
 
 
 def place(claim: IntervalClaim, ladder: IntervalLadder | Sequence[Sequence[IntervalClaim]]) -> IntervalPlacing | None:

@@ -60,11 +60,11 @@ def dates(text: str, code: str) -> tuple[IntervalClaim, ...]:
     text, lower = _lowered(text)
     kept: list[IntervalClaim] = []  # from left to right, none across another
     for pattern in _date_patterns(words):
-        for found in pattern.finditer(lower):
-            at = bisect_left(kept, found.start(), key=_start)
-            if (at and found.start() < kept[at - 1].end) or (at < len(kept) and kept[at].start < found.end()):
+        for match in pattern.finditer(lower):
+            at = bisect_left(kept, match.start(), key=_start)
+            if (at and match.start() < kept[at - 1].end) or (at < len(kept) and kept[at].start < match.end()):
                 continue
-            claim = _claim(parse_date(found[0], code=words.code), text, *found.span())
+            claim = _claim(parse_date(match[0], code=words.code), text, *match.span())
             if claim is not None:
                 kept.insert(at, claim)
     for claim in english.dates(text):  # 28 June 1919, and the months of other languages
@@ -120,26 +120,26 @@ def amounts(text: str, code: str) -> tuple[IntervalClaim, ...]:
 
 
 def _amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
-    for found in _amount(words).finditer(lower):
-        written = words.number_words.get(found["a"])
-        digits = str(written) if written is not None else words.plain_number(found["a"])
-        scale = 10.0 ** words.powers[found["s"]] if found["s"] else 1.0
+    for match in _amount(words).finditer(lower):
+        written = words.number_words.get(match["a"])
+        digits = str(written) if written is not None else words.plain_number(match["a"])
+        scale = 10.0 ** words.powers[match["s"]] if match["s"] else 1.0
         value = float(digits) * scale
         low, high, exact = value, value, None
-        if found["b"]:
-            last = 10.0 ** words.powers[found["t"]] if found["t"] else 1.0
-            low = float(digits) * (scale if found["s"] else last)
-            high = float(words.plain_number(found["b"])) * last
-        elif found["below"]:
+        if match["b"]:
+            last = 10.0 ** words.powers[match["t"]] if match["t"] else 1.0
+            low = float(digits) * (scale if match["s"] else last)
+            high = float(words.plain_number(match["b"])) * last
+        elif match["below"]:
             low, high = min(0.0, value - 1.0), math.nextafter(value, -math.inf)
         else:
             half = half_step(digits.lstrip("-")) * scale
-            low, high, exact = value - half, value + half, None if found["s"] else value
+            low, high, exact = value - half, value + half, None if match["s"] else value
         if low > high:
             continue
-        end = found.end("t" if found["t"] else "b" if found["b"] else "s" if found["s"] else "a")
+        end = match.end("t" if match["t"] else "b" if match["b"] else "s" if match["s"] else "a")
         yield IntervalClaim(
-            low, high, text[found.start() : end], found.start(), end, _unit(found["unit"], words), exact
+            low, high, text[match.start() : end], match.start(), end, _unit(match["unit"], words), exact
         )
 
 
@@ -157,10 +157,10 @@ def whole_amount(text: str, code: str) -> IntervalClaim | None:
     """The amount that `text` is, with a unit or what is counted behind it; None where it is something else."""
     MATCHING.count(len(text))
     words = language(code)
-    found = amounts(text, code)
-    if len(found) != 1:
+    claims = amounts(text, code)
+    if len(claims) != 1:
         return None
-    before = _lowered(text)[1][: found[0].start].strip()
+    before = _lowered(text)[1][: claims[0].start].strip()
     about = [*words.about, words.between, "environ", "von", "de"]
     if (
         before
@@ -168,5 +168,5 @@ def whole_amount(text: str, code: str) -> IntervalClaim | None:
         and not words.patterns["about"].fullmatch(f"{before} ")
     ):
         return None
-    behind = text[found[0].end :].split()
-    return replace(found[0], text=text) if len(behind) <= 3 else None
+    behind = text[claims[0].end :].split()
+    return replace(claims[0], text=text) if len(behind) <= 3 else None

@@ -131,20 +131,20 @@ def _converted(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalCl
     """
     if not claim.label:
         return claim, place(claim, ladder)
-    told: dict[str, IntervalClaim] = {}  # in each unit of the gold answers
-    found: dict[
+    by_unit: dict[str, IntervalClaim] = {}  # in each unit of the gold answers
+    placed: dict[
         str, tuple[IntervalClaim, IntervalPlacing]
     ] = {}  # by the unit that it has then: few units are of its dimension
     for finest in ladder.levels[0]:
-        if (one := told.get(finest.label)) is None:
-            one = told[finest.label] = converted(claim, finest.label) if finest.label else claim
-            if one.label not in found and (placing := place(one, ladder)) is not None:
-                found[one.label] = one, placing
-        if one is not claim and _rounds(one, finest):
-            rounded = replace(one, low=finest.low, high=finest.high)
+        if (in_unit := by_unit.get(finest.label)) is None:
+            in_unit = by_unit[finest.label] = converted(claim, finest.label) if finest.label else claim
+            if in_unit.label not in placed and (placing := place(in_unit, ladder)) is not None:
+                placed[in_unit.label] = in_unit, placing
+        if in_unit is not claim and _rounds(in_unit, finest):
+            rounded = replace(in_unit, low=finest.low, high=finest.high)
             return rounded, place(rounded, ladder)
     return min(
-        found.values(),
+        placed.values(),
         key=lambda pair: (pair[1].level is None, pair[1].level or 0, _HOW.index(pair[1].how)),
         default=(claim, None),
     )
@@ -153,14 +153,14 @@ def _converted(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalCl
 _HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
 
 
-def _rounds(told: IntervalClaim, finest: IntervalClaim) -> bool:
+def _rounds(claim: IntervalClaim, finest: IntervalClaim) -> bool:
     """Whether an amount in the unit of a gold answer rounds to the gold answer's own number."""
     return (
-        told.low <= finest.high
-        and finest.low <= told.high
-        and told.label == finest.label
-        and told.width <= 4 * finest.width
-        and abs(_middle(told) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
+        claim.low <= finest.high
+        and finest.low <= claim.high
+        and claim.label == finest.label
+        and claim.width <= 4 * finest.width
+        and abs(_middle(claim) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
     )
 
 

@@ -56,20 +56,20 @@ def _fraction(found: re.Match[str]) -> str:
     return _placed(_SMALL.get(found["many"] or "", 1) * _PARTS[found["part"]] * _LARGE[found["scale"]], found)
 
 
-def _run(found: re.Match[str]) -> str:
-    said = [word for word in re.split(r"[\s-]+", found[0]) if word != "and"]
-    if _LARGE.keys().isdisjoint(said) and "hundred" not in said:
-        return found[0]
-    value = _value(said)
-    return found[0] if value is None else _placed(value, found)
+def _run(match: re.Match[str]) -> str:
+    number_words = [word for word in re.split(r"[\s-]+", match[0]) if word != "and"]
+    if _LARGE.keys().isdisjoint(number_words) and "hundred" not in number_words:
+        return match[0]
+    value = _value(number_words)
+    return match[0] if value is None else _placed(value, match)
 
 
-def _value(said: list[str]) -> int | None:
+def _value(number_words: list[str]) -> int | None:
     """The number that words make, or None where they are several numbers, or a year."""
     total = group = 0
     last = 0  # the least place value said so far in the group: no `twenty thirty`
     scale = 10**15
-    for word in said:
+    for word in number_words:
         if word == "hundred":
             if not group or group > 99:
                 return None
@@ -80,8 +80,8 @@ def _value(said: list[str]) -> int | None:
             scale = _LARGE[word]
             total, group, last = total + group * scale, 0, 0
         else:
-            own = _SMALL[word]
-            if last and (own >= last or (last < 100 and (own > 9 or last < 20))):
+            value = _SMALL[word]
+            if last and (value >= last or (last < 100 and (value > 9 or last < 20))):
                 return None
-            group, last = group + own, own
+            group, last = group + value, value
     return total + group

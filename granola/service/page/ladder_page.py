@@ -79,14 +79,9 @@ class FoundLadder:
 
 def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadder:
     """What does not hold today of what a ladder rests on or was asked for, and the names of all of it."""
-    steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
     links = made.extra.get("links", ())
     answers = [note["qid"] for note in links if note.get("qid")]
     subject = _subject(holding, made, answers)
-    pairs = [(subject, made.relation)] if subject and made.relation else []
-    pairs += [(e.subject, e.property) for e in steps if e.subject and e.property]
-    used = {step.statement for step in steps}
-    past = [s for s in set_aside(holding, pairs, language=language) if s["id"] not in used]
     near = []
     if made.abstained == Abstention.NO_LINK:
         near = [match.id for match in near_names(holding, made.answers[0], language)]
@@ -96,12 +91,21 @@ def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadde
     return FoundLadder(
         row=made,
         is_spoken=holding.speaks(language),
-        past=past,
+        past=_past(holding, made, subject, language),
         names={i: {**name, "kind": kinds.get(i, "")} for i, name in names.items()},
         attributed={(check.level, check.position): check for check in holding.attributor(language).checked(made)},
         near=near,
         entities=holding.manifest["counts"]["entities"],
     )
+
+
+def _past(holding: SnapshotSession, made: TieredRow, subject: str | None, language: str) -> list[Mapping[str, Any]]:
+    """Statements that do not hold today, of what was asked for and of what the ladder rests on."""
+    steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
+    pairs = [(subject, made.relation)] if subject and made.relation else []
+    pairs += [(step.subject, step.property) for step in steps if step.subject and step.property]
+    used = {step.statement for step in steps}
+    return [fact for fact in set_aside(holding, pairs, language=language) if fact["id"] not in used]
 
 
 def _kinds(holding: SnapshotSession, ids: Sequence[str], language: str) -> dict[str, str]:
