@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.building import DatasetSettings
+from abstraction.datasets.building import DatasetSettings, build_dataset
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, CleaningStep
 from abstraction.datasets.dataset_columns import Columns
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import GRANOLA_EQ, QuestionFiles
 from abstraction.errors import DatasetError, RowError
+from abstraction.formats.row_shapes import shape_of
 from abstraction.rows import TieredRow
-from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, tiered
+from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, put, tiered, world
 
 
 def test_a_dataset_has_every_row_somewhere_and_counts_that_add_up(tmp_path: Path) -> None:
@@ -105,6 +106,22 @@ def test_the_card_tells_what_was_and_what_was_not_done(tmp_path: Path) -> None:
     assert "| relations | 1 | 16 (question templates; its ids tell of 17 properties) |" in text
     assert "not applied" in text
     assert "no model was asked" in text
+
+
+def test_the_card_names_the_source_of_a_preset_and_its_licence(tmp_path: Path) -> None:
+    cards = {}
+    for preset in (None, "simpleqa", "triviaqa"):
+        folder = tmp_path / str(preset)
+        folder.mkdir()
+        answer = {"value": "Ashby"} if preset == "triviaqa" else "Ashby"
+        asked = {"question": "Where was Ann Smith born?", "answer": answer}
+        questions = QuestionFiles(files=(put(folder / "q.jsonl", [asked]),), shape=shape_of(preset))
+        settings = DatasetSettings(name="Tiny", format="jsonl")
+        build_dataset(questions, world(folder / "w.sqlite"), folder / "out", settings=settings)
+        cards[preset] = (folder / "out" / "README.md").read_text().partition("## Licence")[2]
+    assert "The questions and their gold answers are from SimpleQA, published under MIT." in cards["simpleqa"]
+    assert "from TriviaQA, under the terms of those who published it." in cards["triviaqa"]
+    assert "The questions keep the licence of where they come from" in cards[None]
 
 
 def test_a_rejected_row_is_listed_and_the_rest_is_built(tmp_path: Path) -> None:
