@@ -39,11 +39,11 @@ TEMPLATES = {
     "P131": "Where is {} located?",
 }
 LANGUAGES = {
-    "de": ("German", "Wo wurde {} geboren?"),
-    "fr": ("French", "Où est né {} ?"),
-    "es": ("Spanish", "¿Dónde nació {}?"),
+    "de": ("German", {"P19": "Wo wurde {} geboren?", "P20": "Wo starb {}?"}),
+    "fr": ("French", {"P19": "Où est né {} ?", "P20": "Où est mort {} ?"}),
+    "es": ("Spanish", {"P19": "¿Dónde nació {}?", "P20": "¿Dónde murió {}?"}),
 }
-IN_LANGUAGES = 2  # examples that are not in English
+IN_LANGUAGES = 3  # examples that are not in English
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Example:
 
 
 def examples(holding: SnapshotSession) -> tuple[Example, ...]:
-    """Questions whose answers have ladders: one of each kind in KINDS, then at most two in other languages."""
+    """Questions whose answers have ladders: one of each kind in KINDS, then at most three in other languages."""
     maker = holding.maker()
     example_of: dict[str, Example] = {}
     for row in islice(chain(_bundled(holding), _stated(holding, "en", TEMPLATES)), TRIED):
@@ -93,11 +93,11 @@ def _bundled(holding: SnapshotSession) -> list[QARow]:
 
 def _in_languages(holding: SnapshotSession) -> Iterator[Example]:
     """One example for each language that the snapshot has names in."""
-    for code, (name, template) in LANGUAGES.items():
+    for code, (name, templates) in LANGUAGES.items():
         if not holding.speaks(code):
             continue
         maker = holding.maker(code)
-        for row in islice(_stated(holding, code, {"P19": template}), TRIED // 4):
+        for row in islice(_stated(holding, code, templates), TRIED // 4):
             if len(maker.make(_as_asked(row)).levels) > 2:
                 yield Example(row.question, row.answers[0], name, code)
                 break

@@ -44,7 +44,7 @@ def test_examples_are_of_every_kind_and_of_other_languages(service: Running) -> 
     holding = SnapshotSession(str(service.snapshot), language="en", seconds=30.0)
     found = examples(holding)
     assert [one.kind for one in found if one.language == "en"] == list(KINDS)
-    assert {one.language for one in found} > {"en"}
+    assert len({one.language for one in found}) >= 4
     for one in found:
         text = page(service, question=one.question, answer=one.answer, language=one.language)
         assert text.count('<span class="rung') >= 3
