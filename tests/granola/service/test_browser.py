@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from granola.runs import DemoRun, ReportRun
 from tests.granola.service.conftest import Running, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -288,14 +289,42 @@ def test_nothing_overflows_or_overlaps(look: Any, tmp_path: Path, name: str) -> 
         page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
 
 
+def _violations(page: Any) -> list[Any]:
+    """What axe finds at both widths and in both schemes."""
+    page.evaluate(AXE.read_text("utf-8"))
+    return [
+        (look_, one["id"], [node["html"][:80] for node in one["nodes"]])
+        for look_ in _looks(page)
+        for one in page.evaluate("axe.run()")["violations"]
+    ]
+
+
 @pytest.mark.skipif(not AXE.is_file(), reason="no axe-core; GRANOLA_AXE names its axe.min.js")
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(look: Any, name: str) -> None:
-    page = look(PAGES[name], bypass_csp=True)
-    page.evaluate(AXE.read_text("utf-8"))
-    for look_ in _looks(page):
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(look_, one["id"], [node["html"][:80] for node in one["nodes"]]) for one in found] == []
+    assert _violations(look(PAGES[name], bypass_csp=True)) == []
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core; GRANOLA_AXE names its axe.min.js")
+@pytest.mark.parametrize("name", ["docs", "demo", "report"])
+def test_axe_finds_nothing_in_other_pages(browser: Any, service: Running, tmp_path: Path, name: str) -> None:
+    """The page about the interface, the demo's, and a report with figures."""
+    if name == "docs":
+        address = f"{service.address}/docs"
+    elif name == "demo":
+        DemoRun(out=tmp_path / "demo").run()
+        address = (tmp_path / "demo" / "report.html").as_uri()
+    else:
+        files = Path(__file__).parents[1] / "files"
+        systems = tuple(str(files / f"{system}.jsonl") for system in ("specific", "cautious"))
+        ReportRun(tiered=str(files / "tiers.jsonl"), predictions=systems, out=tmp_path / "report", resamples=20).run()
+        address = (tmp_path / "report" / "report.html").as_uri()
+    context = browser.new_context(bypass_csp=True)
+    page = context.new_page()
+    page.goto(address)
+    violations = _violations(page)
+    context.close()
+    assert violations == []
 
 
 def test_on_a_phone_the_form_folds_away_behind_the_result(look: Any) -> None:
@@ -305,7 +334,10 @@ def test_on_a_phone_the_form_folds_away_behind_the_result(look: Any) -> None:
     assert not form.is_visible()
     page.get_by_text("Ask something else").click()
     assert form.is_visible()
-    assert look(**phone).locator("form#ask").is_visible()  # without a result
+    first = look(**phone)  # the example stands where a result would
+    assert not first.locator("form#ask").is_visible()
+    first.get_by_text("Ask", exact=True).click()
+    assert first.locator("form#ask").is_visible()
     wide = look(ASKED)
     assert wide.locator("form#ask").is_visible()
     assert not wide.get_by_text("Ask something else").is_visible()
