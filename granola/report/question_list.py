@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from html import escape
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from abstraction.rows import TieredRow, read_tiered
-from granola.report.ladder_html import gold, ladder, outcome_chip
-from granola.report.score_tables import DASH, number, relation_title
+from granola.report.ladder_view import LadderView, gold, view_ladder
+from granola.report.score_tables import number, relation_title
 from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
 from granola.scoring.scores import ScoreReport
@@ -16,19 +15,37 @@ from granola.scoring.scores import ScoreReport
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictionView:
+    """What a system said: the part that decided is `marked`. `score`, `compared` and `weight` are empty without one."""
+
+    system: str
+    item: ItemScore
+    before: str
+    marked: str
+    after: str
+    score: str
+    compared: str
+    weight: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuestionView:
+    """A question with its ladder; `title` names its relation, and `verdicts` are those that the page can filter by."""
+
+    row: TieredRow
+    gold: str
+    relation: str
+    title: str
+    verdicts: Sequence[str]
+    is_different: bool
+    predictions: Sequence[PredictionView]
+    ladder: LadderView
+
+
 def shown_places(count: int) -> range:
     """The places of the questions that are shown: all, or evenly drawn from the file."""
     return range(count) if count <= MOST else range(0, count, -(-count // MOST))
-
-
-def shown_note(count: int, shown: int) -> str:
-    """How many questions are shown, where these are not all."""
-    if count == shown:
-        return ""
-    return (
-        f'<p class="soft">{shown:,} of the {count:,} questions, evenly drawn from the file. The scores above are of '
-        "all; <code>granola score --items FILE</code> writes the verdict on each.</p>"
-    )
 
 
 def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
@@ -51,27 +68,23 @@ def _texts(row: TieredRow) -> list[list[str]]:
     return [[tier.text for tier in level.tiers] for level in row.levels]
 
 
-def question_list(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> str:
+def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> Iterator[QuestionView]:
     """The questions at `shown_places`."""
-    return "\n".join(
-        _question(rows[index], [(report.system, report.items[index]) for report in reports])
-        for index in shown_places(len(rows))
-    )
+    for index in shown_places(len(rows)):
+        yield _view(rows[index], [(report.system, report.items[index]) for report in reports])
 
 
-def _question(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> str:
-    outcomes = "".join(f"<span>{escape(system)} {outcome_chip(item)}</span>" for system, item in scored)
-    different = len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1
+def _view(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> QuestionView:
     relation = row.relation or NO_RELATION
-    title = "" if relation == NO_RELATION else f"{relation_title(relation)} &middot; "
-    verdicts = " ".join(dict.fromkeys(_kind(item) for _, item in scored))
-    return (
-        f'<details class="question" data-relation="{escape(relation)}" data-verdicts="{verdicts}" '
-        f'data-different="{"yes" if different else "no"}"><summary>'
-        f"<span class=asked>{escape(row.question)}</span> "
-        f"<small>Gold answer: {escape(gold(row))}</small><span class=outcomes>{outcomes}</span></summary>"
-        f"<div class=inside><p class=soft>{title}{escape(row.id)}</p>{ladder(row, scored)}{_predictions(scored)}"
-        "</div></details>"
+    return QuestionView(
+        row=row,
+        gold=gold(row),
+        relation=relation,
+        title="" if relation == NO_RELATION else relation_title(relation),
+        verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
+        is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
+        predictions=[_said(system, item) for system, item in scored],
+        ladder=view_ladder(row, scored),
     )
 
 
@@ -82,36 +95,20 @@ def _kind(item: ItemScore) -> str:
     return {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
 
 
-def _predictions(scored: Sequence[tuple[str, ItemScore]]) -> str:
-    """What each system said, and why it has its verdict; optional end tags are left out, as in the ladder."""
-    rows = "".join(
-        f"<tr><th scope=row>{escape(system)}<td>{_prediction_html(item)}<td>{_why(item)}" for system, item in scored
-    )
-    return f"<table class=predictions>{rows}</table>"
-
-
-def _prediction_html(item: ItemScore) -> str:
-    """The prediction with the part that decided marked."""
-    if item.prediction is None:
-        return DASH
-    compared = item.verdict.compared if item.verdict else None
+def _said(system: str, item: ItemScore) -> PredictionView:
+    """The prediction with the part that decided apart, and why it has its verdict."""
+    text, verdict = item.prediction or "", item.verdict
+    compared = verdict.compared if verdict else None
     part = compared.prediction if compared else ""
-    start = item.prediction.find(part) if part and part != item.prediction.strip() else -1
-    if start < 0:
-        return escape(item.prediction) or "<em>(empty)</em>"
-    end = start + len(part)
-    text = item.prediction
-    return f"{escape(text[:start])}<mark>{escape(text[start:end])}</mark>{escape(text[end:])}"
-
-
-def _why(item: ItemScore) -> str:
-    if item.verdict is None:
-        return "no prediction"
-    why = f"<code>{escape(item.verdict.rule)}</code>"
-    if item.verdict.score is not None:
-        why += f" {number(item.verdict.score)}"
-    if item.verdict.compared is not None:
-        why += f" against &ldquo;{escape(item.verdict.compared.tier)}&rdquo;"
-    if item.weight is not None:
-        why += f"<small> weight {number(item.weight)}</small>"
-    return why
+    start = text.find(part) if part and part != text.strip() else -1
+    end = start + len(part) if start >= 0 else len(text)
+    return PredictionView(
+        system=system,
+        item=item,
+        before=text[: max(start, 0)] if start >= 0 else text,
+        marked=text[start:end] if start >= 0 else "",
+        after=text[end:],
+        score=number(verdict.score) if verdict and verdict.score is not None else "",
+        compared=compared.tier if compared else "",
+        weight=number(item.weight) if item.weight is not None else "",
+    )

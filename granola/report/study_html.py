@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from granola.report.figure_style import DARK
 from granola.report.figures import DrawnFigure, drawings
 from granola.report.lean_svg import FigureStyles, lean_svg
-from granola.report.page_tables import FEW_NOTE, few, stacked_table
+from granola.report.page_tables import PageTable, TableCell, TableRow, few
 from granola.report.plain_table import Table, Value, shown
-from granola.report.score_page import render
+from granola.report.score_page import PageFigure, PageTableFile, render
 from granola.report.study import Study
 from kg.files import atomic_path
 
@@ -32,54 +33,52 @@ _DARK = (
 def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
     """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
     styles = FigureStyles(DARK)
-    figures = "".join(_figure(drawing, styles) for drawing in drawn)
+    tables = study.tables()
+    figures = [_figure(drawing, styles) for drawing in drawn]
     return render(
         [study.evidence.get(row.id, row) for row in study.rows],
         study.reports,
         manifest,
         title="GRANOLA report",
-        figures=f'<div class="figures">{figures}</div>',
-        tables=_tables(study.tables()),
+        figures=figures,
+        tables=[_table(table) for table in tables if table.name not in _ELSEWHERE],
+        files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name in _ELSEWHERE],
         style=_DARK + styles.css(),
     )
 
 
-def _figure(drawing: DrawnFigure, styles: FigureStyles) -> str:
+def _figure(drawing: DrawnFigure, styles: FigureStyles) -> PageFigure:
     svg = lean_svg(drawing.inline, name=drawing.name, title=drawing.title, styles=styles)
-    return f"<figure><h3>{escape(drawing.title)}</h3>{svg}<figcaption>{escape(drawing.caption)}</figcaption></figure>"
+    return PageFigure(title=drawing.title, caption=drawing.caption, svg=Markup(svg))
 
 
-def _tables(tables: Sequence[Table]) -> str:
-    """The tables that the page does not show elsewhere, and which files have the others."""
-    elsewhere = [f"<code>{TABLES}/{escape(table.name)}.csv</code>" for table in tables if table.name in _ELSEWHERE]
-    note = f'<p class="soft">What the parts above show is in {", ".join(elsewhere)}.</p>' if elsewhere else ""
-    return "".join(_table(table) for table in tables if table.name not in _ELSEWHERE) + note
+def _table(table: Table) -> PageTableFile:
+    more = f" The first {_LONG} of {len(table.rows):,} rows." if len(table.rows) > _LONG else ""
+    return PageTableFile(
+        title=table.title, caption=table.caption + more, file=f"{TABLES}/{table.name}.csv", table=_page_table(table)
+    )
 
 
-def _table(table: Table) -> str:
+def _page_table(table: Table) -> PageTable:
     count = table.head.index("n") if "n" in table.head else None
     rows = table.rows[:_LONG]
 
     def kind(row: Sequence[Value]) -> str:
         return "few" if count is not None and isinstance(n := row[count], int) and few(n) else ""
 
-    def cell(value: Value) -> str:
-        return f"<span>{escape(value)}</span>" if isinstance(value, str) else escape(shown(value))
+    def cell(value: Value) -> TableCell:
+        return TableCell(text=shown(value), wraps=isinstance(value, str))
 
     if len(table.head) > _MANY and len(rows) < _MANY:  # a row for each column
-        head = [table.head[0], *(str(row[0]) for row in rows)]
-        cells = [("", [escape(name), *(cell(row[i]) for row in rows)]) for i, name in enumerate(table.head) if i]
-    else:
-        head = list(table.head)
-        cells = [(kind(row), [cell(value) for value in row]) for row in rows]
-    more = f" The first {_LONG} of {len(table.rows):,} rows." if len(table.rows) > _LONG else ""
-    note = FEW_NOTE if any(name for name, _ in cells) else ""
-    return (
-        f'<details class="plain"><summary>{escape(table.title)}</summary>'
-        f'<p class="soft">{escape(table.caption)}{more} File: <code>{TABLES}/{escape(table.name)}.csv</code></p>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
-        f"{stacked_table(head, cells)}</div>{note}</details>"
-    )
+        return PageTable(
+            head=[table.head[0], *(str(row[0]) for row in rows)],
+            rows=[
+                TableRow(cells=[TableCell(text=name), *(cell(row[i]) for row in rows)])
+                for i, name in enumerate(table.head)
+                if i
+            ],
+        )
+    return PageTable(head=table.head, rows=[TableRow(kind=kind(row), cells=[*map(cell, row)]) for row in rows])
 
 
 def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), csv_raw: bool = False) -> list[str]:

@@ -99,7 +99,7 @@ def test_a_copy_of_the_program_has_the_same_signatures_and_no_commit(copied: Pat
         ("abstraction/language/date_reader.py", "\n\n\n", "\n\nX = 1\n\n", {"rules"}),
         ("abstraction/data/units.json", "{", "{ ", {"rules"}),
         ("abstraction/data/languages/de.json", "{", "{ ", {"rules", "f1", "em"}),
-        ("granola/report/page.css", "\n", "\n\n", set()),
+        ("granola/pages/files/shared.css", "\n", "\n\n", set()),
         ("abstraction/linking/linker.py", "\n\n\n", "\n\nX = 1\n\n", set()),
     ],
 )

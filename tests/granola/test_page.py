@@ -12,7 +12,7 @@ import pytest
 
 from abstraction.rows import read_tiered
 from granola.matching import matcher
-from granola.report.page_tables import stacked_table
+from granola.report.page_tables import PageTable, TableRow, texts
 from granola.report.question_list import MOST
 from granola.report.score_page import render
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
@@ -192,8 +192,16 @@ def test_of_many_questions_the_drawn_ladder_is_one_that_is_shown() -> None:
 
 
 def test_column_names_of_any_text_stay_within_their_style() -> None:
-    table = stacked_table(["system", '";}</style>', "n"], [("", ["a", "1", "2"])])
-    assert 'style="--c2:&quot;\\22 \\3b \\7d \\3c \\2f style\\3e &quot;;--c3:&quot;n&quot;"' in table
+    table = PageTable(head=["system", '";}</style>', "n"], rows=[TableRow(cells=texts("a", "1", "2"))])
+    assert table.column_names() == r'--c2:"\22 \3b \7d \3c \2f style\3e ";--c3:"n"'
+
+
+def test_what_turns_the_direction_of_text_is_named() -> None:
+    (row,) = [row for row in ROWS if row.id == ROWS[0].id]
+    said = {row.id: Prediction(id=row.id, text="Kun\u202egnim\x07")}
+    page = render([row], [score([row], PredictionFile(name="x\u2066", predictions=said), matcher("rules"), times=2)])
+    assert "Kun[U+202E]gnim\u2407" in page
+    assert not re.search("[\u202e\u2066\x07]", page)
 
 
 def test_questions_take_little_room() -> None:

@@ -4,8 +4,6 @@ __all__ = [
     "api_page",
     "example_questions",
     "ladder_page",
-    "page_evidence",
     "page_form",
-    "page_text",
     "page_words",
 ]

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
 from granola import __version__
+from granola.pages import render_page
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -67,8 +64,7 @@ def render(document: Mapping[str, Any], address: str) -> bytes:
     ordered = dict(
         sorted(groups.items(), key=lambda group: _FIRST.index(group[0]) if group[0] in _FIRST else len(_FIRST))
     )
-    text: str = _template().render(groups=ordered, version=__version__, address=address)
-    return text.encode("utf-8", "replace")
+    return render_page("api", groups=ordered, version=__version__, address=address).encode("utf-8", "replace")
 
 
 def _route(document: Mapping[str, Any], path: str, method: str, operation: Mapping[str, Any], address: str) -> Route:
@@ -180,9 +176,3 @@ def _example(
         return ""
     text = json.dumps(body, ensure_ascii=False).replace("'", "'\\''")
     return f"curl '{address}{path}' -H 'Content-Type: application/json' -d '{text}'"
-
-
-@cache
-def _template() -> Any:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(files("granola.service").joinpath("static/api.html").read_text("utf-8"))

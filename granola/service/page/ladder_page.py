@@ -10,12 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import orjson
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 
 from abstraction.formats.cells import marked
 from abstraction.reasons import REASONS
@@ -24,17 +21,18 @@ from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
 from granola.attribution.tier_checks import TierAttribution
-from granola.report.ladder_html import SHOWN_ALIASES, address, outcome_chip
+from granola.pages import evidence_rows, page_file, render_page
+from granola.pages.visible_text import escaped
+from granola.pages.wikidata_links import address
+from granola.report.ladder_view import SHOWN_ALIASES
 from granola.report.score_tables import number
 from granola.scoring.items import ItemScore
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.row_names import names_of
 from granola.scoring.scores import ScoreReport, score
 from granola.service.incoming.limits import LONGEST, check_compared
-from granola.service.page import page_evidence
 from granola.service.page.example_questions import Example
 from granola.service.page.page_form import MOST_TEXT, Asked, asked_as, swapped
-from granola.service.page.page_text import escaped, kept, shown
 from granola.service.page.page_words import ADVICE, LINKED, SCORES, rule_words
 from granola.service.work import snapshot_work
 from granola.service.work.entities import set_aside
@@ -186,8 +184,7 @@ def render(
         slots |= {"row": opening[1].row} | _result(*opening, None)
     if ladder:
         slots |= _result(asked, ladder, report)
-    text: str = _template().render(slots)
-    return text.encode("utf-8", "replace")
+    return render_page("service", **slots).encode("utf-8", "replace")
 
 
 def _result(asked: Asked, ladder: FoundLadder, report: ScoreReport | None) -> dict[str, Any]:
@@ -206,7 +203,7 @@ def _result(asked: Asked, ladder: FoundLadder, report: ScoreReport | None) -> di
                 "matched": [item.prediction for item in items if item.verdict and item.verdict.level == depth],
             }
         )
-    past = [dict(zip(("row", "why"), page_evidence.past(statement), strict=True)) for statement in ladder.past]
+    past = [dict(zip(("row", "why"), evidence_rows.past(statement), strict=True)) for statement in ladder.past]
     return {
         "language": asked.language if ladder.is_spoken else "en",
         "unspoken": "" if ladder.is_spoken else asked.language,
@@ -285,7 +282,7 @@ def _entity(entity_id: str, ladder: FoundLadder) -> dict[str, Any]:
 
 
 def _tier(tier: Tier, ladder: FoundLadder, most: float) -> dict[str, Any]:
-    rows = page_evidence.rows(tier.evidence)
+    rows = evidence_rows.rows(tier.evidence)
     starts = {row.start for row in rows if row.anew}
     candidates = {entity_id for note in ladder.links for entity_id in (note.get("qid"), *note.get("rivals", ()))}
     return {
@@ -309,7 +306,7 @@ def _item(item: ItemScore) -> dict[str, Any]:
     rule = item.verdict.rule if item.verdict else ""
     return {
         "prediction": item.prediction,
-        "chip": Markup(outcome_chip(item)),
+        "scored": item,
         "rule": rule,
         "words": rule_words(rule),
         "tier": item.verdict.compared.tier if item.verdict and item.verdict.compared else "",
@@ -347,15 +344,8 @@ def copies(row: TieredRow) -> list[dict[str, str]]:
 
 
 @cache
-def _template() -> Any:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"shown": shown, "kept": kept}
-    return environment.from_string(files("granola.service").joinpath("static/page.html").read_text("utf-8"))
-
-
-@cache
 def asset(name: str) -> tuple[bytes, str]:
     """(bytes, ETag) of the page's style or script."""
-    own = files("granola.service").joinpath(f"static/{name}").read_bytes()
-    data = files("granola.report").joinpath(name).read_bytes() + own if name.endswith(".css") else own
+    own = page_file(name.replace("page", "service"))
+    data = page_file("shared.css") + own if name.endswith(".css") else own
     return data, '"' + base64.urlsafe_b64encode(hashlib.sha256(data).digest()[:18]).decode() + '"'

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 from pydantic import ValidationError
 
 from abstraction.questions.question_kinds import QuestionKind, asked_kind
+from granola.pages.visible_text import visible
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.incoming.schemas import LadderRequest
 from granola.service.incoming.validation_errors import problem_of_errors
 from granola.service.page.example_questions import Example
-from granola.service.page.page_text import visible
 
 MOST_PREDICTIONS = 100
 MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way

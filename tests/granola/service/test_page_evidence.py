@@ -7,8 +7,8 @@ import pytest
 from abstraction.linking.link_settings import link_settings
 from abstraction.reasons import REASONS
 from abstraction.tiers import Abstention, Evidence
+from granola.pages.evidence_rows import EvidenceRow, past, rows
 from granola.scoring.metrics import metrics
-from granola.service.page.page_evidence import EvidenceRow, past, rows
 from granola.service.page.page_words import LINKED, SCORES, rule_words
 from kg.walks.ranks import SetAside
 

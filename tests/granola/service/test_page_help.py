@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import requests
 
+from granola.pages.evidence_rows import readable_date
 from granola.service.page.example_questions import KINDS, examples
-from granola.service.page.page_evidence import readable_date
 from granola.service.work.near_names import near_names
 from granola.service.work.snapshot_session import SnapshotSession
 from tests.granola.service.conftest import Running

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from abstraction.tiers import Evidence
-from granola.report.ladder_html import address
+from granola.pages.wikidata_links import address
 from kg.model import ENTITY_ID
 from kg.walks.ranks import SetAside
 

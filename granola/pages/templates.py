@@ -1,0 +1,37 @@
+"""The templates and what they share. Every text that they are given is escaped; Markup alone is not."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from granola.pages.visible_text import kept, shown
+
+
+def render_page(name: str, **values: Any) -> str:
+    """The page `name`.html for these values. A name that a template uses and is not given raises UndefinedError."""
+    text: str = _environment().get_template(f"{name}.html").render(values)
+    return text
+
+
+def page_file(name: str) -> bytes:
+    """A style or a script of the pages."""
+    return files("granola.pages").joinpath(f"files/{name}").read_bytes()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("granola.pages", "files"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"shown": shown, "kept": kept}
+    return environment

@@ -1,0 +1,86 @@
+"""A ladder as the page draws it: its levels, what each tier rests on, and which prediction matched where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.reasons import REASONS
+from abstraction.rows import TieredRow
+from abstraction.tiers import Tier
+from granola.pages.evidence_rows import EvidencePart, EvidenceRow, entity, rows
+from granola.scoring.items import ItemScore
+
+SHOWN_ALIASES = 8
+LONGEST = 90  # characters of a prediction beside its level
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TierView:
+    """A tier, its item at WikiData where it has one, and the steps that entail it; `more` aliases are not shown."""
+
+    text: str
+    link: EvidencePart | None
+    bits: float | None
+    aliases: Sequence[str]
+    more: int
+    evidence: Sequence[EvidenceRow]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LevelView:
+    """The tiers of a level, and by the names of the systems what they said that matched it, cut."""
+
+    tiers: Sequence[TierView]
+    matched: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LadderView:
+    """The levels, finest first, the most bits that a tier has, and why there is no coarser answer."""
+
+    levels: Sequence[LevelView]
+    most_bits: float
+    abstained: str
+    reason: str
+
+
+def gold(row: TieredRow) -> str:
+    """The gold answers, each once."""
+    return " / ".join(dict.fromkeys(row.answers))
+
+
+def cut(text: str) -> str:
+    """At most LONGEST characters of a text."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def view_ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> LadderView:
+    """The row's ladder with the items of systems."""
+    return LadderView(
+        levels=[
+            LevelView(
+                tiers=[_view_tier(tier) for tier in level.tiers],
+                matched=[
+                    (system, cut(item.prediction or ""))
+                    for system, item in scored
+                    if item.verdict and item.verdict.level == number
+                ],
+            )
+            for number, level in enumerate(row.levels, start=1)
+        ],
+        most_bits=max((tier.bits or 0.0 for level in row.levels for tier in level.tiers), default=0.0),
+        abstained=row.abstained or "",
+        reason=REASONS.get(row.abstained, "") if row.abstained else "",
+    )
+
+
+def _view_tier(tier: Tier) -> TierView:
+    return TierView(
+        text=tier.text,
+        link=entity(tier.qid, None) if tier.qid is not None else None,
+        bits=tier.bits,
+        aliases=tier.aliases[:SHOWN_ALIASES],
+        more=max(0, len(tier.aliases) - SHOWN_ALIASES),
+        evidence=rows(tier.evidence),
+    )
