@@ -6,7 +6,7 @@ DEMO_OUT ?= demo-output
 LOCK := scripts/requirements.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test venv bench lint docs lock audit clean
+.PHONY: demo test test-thorough venv bench lint docs lock audit clean
 
 venv: $(STAMP)
 
@@ -22,6 +22,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+test-thorough: $(STAMP)
+	GRANOLA_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist loadgroup --timeout 3600
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

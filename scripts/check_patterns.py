@@ -1,6 +1,6 @@
 """Finds regular expressions whose time grows faster than their text. `make lint` runs it, and a test.
 
-    python scripts/check_patterns.py [--only granola/matching] [--limit 40]
+    python scripts/check_patterns.py [--only granola/matching] [--new] [--record] [--limit 40]
 
 Every pattern of the three packages is compiled: those of modules as they are imported, literal ones in calls such as
 `re.split(...)`, and those of the language files. Each is attacked with texts made from its own parts: what may be
@@ -11,12 +11,16 @@ long, the text grows until it costs 20 ms; then its time is compared with that o
 need not be fast to search.
 
 Exits with 1 where a pattern fails, and names its file, its line, the attack and the growth.
+
+A pattern that has passed need not be attacked again: `--record` writes which have, with the version of Python and a
+hash of this file, into scripts/linear_patterns.txt, and `--new` attacks only those that are not there.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import importlib
 import inspect
 import itertools
@@ -36,6 +40,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+PASSED = Path(__file__).with_name("linear_patterns.txt")
 PACKAGES = ("kg", "abstraction", "granola")
 OF_CLDR = ("ar", "ja", "lt", "pt")  # languages without a file: other digits, no spaces, endings, words between
 CALLS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
@@ -43,6 +48,7 @@ ALL = frozenset({"search", "match", "fullmatch"})  # the other methods search
 LONGEST = 48_000  # characters of an attack: a quadratic pattern needs a second for it
 PROBE, FAST = 500, 0.0001  # characters that take no longer, in seconds, are no attack
 DOUBTFUL = 1.6  # times as long as linear growth would be: worth a longer text
+RINGS = 0.2  # seconds between looks at the clock
 SLOW = 0.02  # seconds from which a time can be compared
 GROWTH = 3.0  # times as long as linear growth would be
 MISSES = ("", "\x00", "x", " x", "\n", ".")
@@ -56,6 +62,11 @@ class Found:
     pattern: re.Pattern[str]
     place: str
     methods: frozenset[str]
+
+    def digest(self) -> str:
+        """Of all that its time depends on."""
+        text = repr((self.pattern.pattern, self.pattern.flags, sorted(self.methods)))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,16 +332,17 @@ def attacks(pattern: re.Pattern[str], draw: random.Random) -> Iterator[tuple[str
         for _ in range(4):
             before = _example(lead, draw, pattern.flags)
             one, other = (_example(inner, draw, pattern.flags) for _ in range(2))
-            pumps[before, one] = pumps[before, one + other] = pumps["", one] = None
+            pumps[before, one] = pumps["", one] = None
+            if one != other:
+                pumps[before, one + other] = None
     signs = sorted(_alphabet(parsed, draw, pattern.flags))
     signs = draw.sample(signs, min(len(signs), SIGNS))
     leads = {_example(lead, draw, pattern.flags) for lead, _ in repeats[:6]}
     for sign in {*signs, " ", "a", "A", "1"}:
         for lead_text in {"", *leads}:
             pumps[lead_text, sign] = None
-    for one, other in itertools.product(signs[:8], signs[:8]):
-        if one != other:
-            pumps["", one + other] = None
+    for one, other in itertools.combinations(signs[:8], 2):  # repeated, the other order is the same but for its ends
+        pumps["", one + other] = None
     for _ in range(8):
         pumps["", _example(parsed, draw, pattern.flags)[:60]] = None
     for before, pump in pumps:
@@ -346,53 +358,76 @@ def _grown(before: str, pump: str, miss: str) -> Callable[[int], str]:
 # -- how long they take
 
 
-def _seconds(found: Found, text: str, limit: float) -> float:
-    def ring(*_: Any) -> None:
-        raise _TooLongError
+class _Clock:
+    """Ends a match that takes too long. One timer rings for all, as setting one costs more than most matches."""
 
-    before = signal.signal(signal.SIGALRM, ring)
-    timer = signal.setitimer(signal.ITIMER_REAL, limit)  # of whoever calls, as pytest-timeout
-    began = time.thread_time()
-    try:
-        if "search" in found.methods:
-            for _ in found.pattern.finditer(text):
-                pass
-        if "match" in found.methods:
-            found.pattern.match(text)
-        if "fullmatch" in found.methods:
-            found.pattern.fullmatch(text)
-    finally:
+    def __init__(self) -> None:
+        self._until = float("inf")
+
+    def __enter__(self) -> _Clock:
+        self._handler = signal.signal(signal.SIGALRM, self._ring)
+        self._timer = signal.setitimer(signal.ITIMER_REAL, RINGS, RINGS)  # of whoever calls, as pytest-timeout
+        return self
+
+    def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-    return time.thread_time() - began
+        signal.signal(signal.SIGALRM, self._handler)
+        signal.setitimer(signal.ITIMER_REAL, *self._timer)
+
+    def _ring(self, *_: object) -> None:
+        if time.perf_counter() > self._until:
+            raise _TooLongError
+
+    def seconds(self, found: Found, text: str, limit: float, now: Callable[[], float] = time.thread_time) -> float:
+        """How long the pattern needs by the clock `now`. Raises _TooLongError after `limit` seconds or little more."""
+        self._until = time.perf_counter() + limit
+        began = now()
+        try:
+            if "search" in found.methods:
+                for _ in found.pattern.finditer(text):
+                    pass
+            if "match" in found.methods:
+                found.pattern.match(text)
+            if "fullmatch" in found.methods:
+                found.pattern.fullmatch(text)
+            return now() - began
+        finally:
+            self._until = float("inf")
 
 
 def check(found: Found, *, seed: int = 7) -> Fault | None:
     """The first attack that the pattern is too slow for."""
-    for told, grown in attacks(found.pattern, random.Random(seed)):
-        length, text = PROBE, grown(PROBE)
-        try:
-            seconds = _seconds(found, text, 2.0)
-            if seconds < FAST:
-                continue
-            length, text = 4 * PROBE, grown(4 * PROBE)
-            longer = _seconds(found, text, 2.0)
-            if longer < 4 * DOUBTFUL * min(seconds, _seconds(found, grown(PROBE), 2.0)):
-                continue
-            seconds = longer
-            while seconds < SLOW and length < LONGEST:
-                length *= 2
-                text = grown(length)
-                seconds = _seconds(found, text, 5.0)
-        except _TooLongError:
-            return Fault(found, told, len(text), 2.0, float("inf"))
-        short = min(_seconds(found, grown(length // 8), 5.0) for _ in range(3))
-        seconds = min(seconds, _seconds(found, text, 5.0))
-        growth = seconds / max(short, 1e-6)
-        if seconds > SLOW / 2 and growth > 8 * GROWTH:
-            return Fault(found, told, len(text), seconds, growth)
+    with _Clock() as clock:
+        for told, grown in attacks(found.pattern, random.Random(seed)):
+            if (fault := _attacked(found, told, grown, clock)) is not None:
+                return fault
     return None
+
+
+def _attacked(found: Found, told: str, grown: Callable[[int], str], clock: _Clock) -> Fault | None:
+    length, text = PROBE, grown(PROBE)
+    try:
+        # Never less than the time of the processor, and asked for in a fiftieth of its time.
+        if (
+            clock.seconds(found, text, 2.0, time.perf_counter) < FAST
+            or (seconds := clock.seconds(found, text, 2.0)) < FAST
+        ):
+            return None
+        length, text = 4 * PROBE, grown(4 * PROBE)
+        longer = clock.seconds(found, text, 2.0)
+        if longer < 4 * DOUBTFUL * min(seconds, clock.seconds(found, grown(PROBE), 2.0)):
+            return None
+        seconds = longer
+        while seconds < SLOW and length < LONGEST:
+            length *= 2
+            text = grown(length)
+            seconds = clock.seconds(found, text, 5.0)
+    except _TooLongError:
+        return Fault(found, told, len(text), 2.0, float("inf"))
+    short = min(clock.seconds(found, grown(length // 8), 5.0) for _ in range(3))
+    seconds = min(seconds, clock.seconds(found, text, 5.0))
+    growth = seconds / max(short, 1e-6)
+    return Fault(found, told, len(text), seconds, growth) if seconds > SLOW / 2 and growth > 8 * GROWTH else None
 
 
 def faults(found: Iterable[Found]) -> Iterator[Fault]:
@@ -402,24 +437,44 @@ def faults(found: Iterable[Found]) -> Iterator[Fault]:
             yield fault
 
 
+def _conditions() -> str:
+    """The head of the file of patterns that have passed: another one, and none of them has."""
+    here = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    return f"Python {sys.version_info[0]}.{sys.version_info[1]}, checker {here}"
+
+
+def _passed() -> set[str]:
+    lines = PASSED.read_text(encoding="utf-8").splitlines() if PASSED.exists() else []
+    return set(lines[1:]) if lines[:1] == [_conditions()] else set()
+
+
 def main() -> int:
     """Print the faults; 1 where there are any."""
     arguments = argparse.ArgumentParser(description="Find patterns whose time grows faster than their text.")
     arguments.add_argument("--only", default="", help="Files whose path from the root begins so.")
     arguments.add_argument("--list", action="store_true", help="Only say where patterns are.")
     arguments.add_argument("--limit", type=int, default=1000, help="Stop after so many faults.")
+    arguments.add_argument("--new", action="store_true", help="Attack only patterns that have not passed before.")
+    arguments.add_argument("--record", action="store_true", help="Write which have passed, if all of them have.")
     chosen = arguments.parse_args()
+    if chosen.record and chosen.only:
+        arguments.error("--record writes of all packages: give no --only")
     sys.path.insert(0, str(ROOT))
     warnings.simplefilter("ignore")
     found = patterns(chosen.only)
     if chosen.list:
         print("\n".join(one.place for one in found))
         return 0
+    passed = _passed() if chosen.new else set()
+    attacked = [one for one in found if one.digest() not in passed]
     bad = 0
-    for fault in itertools.islice(faults(found), chosen.limit):
+    for fault in itertools.islice(faults(attacked), chosen.limit):
         print(fault, flush=True)
         bad += 1
-    print(f"{len(found)} patterns, {bad} too slow")
+    if chosen.record and not bad:
+        lines = [_conditions(), *sorted({one.digest() for one in found})]
+        PASSED.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(attacked)} of {len(found)} patterns attacked, {bad} too slow")
     return 1 if bad else 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 import pytest
 
 from tests.abstraction.linear_entries import entries, of_world
+from tests.thorough import THOROUGH
 
 RUNS = (
     "a", "A", "1", "x", "é", "ß", "ﬃ", "\u0301", "_", " ", "\t", "\n", ".", ",", ";", "!", "?", "-", "–", "'", '"', "(",
@@ -24,6 +25,7 @@ MOST = 8.0  # times as long for four times the text
 LONGEST = 1.0  # seconds of any entry with the longer text
 TRIES = 4  # other work on the machine may be in the way
 ENTRIES = entries()
+OF_WORLDS = RUNS if THOROUGH else RUNS[::3]  # a world is made of each
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +83,7 @@ def _times(text: str, only: Collection[str] = ()) -> dict[str, float]:
 
 @pytest.mark.parametrize("part", range(6))
 def test_labels_aliases_and_descriptions_of_a_snapshot_take_linear_time(part: int) -> None:
-    for run in RUNS[part::6]:
+    for run in OF_WORLDS[part::6]:
         long = _times(_of(run, "", LONG))
         short: dict[str, float] = {}
         faults = {name: "" for name, seconds in long.items() if seconds >= UNHEARD}

@@ -21,6 +21,7 @@ from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
 from kg.store.neo4j_verify import verify_mirror
 from tests.conftest import Run
+from tests.thorough import THOROUGH
 
 pytestmark = SERVER
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -121,12 +122,9 @@ class CutError(Exception):
     pass
 
 
-@pytest.mark.parametrize("held", ["the same snapshot", "another snapshot", "nodes without a marker", "a foreign model"])
-def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
-    small: Path, tmp_path: Path, address: str, client: Neo4jClient, monkeypatch: pytest.MonkeyPatch, held: str
-) -> None:
-    other = snapshot_of(tmp_path / "other.sqlite", [PARIS])
-    run, at = Neo4jClient.run, 0
+def _cut_while_emptying(small: Path, address: str, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """A push in place of what is there, ended `after` queries from the one that marks it as being emptied."""
+    run, left, begun = Neo4jClient.run, after, False
 
     def cut(self: Neo4jClient, query: str, *more: Any, **named: Any) -> Any:
         nonlocal left, begun
@@ -136,31 +134,52 @@ def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
             raise CutError
         return run(self, query, *more, **named)
 
-    while True:
-        push(other if held == "another snapshot" else small, address, replace=True)
-        if held == "nodes without a marker":
-            client.run("MATCH (m:Snapshot) DELETE m")
-        if held == "a foreign model":
-            client.run("MATCH (m:Snapshot) SET m.model = 99")
-        at += 1
-        left, begun = at, False
-        with monkeypatch.context() as patch:
-            patch.setattr(Neo4jClient, "run", cut)
-            try:
-                push(small, address, replace=True)
-                pytest.fail("never cut")
-            except CutError:
-                pass
+    with monkeypatch.context() as patch:
+        patch.setattr(Neo4jClient, "run", cut)
+        with pytest.raises(CutError):
+            push(small, address, replace=True)
+
+
+def _refuses_what_is_being_emptied(small: Path, address: str) -> None:
+    with pytest.raises(MirrorError, match=r"is being emptied of snapshot .*--replace"):
+        push(small, address)
+    with pytest.raises(MirrorError, match="unfinished"):
+        open_store(address)
+
+
+def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
+    small: Path, address: str, client: Neo4jClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push(small, address, replace=True)
+    for at in range(1, 100):
+        if THOROUGH:
+            push(small, address, replace=True)
+        _cut_while_emptying(small, address, monkeypatch, at)
         marker = client.run("MATCH (m:Snapshot) RETURN m.phase, m.load IS NOT NULL")
         if marker == [[0, True]]:  # emptied, and begun to be filled
             break
         assert marker == [[-1, False]]
-        with pytest.raises(MirrorError, match=r"is being emptied of snapshot .*--replace"):
-            push(small, address)
-        with pytest.raises(MirrorError, match="unfinished"):
-            open_store(address)
+        _refuses_what_is_being_emptied(small, address)
     assert at > 8
     assert push(small, address).resumed
+    assert not verify_mirror(address, small).problems
+
+
+@pytest.mark.parametrize("held", ["another snapshot", "nodes without a marker", "a foreign model"])
+@pytest.mark.parametrize("after", [1, 4])
+def test_whatever_was_there_a_cut_push_is_not_gone_on_with(
+    small: Path, tmp_path: Path, address: str, client: Neo4jClient, monkeypatch: pytest.MonkeyPatch, held: str,
+    after: int,
+) -> None:  # fmt: skip
+    push(snapshot_of(tmp_path / "other.sqlite", [PARIS]), address, replace=True)
+    if held == "nodes without a marker":
+        client.run("MATCH (m:Snapshot) DELETE m")
+    if held == "a foreign model":
+        client.run("MATCH (m:Snapshot) SET m.model = 99")
+    _cut_while_emptying(small, address, monkeypatch, after)
+    assert client.run("MATCH (m:Snapshot) RETURN m.phase, m.load IS NOT NULL") == [[-1, False]]
+    _refuses_what_is_being_emptied(small, address)
+    push(small, address, replace=True)
     assert not verify_mirror(address, small).problems
 
 

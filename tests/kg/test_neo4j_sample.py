@@ -16,10 +16,11 @@ from kg.store.neo4j_push import push
 from kg.store.neo4j_verify import verify_mirror
 from kg.walks.paths import closure
 from tests.conftest import DATA, Run
+from tests.thorough import THOROUGH
 
 pytestmark = SERVER
 QUESTIONS = DATA / "entityquestions" / "test"
-ASKED = 1_500
+ASKED = 1_500 if THOROUGH else 300
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ def test_neo4j_goes_away_under_load_and_comes_back(
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     address, home = f"bolt://127.0.0.1:{port}", str(tmp_path / "neo4j")
-    rows = list(read_questions([DEMO / "questions.jsonl"], limit=15))
+    rows = list(read_questions([DEMO / "questions.jsonl"], limit=5))
     with closing(open_store(demo_snapshot)) as store:
         expected = [row.to_json() for row in make_ladders(rows, store)]
     subprocess.run([SCRIPT, "start", home, port], check=True, stdout=subprocess.DEVNULL)
