@@ -1,4 +1,4 @@
-"""Whether tests that look at samples by default look at everything: `make test-thorough`, which takes an hour."""
+"""Whether tests that look at samples by default look at everything: `make test-thorough`."""
 
 from __future__ import annotations
 
