@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.conftest import needs_data
+from tests.thorough import thorough_only
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "simulate_decoding.py"
 GAIN = re.compile(r"([+-]\d\.\d{3}) \[([+-]\d\.\d{3}), ([+-]\d\.\d{3})\]")
@@ -39,6 +40,7 @@ CURVES = Path(__file__).resolve().parents[2] / "scripts" / "simulate_curves.py"
 
 
 @needs_data
+@thorough_only
 def test_calibrated_support_is_above_the_majority_where_answers_scatter(sample_snapshot: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(CURVES), "--per-relation", "30", "--snapshot", str(sample_snapshot)],

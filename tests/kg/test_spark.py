@@ -23,6 +23,7 @@ from kg.export.spark_tables import decode_dump
 from kg.snapshot import build
 from kg.store import open_store
 from tests.conftest import WHOLE_ENTITIES
+from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
@@ -75,7 +76,10 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @needs_spark
-@pytest.mark.parametrize(("given", "languages"), [("dumps", ["de"]), ("real", None), ("real", ["en", "zh-hant"])])
+@pytest.mark.parametrize(
+    ("given", "languages"),
+    [("dumps", ["de"]), pytest.param("real", None, marks=thorough_only), ("real", ["en", "zh-hant"])],
+)
 def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(
     cluster: None, request: pytest.FixtureRequest, tmp_path: Path, given: str, languages: list[str] | None
 ) -> None:

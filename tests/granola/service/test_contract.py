@@ -12,9 +12,11 @@ import pytest
 import requests
 
 from tests.granola.service.conftest import Running
+from tests.thorough import THOROUGH
 
 BESIDE = Path(sys.executable).with_name("schemathesis")
 PROGRAM = os.environ.get("GRANOLA_SCHEMATHESIS") or (str(BESIDE) if BESIDE.exists() else shutil.which("schemathesis"))
+EXAMPLES = "15" if THOROUGH else "4"  # a route
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
@@ -22,7 +24,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 def test_schemathesis_finds_nothing(service: Running, tmp_path: Path) -> None:
     assert PROGRAM
     done = subprocess.run(
-        [PROGRAM, "run", f"{service.address}/v1/openapi.json", "--max-examples", "15", "--seed", "1", "--no-color",
+        [PROGRAM, "run", f"{service.address}/v1/openapi.json", "--max-examples", EXAMPLES, "--seed", "1", "--no-color",
          "--phases", "examples,coverage,fuzzing", "--checks", CHECKS],
         capture_output=True, text=True, cwd=tmp_path, timeout=180,
     )  # fmt: skip
