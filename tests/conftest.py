@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -30,6 +31,12 @@ settings.register_profile("random", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeated"))
 
 Run = Callable[..., tuple[int, str, str]]
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of garbage collection what lives as long as the run: thousands of tests, and the modules' tables."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -28,9 +28,11 @@ ENTRIES = entries()
 OF_WORLDS = sample(RUNS, 0, of=4)  # a world is made of each
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _no_collector() -> Iterator[None]:
+    """A collection takes as long as the heap of all tests before is large."""
     gc.collect()
+    gc.freeze()
     gc.disable()
     yield
     gc.enable()

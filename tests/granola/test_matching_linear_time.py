@@ -124,9 +124,11 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _no_collector() -> Iterator[None]:
+    """A collection takes as long as the heap of all tests before is large."""
     gc.collect()
+    gc.freeze()
     gc.disable()
     yield
     gc.enable()
