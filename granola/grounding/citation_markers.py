@@ -46,8 +46,8 @@ _NEXT_IN_PROSE = re.compile(rf" {{0,2}}(?:,? {{0,2}}{_AND}|,|&|(?P<dash>{_DASH})
 MOST_IN_PROSE = 10  # passages that are named in a row, or ranges of them
 # Behind an id that is a word: "Passage a says", but no "study that documents a rise".
 _TELLS = re.compile(
-    r" {0,2}(?:\Z|[.,;:!?)\]\"”\n]|(?:does|do|did|is|are|was|were|has|have|says?|said|states?|stated|mentions?|mentioned"
-    r"|notes?|reports?|tells?|shows?|gives?|claims?|describes?|explains?|confirms?|contradicts?|agrees?|disagrees?"
+    r" {0,2}(?:\Z|[.,;:!?)\]\"”\n]|(?:does|do|did|is|are|was|were|has|have|says?|said|states?|stated|mentions?"
+    r"|mentioned|notes?|reports?|tells?|shows?|gives?|claims?|describes?|explains?|confirms?|contradicts?|agrees?|disagrees?"
     r"|discuss(?:es)?|provides?|lists?|adds?|suggests?|indicates?|contains?|sagt|sagen|nennt|nennen|ist|sind"
     r"|enth[aä]lt|gibt|dit|disent|indique|mentionne|dice|dicen|indica|menciona)\b)",
     re.IGNORECASE,
