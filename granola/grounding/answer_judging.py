@@ -12,7 +12,7 @@ from abstraction.models.chat_request import Request, Sampling
 from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.grounding.answer_sentences import answer_sentences, is_cut
-from granola.grounding.citation_markers import cited_passages, without_markers
+from granola.grounding.citation_markers import LONGEST, cited_passages, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
@@ -190,11 +190,12 @@ class AnswerJudge:
 
         def ask(pair: Pair) -> Request | None:
             sample, answer = pair
-            if not answer.strip() or (kind == ELIGIBILITY.name and not sample.reference.strip()):
+            shown = _without_names(sample, answer)
+            if not shown.strip() or (kind == ELIGIBILITY.name and not sample.reference.strip()):
                 return None
-            slots = {"question": sample.question, "answer": answer}
+            slots = {"question": sample.question, "answer": shown}
             if kind == ELIGIBILITY.name:
-                slots["reference"] = sample.reference
+                slots["reference"] = _without_names(sample, sample.reference)
             return Request(id=f"{sample.id} {kind}", messages=self.prompts[kind].fill(slots), sampling=self.sampling)
 
         def read(_: Pair, reply: str) -> str:
@@ -231,11 +232,11 @@ class AnswerJudge:
             id=sample.id,
             answer=answer,
             expected_deflection=sample.deflection,
-            eligibility=self._grade(answer, eligible[0]),
+            eligibility=self._grade(_without_names(sample, answer), eligible[0]),
             sentences=tuple(parted),
             against_all=against[None][0],
             against_relevant={reading: against[reading][0] for reading in labelled},
-            deflects=self._deflecting_rule(answer, declined[0]),
+            deflects=self._deflecting_rule(sample, answer, declined[0]),
             citations=None if sample.cited is None else counted(cited, sample.cited, strange=len(strange)),
             by_relevance={
                 reading: counted(cited, [passage.id for passage in sample.relevant(reading)], strange=len(strange))
@@ -246,16 +247,21 @@ class AnswerJudge:
         )
 
     def _grade(self, answer: str, grade: str | None) -> AnswerVerdict | None:
-        """An empty answer answers nothing, whoever would judge it."""
+        """An empty answer, or one of citations alone, answers nothing, whoever would judge it."""
         if not answer.strip() and self.chat is not None:
             return AnswerVerdict.MAJOR
         return None if grade is None else AnswerVerdict(grade)
 
-    def _deflecting_rule(self, answer: str, judged: str | None) -> str | None:
+    def _deflecting_rule(self, sample: GroundedSample, answer: str, judged: str | None) -> str | None:
         """What says that an answer deflects: a rule or "judge"; "" where it does not, None where the judge failed."""
-        if not self.asks_deflection or not answer.strip():
-            return deflects(answer, language=self.language) or ""
+        if not self.asks_deflection or not _without_names(sample, answer).strip():
+            return deflects(answer, [passage.id for passage in sample.passages], language=self.language) or ""
         return None if judged is None else "judge" if judged == "deflects" else ""
+
+
+def _without_names(sample: GroundedSample, text: str) -> str:
+    """As much of a text as is judged, without its citations: the same whatever passages are called."""
+    return without_markers(text[:LONGEST], [passage.id for passage in sample.passages])
 
 
 def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:

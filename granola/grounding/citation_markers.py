@@ -1,10 +1,17 @@
-"""Citations in long answers: [3], [1, 2], [1][2], (source 4), [doc-7], ranges, superscripts, "passage 3 says"."""
+"""Citations in long answers: [3], [1, 2], [1][2], (source 4), [doc-7], ranges, superscripts, "passage 3 says".
+
+A number names the passage whose id it is, else the only one whose id ends in it: [1] is cite_1. In prose an id is read
+behind a word such as "passage", and without one where no ordinary word is like it: "according to doc-b".
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+
+from granola.grounding.passage_names import PassageNames
 
 LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
@@ -19,12 +26,11 @@ _BRACKETS = re.compile(
     r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)|[【［](?P<wide>[^】［］【\n]{1,200})[】］]"
     r"|<(?:sup|cite)>(?P<tag>[^<>\n]{1,60})</(?:sup|cite)>"
 )
-_JOINED = re.compile(rf"\[(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(\d{{1,6}})\]")
+_JOINED = re.compile(rf"\[([^\[\]\d\n]{{0,40}})(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(?:\1)?(\d{{1,6}})\]")
 _LEAD = re.compile(
     rf"(?:see |see also |cf\.? |from |siehe |vgl\.? |voir |v[ée]ase |ver )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}",
     re.IGNORECASE,
 )
-_PART = re.compile(rf"[,;，；、&/]|\b{_AND}\b|(?<=\d) {{1,4}}(?=\d)", re.IGNORECASE)
 _RANGE = re.compile(rf"(\d{{1,6}}) {{0,4}}{_DASH} {{0,4}}(\d{{1,6}})\Z")
 # What may stand behind a number: "1: NYT", "1 (web)", "1†source"; and what is no citation beside one: pages, dates.
 _NUMBER = re.compile(r"(\d{1,4})(?: {0,2}(?:†|:|\(|\||–|—| - )[^,;]{0,120})?\Z")
@@ -34,11 +40,22 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
-_INLINE = re.compile(
-    rf"\b{_NOUN} (?P<numbers>#?\d{{1,3}}(?: {{0,2}}(?:,? {{0,2}}{_AND}|,|&|{_DASH}) {{0,2}}#?\d{{1,3}}){{0,9}})\b",
+_CALLED = re.compile(rf"\b{_NOUN} ", re.IGNORECASE)
+_NUMBER_IN_PROSE = re.compile(r"#?(\d{1,3})\b")
+_NEXT_IN_PROSE = re.compile(rf" {{0,2}}(?:,? {{0,2}}{_AND}|,|&|(?P<dash>{_DASH})) {{0,2}}", re.IGNORECASE)
+MOST_IN_PROSE = 10  # passages that are named in a row, or ranges of them
+# Behind an id that is a word: "Passage a says", but no "study that documents a rise".
+_TELLS = re.compile(
+    r" {0,2}(?:\Z|[.,;:!?)\]\"”\n]|(?:does|do|did|is|are|was|were|has|have|says?|said|states?|stated|mentions?"
+    r"|mentioned|notes?|reports?|tells?|shows?|gives?|claims?|describes?|explains?|confirms?|contradicts?|agrees?|disagrees?"
+    r"|discuss(?:es)?|provides?|lists?|adds?|suggests?|indicates?|contains?|sagt|sagen|nennt|nennen|ist|sind"
+    r"|enth[aä]lt|gibt|dit|disent|indique|mentionne|dice|dicen|indica|menciona)\b)",
     re.IGNORECASE,
 )
-_SPAN = re.compile(rf"(\d{{1,3}})(?: {{0,2}}{_DASH} {{0,2}}#?(\d{{1,3}}))?", re.IGNORECASE)
+_APART = r"\s,;()\[\]{}<>\"“”‘|*—–"  # what stands between words of prose, as the inside of a class
+_TOKEN = re.compile(rf"(?<![^{_APART}])[^{_APART}]{{1,200}}+(?![^{_APART}])")
+_POSSESSIVE = re.compile(r"(?:['’]s?|[.:!?…]){1,3}\Z")
+_ARTICLE = re.compile(r"\b(?:the|this|that|each|every) {0,2}\Z", re.IGNORECASE)
 # Behind a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin².
 _SUPERSCRIPT = re.compile(
     r"(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)(?<!\bexp)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}"
@@ -59,40 +76,16 @@ AS_WORD = "the source"
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Where a marker stands, [start, end), and the ids that it names, known or not; `inline` ones are words."""
+    """Where a marker stands, [start, end), and the ids that it names, known or not; `inline` ones are words.
+
+    `word`: what says as much as an inline one without naming a passage, "" where that is for the sentence to tell.
+    """
 
     start: int
     end: int
     names: tuple[str, ...]
     inline: bool = False
-
-
-class PassageNames:
-    """The ids of passages as markers may write them: letter by letter, else in another case where that is clear."""
-
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._exact = {form: one for one in ids for form in (one, one.strip("[](){}【】"))}
-        folded: dict[str, set[str]] = {}
-        for form, one in self._exact.items():
-            folded.setdefault(form.casefold(), set()).add(one)
-        self._folded = {form: next(iter(own)) for form, own in folded.items() if len(own) == 1}
-        self._parted = [form for form in self._exact if _PART.search(form)]
-
-    def __getitem__(self, text: str) -> str | None:
-        text = text.strip().strip("\"'")
-        return self._exact.get(text) or self._folded.get(text.casefold())
-
-    def parts(self, inner: str) -> list[str]:
-        """What a bracket names, parted; ids with a comma in them stay whole."""
-        if self._parted and ";" in inner and all(self[one] for one in inner.split(";")):
-            return inner.split(";")
-        held: list[str] = []
-        for form in sorted(self._parted, key=len, reverse=True):
-            if form in inner:
-                held.append(form)
-                inner = inner.replace(form, f"\x00{len(held) - 1}\x00")
-        parts = _PART.split(inner)
-        return [re.sub("\x00(\\d+)\x00", lambda match: held[int(match[1])], one) for one in parts] if held else parts
+    word: str = ""
 
 
 def markers(text: str, ids: Iterable[str]) -> list[Marker]:
@@ -102,27 +95,79 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     """
     known = PassageNames(ids)
     text = text[:LONGEST]
-    marked = []
+    joined = []
+    for match in _JOINED.finditer(text):
+        between = (_id_range(f"{match[1]}{match[2]}-{match[3]}", known) if match[1] else None) or _range(
+            int(match[2]), int(match[3]), known
+        )
+        if between:
+            joined.append(Marker(match.start(), match.end(), tuple(between)))
+    marked = list(joined)
+    inside = _Spans(joined)
     for match in _BRACKETS.finditer(text):
         inner = match["square"] or match["round"] or match["wide"] or match["tag"] or ""
         names = _named(inner, known, strict=match["round"] is not None)
-        if names:
+        if names and not inside.covers(match.start()):
             marked.append(Marker(match.start(), match.end(), names))
-    for match in _JOINED.finditer(text):
-        between = _range(int(match[1]), int(match[2]), known)
-        if between:
-            marked = [one for one in marked if not match.start() <= one.start < match.end()]
-            marked.append(Marker(match.start(), match.end(), tuple(between)))
     for match in _SUPERSCRIPT.finditer(text):
-        name = known[str(int(match[0].translate(_DIGITS)))]
+        name = known.numbered(match[0].translate(_DIGITS))
         if name is not None:
             marked.append(Marker(match.start(), match.end(), (name,)))
-    taken = [(one.start, one.end) for one in marked]
-    for match in _INLINE.finditer(text):
-        names = tuple(_spanned(match["numbers"], known))
-        if all(known[name] for name in names) and not any(start <= match.start() < end for start, end in taken):
-            marked.append(Marker(match.start(), match.end(), names, inline=True))
-    return sorted(marked, key=lambda marker: marker.start)
+    inside = _Spans(marked)
+    called = [marker for marker in _called(text, known) if not inside.covers(marker.start)]
+    inside = _Spans([*marked, *called])
+    bare = [marker for marker in _bare(text, known) if not inside.covers(marker.start)]
+    return sorted([*marked, *called, *bare], key=lambda marker: marker.start)
+
+
+class _Spans:
+    """Where markers stand; those that begin first hide what begins inside them."""
+
+    def __init__(self, marked: Iterable[Marker]) -> None:
+        self._spans = sorted((marker.start, marker.end) for marker in marked)
+
+    def covers(self, at: int) -> bool:
+        """Whether a marker begins at `at` or before it, and ends behind it."""
+        before = bisect(self._spans, (at, LONGEST))
+        return before > 0 and at < self._spans[before - 1][1]
+
+
+def _called(text: str, known: PassageNames) -> Iterator[Marker]:
+    """What a word leads to in prose: "Passages 1-3 and doc-a". All must be passages."""
+    for match in _CALLED.finditer(text):
+        start, written, dashed = match.end(), list[str](), list[bool]()
+        end, then = start, None
+        while len(written) < MOST_IN_PROSE:
+            number = _NUMBER_IN_PROSE.match(text, start)
+            name = known.starting_at(text, start) or (number[1] if number is not None else None)
+            if name is None:
+                break
+            written.append(name)
+            dashed.append(then is not None and then["dash"] is not None)
+            end = number.end() if number is not None and number[1] == name else start + len(name)
+            if (then := _NEXT_IN_PROSE.match(text, end)) is None:
+                break
+            start = then.end()
+        names = _spanned(written, dashed, known)
+        is_word = any(name.isalpha() and name.islower() for name in written)
+        if names and all(known[name] for name in names) and (not is_word or _TELLS.match(text, end)):
+            yield Marker(match.start(), end, tuple(names), inline=True, word=match[0].rstrip())
+
+
+def _bare(text: str, known: PassageNames) -> Iterator[Marker]:
+    """Ids in prose that are like no ordinary word: "According to doc-b"."""
+    if not known.has_distinctive:
+        return
+    for match in _TOKEN.finditer(text):
+        word = _POSSESSIVE.sub("", match[0]) if known.distinctive(match[0]) is None else match[0]
+        if (name := known.distinctive(word)) is not None:
+            before = text[max(0, match.start() - 40) : match.start()]
+            opens = not before.strip() or before.rstrip(' "“*(')[-1:] in ".!?:\n"
+            as_word = AS_WORD.removeprefix("the ") if _ARTICLE.search(before) else AS_WORD
+            yield Marker(
+                match.start(), match.start() + len(word), (name,), inline=True,
+                word=as_word[:1].upper() + as_word[1:] if opens else as_word,
+            )  # fmt: skip
 
 
 def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -133,22 +178,27 @@ def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tupl
 
 
 def without_markers(text: str, ids: Sequence[str]) -> str:
-    """The text without its citations, for judging what it says; where one is a word of the sentence, `AS_WORD`."""
+    """The text without its citations, for judging what it says: it is the same whatever passages are called.
+
+    Where a citation is a word of the sentence, `AS_WORD` stands; "Passage 3 says" becomes "Passage says".
+    """
     out: list[str] = []
-    at = 0
+    at, so_far = 0, ""
     for marker in markers(text, ids):
-        if marker.start < at or marker.inline:
+        if marker.start < at:
             continue
-        before, behind = text[at : marker.start], text[marker.end :]
-        opens = not "".join(out).strip() and not before.strip()
-        so_far = "".join(out)[-80:] + before
-        if _OPENED.search(so_far[-80:]):
-            out.append(before)
-        elif _NEEDED_BEFORE.search(before) or (opens and _NEEDED_BEHIND.match(behind)):
-            word = AS_WORD if before.strip() or out else AS_WORD.capitalize()
-            out.append(before + word)
+        before = text[at : marker.start]
+        opens = not so_far.strip() and not before.strip()
+        if marker.inline:
+            put = before + marker.word
+        elif _OPENED.search((so_far + before)[-80:]):
+            put = before
+        elif _NEEDED_BEFORE.search(before) or (opens and _NEEDED_BEHIND.match(text, marker.end)):
+            put = before + (AS_WORD if before.strip() or out else AS_WORD.capitalize())
         else:
-            out.append(before.rstrip(" "))
+            put = before.rstrip(" ")
+        out.append(put)
+        so_far = (so_far + put)[-80:] if put.strip() else so_far + put[:80]
         link = _LINK.match(text, marker.end)
         at = link.end() if link else marker.end
     if not out:
@@ -208,22 +258,34 @@ def _numbered(part: str, known: PassageNames) -> Sequence[str] | None:
         return between
     if (number := _NUMBER.match(part)) is None:
         return None
+    if (passage_id := known.numbered(number[1])) is not None:
+        return [passage_id]
     digits = str(int(number[1]))
-    return None if digits == "0" else [known[number[1]] or known[digits] or digits]  # the interval [0, 1]
+    return None if digits == "0" else [digits]  # the interval [0, 1]
 
 
-def _spanned(numbers: str, known: PassageNames) -> Iterator[str]:
-    """The names of "1, 3-5 and 7"; what is no rising range is named by its ends."""
-    for first, last in _SPAN.findall(numbers):
-        between = _range(int(first), int(last), known) if last else []
-        for number in between or filter(None, (first, last)):
-            yield known[number] or number
+def _spanned(written: Sequence[str], dashed: Sequence[bool], known: PassageNames) -> list[str]:
+    """The names of "1, 3-5 and 7", whose parts are `dashed` behind a dash; what is no rising range is its ends."""
+    names: list[str] = []
+    in_range = False
+    for at, name in enumerate(written):
+        before = written[at - 1]
+        between: Sequence[str] = ()
+        if dashed[at] and not in_range:
+            both = before.isdigit() and name.isdigit()
+            between = _range(int(before), int(name), known) if both else _id_range(f"{before}-{name}", known) or ()
+        in_range = bool(between)
+        if between:
+            names[-1:] = between
+        else:
+            names.append(known[name] or (known.numbered(name) if name.isdigit() else None) or name)
+    return list(dict.fromkeys(names))
 
 
 def _range(low: int, high: int, known: PassageNames) -> list[str]:
-    if not low <= high < low + WIDEST or (low == 0 and known["0"] is None):
+    if not low <= high < low + WIDEST or (low == 0 and known.numbered("0") is None):
         return []
-    return [known[str(number)] or str(number) for number in range(low, high + 1)]
+    return [known.numbered(str(number)) or str(number) for number in range(low, high + 1)]
 
 
 def _id_range(part: str, known: PassageNames) -> list[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,28 +18,40 @@ LONGEST = 4_000  # characters of an answer that are looked at
 SENTENCE = 600  # of a sentence
 LOOKED_AT = 3  # sentences, what greets and thanks among them
 _MARK = "\x01"  # in the place of a citation
+_CITED = "[1]"  # a citation in the text that is cut into sentences: whatever the id, it is cut alike
+_NUMBERS = tuple(map(str, range(100)))  # ids of passages that nobody told
 _SPACE = re.compile(r" (?=[,.;:!?])")  # before a mark of punctuation, where a citation was
-_NOTS = re.compile(r",[^,]{0,60}\b(?:not|n't|n’t|none|no)\b[^,]{0,60}$")
+MOST_COMMAS = 8  # behind which a main clause is looked for
 
 
-def deflects(answer: str, *, language: str = "en") -> str | None:
+def deflects(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> str | None:
     """The rule by which an answer deflects, or None. An empty answer deflects by `empty`.
 
     An answer deflects where its first sentence, behind greetings and headings, declines and offers nothing instead;
     what follows may tell what is related. A sentence with a citation declines only where it is the cited passages that
-    do not tell. English is always read beside `language`, as prompts are English. Rules: the matcher's `abstain:...`,
-    and `passages:LANGUAGE` where the sentence says that they do not tell.
+    do not tell. `ids` are the passages', by which citations are known; without them numbers are. English is always read
+    beside `language`, as prompts are English. Rules: the matcher's `abstain:...`, and `passages:LANGUAGE` where the
+    sentence says that they do not tell.
     """
-    text = answer[:LONGEST].strip()
-    if not text:
+    if not answer.strip():
         return "empty"
     code = language.split("-")[0]
-    for sentence in _sentences(text, language)[:LOOKED_AT]:
+    for sentence in _sentences(_without_names(answer[: 4 * LONGEST], ids)[:LONGEST], language)[:LOOKED_AT]:
         if (rule := _declines(sentence, code)) is not None:
             return rule
         if not _pattern("sentences", "courtesy").match(sentence):
             return None
     return None
+
+
+def _without_names(text: str, ids: Sequence[str]) -> str:
+    """The text with `_CITED` in the place of each citation in brackets, and without the names of passages in prose."""
+    out, at = [], 0
+    for marker in markers(text.replace(_MARK, " "), ids or _NUMBERS):
+        if marker.start >= at:
+            out += [text[at : marker.start], marker.word if marker.inline else _CITED]
+            at = marker.end
+    return "".join([*out, text[at:]])
 
 
 def _sentences(text: str, language: str) -> list[str]:
@@ -54,21 +67,43 @@ def _sentences(text: str, language: str) -> list[str]:
 
 
 def _declines(sentence: str, code: str) -> str | None:
-    marked, cited = _marked(sentence)
+    marked = sentence.replace(_CITED, _MARK)
+    cited = _MARK in marked
     plain = _SPACE.sub("", " ".join(marked.replace(_MARK, "").split()))
     codes = [one for one in dict.fromkeys((code, "en")) if one in _data()["passages"]]
-    if not cited and _pattern("sentences", "concedes").match(plain):
-        return "passages:en"
+    for one in codes:
+        if (main := _main_clauses(plain, one)) is not None:
+            # What a sentence grants tells only what the passages are about: the main clause declines, or it does not.
+            about_passages = not cited or _pattern("sentences", "subject_at_end").search(marked.rpartition(_MARK)[0])
+            rules = (_declines_plainly(clause, codes, code, kinds=("passages", "main")) for clause in main)
+            return next(filter(None, rules), None) if about_passages else None
     whole = plain
     opening = _pattern("sentences", "opening")
     for _ in range(2):
         plain = plain[opened.end() :] if (opened := opening.match(plain)) else plain
-    declining = next((one for one in codes if _pattern("passages", one).match(plain)), None)
-    asserts = any(_pattern(kind, one).search(plain) for one in codes for kind in ("goes_on", "contrast")) or (
-        _pattern("sentences", "though").match(plain) is not None and not _NOTS.search(plain)
-    )
     about_cited = not cited or _cites_the_subject(marked) or _pattern("cited", "en").match(whole) is not None
-    if declining is not None and not asserts and about_cited:
+    return _declines_plainly(plain, codes, code, cited=cited) if about_cited else None
+
+
+def _main_clauses(plain: str, code: str) -> Sequence[str] | None:
+    """What may be the main clause behind "While ...,"; empty where what is granted states more than what there is.
+
+    None for a sentence that grants nothing.
+    """
+    if code not in _data()["concession"] or (granted := _pattern("concession", code).match(plain)) is None:
+        return None
+    commas = [match.end() for match in re.finditer(", ?", plain)][:MOST_COMMAS]
+    of_passages = _pattern("granted", code)
+    return [plain[end:] for end in commas if of_passages.search(plain, granted.end(), end)]
+
+
+def _declines_plainly(
+    plain: str, codes: Sequence[str], code: str, *, kinds: Sequence[str] = ("passages",), cited: bool = False
+) -> str | None:
+    """The rule by which a sentence without concession, or a main clause, declines."""
+    declining = next((one for one in codes for kind in kinds if _pattern(kind, one).match(plain)), None)
+    asserts = any(_pattern(kind, one).search(plain) for one in codes for kind in ("goes_on", "contrast"))
+    if declining is not None and not asserts:
         return f"passages:{declining}"
     return None if cited else _by_the_matcher(plain, code, declining is not None)
 
@@ -84,18 +119,6 @@ def _by_the_matcher(plain: str, code: str, passages_named: bool) -> str | None:
     if refused.rule in _data()["confirmed"] and not _pattern("confirmed", refused.rule).search(plain):
         return None
     return refused.rule
-
-
-def _marked(sentence: str) -> tuple[str, bool]:
-    """The sentence with a mark in the place of each citation in brackets, and whether it has any."""
-    known = [str(number) for number in range(100)]
-    cited = [marker for marker in markers(sentence, known) if not marker.inline]
-    out, at = [], 0
-    for marker in cited:
-        if marker.start >= at:
-            out.append(sentence[at : marker.start] + _MARK)
-            at = marker.end
-    return "".join([*out, sentence[at:]]), bool(cited)
 
 
 def _cites_the_subject(marked: str) -> bool:
@@ -116,7 +139,7 @@ def _data() -> dict[str, Any]:
 def _pattern(kind: str, name: str) -> re.Pattern[str]:
     given = _data()[kind][name]
     text = given if isinstance(given, str) else "|".join(f"(?:{one})" for one in given)
-    for _ in range(3):  # parts stand in parts
+    for _ in range(6):  # parts stand in parts
         for part, pattern in _data()["parts"].items():
             text = text.replace(f"<{part}>", pattern)
     return re.compile(text, re.IGNORECASE)

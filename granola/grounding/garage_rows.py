@@ -88,7 +88,7 @@ def garage_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> Grou
         cited=None
         if data.get("evidence_cited") is None
         else tuple(passage.id for passage, mark in zip(passages, cited, strict=True) if is_cited(mark, unknown)),
-        deflection=deflects(answer) is not None,
+        deflection=deflects(answer, [passage.id for passage in passages]) is not None,
         tags={**_tags(data), **({} if (word := validation(data, unknown)) is None else {"answer_validate": word})},
     )
 

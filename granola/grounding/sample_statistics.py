@@ -39,7 +39,8 @@ class GroundedStatistics:
         self.passages += len(sample.passages)
         self.deflections += sample.deflection
         self.cited += len(sample.cited or ())
-        self.deflecting += bool(sample.reference.strip()) and deflects(sample.reference) is not None
+        ids = [passage.id for passage in sample.passages]
+        self.deflecting += bool(sample.reference.strip()) and deflects(sample.reference, ids) is not None
         if sample.reference.strip() and not sample.deflection:
             self.references += 1
             self.words += len(sample.reference.split())

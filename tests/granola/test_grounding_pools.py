@@ -123,7 +123,10 @@ def test_an_answer_that_is_cut_is_not_said_to_be_factual() -> None:
         ("No issues", "no issues"), ("minor issues.", "minor issues"), ("**Major Issue(s)**", "major issues"),
         ("Verdict: Minor Issue", "minor issues"), ("No Issue(s)", "no issues"), ("No major issues.", None),
         ("There are no major issues", None), ("Not major issues", None), ("no issues or minor issues", None),
-        ("", None),
+        ("", None), ("There are no issues except a major one", None), ("No major or minor issues", None),
+        ("almost no issues", None), ("No issues, but the date is missing", None), ("No issues? No.", None),
+        ("No issues, though it is not complete", None), ("No issues. The answer agrees with it.", "no issues"),
+        ("Major issues: it does not answer.", "major issues"), ("Minor issues: no date is given.", "minor issues"),
     ],
 )  # fmt: skip
 def test_grades_are_read_or_refused(reply: str, grade: str | None) -> None:
@@ -161,6 +164,35 @@ def test_verdicts_are_read_in_the_forms_that_models_write(reply: str) -> None:
 def test_verdicts_that_can_be_taken_in_two_ways_are_refused(reply: str) -> None:
     with pytest.raises(ReplyError):
         read_verdicts(reply, 2)
+
+
+VERDICTS: dict[str, SentenceVerdict | None] = {
+    "supported by passage 2": SUP, "supported (passages 1 and 2)": SUP, "supported: passage 2 supports it": SUP,
+    "unsupported: no passage supports it": UNS, "unsupported (not mentioned in the passages)": UNS,
+    "Not supported.": UNS, "unsupported, as it is not supported anywhere": UNS,
+    "contradictory: passage 2 says 1998, not 1999": CON, "Contradicted by passage 3": CON,
+    "none (a greeting)": NONE, "none - it states nothing": NONE, "no need of attribution": NONE, "none needed.": NONE,
+    # In doubt.
+    "None of the passages supports this claim.": None, "none, as no passage says so": None,
+    "no need to check: unsupported": None, "none: unsupported": None,
+    "supported in part; the date is unsupported": None, "supported partially": None, "supported, partly": None,
+    "supported - not": None, "supported, but passage 2 contradicts it": None, "supported?": None,
+    "supported, except the date": None, "supported: no passage says otherwise": None, "supported/unsupported": None,
+    "supported, the date is contradicted": None, "supported | none": None, "supported: only the year": None,
+    "supported by a passage that isn't relevant": None, "partially supported": None, "mostly supported": None,
+    "unsupported - not": None, "unsupported, but the year is supported": None, "unsupported or contradictory": None,
+    "unsupported? supported": None, "contradictory, or unsupported": None, "contradictory in part": None,
+    "not contradictory": None, "contradictory: no": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", VERDICTS)
+def test_a_verdict_counts_where_the_line_takes_nothing_back(words: str) -> None:
+    if (verdict := VERDICTS[words]) is not None:
+        assert read_verdicts(f"1: {words}\n2: supported", 2) == (verdict, SUP)
+    else:
+        with pytest.raises(ReplyError):
+            read_verdicts(f"1: {words}\n2: supported", 2)
 
 
 def test_deflections_of_judges() -> None:
