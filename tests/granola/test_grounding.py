@@ -393,7 +393,7 @@ def test_entailment_and_words_judge_too() -> None:
     assert three.against_all == (UNS,)
 
 
-def test_the_commands(tmp_path: Path) -> None:
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from tests.chat_server import serving
 
     questions = tmp_path / "questions.jsonl"
@@ -426,8 +426,16 @@ def test_the_commands(tmp_path: Path) -> None:
     assert found.reports["own"]["uF"].value == 1.0
     assert math.isnan(found.reports["own"]["E"].value)  # nobody judged
     assert {by: {name: one.n for name, one in own.items()} for by, own in found.slices["own"].items()} == {
-        "popularity": {"head": 2, "tail": 1}, "relevant_share": {"0.33-0.67": 2, "0.67-1.00": 1},
+        "popularity": {"head": 2, "tail": 1}, "relevant_share_strict": {"0.33-0.67": 2, "0.67-1.00": 1},
     }  # fmt: skip
+    first = GroundingJudgeRun(
+        questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "first.jsonl"), limit=2
+    ).run()
+    assert (first.counts, first.failed) == ({"judged": 2}, False)  # the row that is no answer stands behind
+    lines = (tmp_path / "j.jsonl").read_bytes().splitlines()
+    assert (tmp_path / "first.jsonl").read_bytes().splitlines() == lines[:2]
+    assert orjson.loads((tmp_path / "first.jsonl.run.json").read_bytes())["arguments"]["limit"] == 2
+    assert "--limit: answers behind the first 2 answers of" in capsys.readouterr().err
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"sentences": "chat"}, "--sentences chat asks --model"), ({"sentences": "entailment"}, "go together"),
         ({"ask_deflection": True}, "--ask-deflection asks"),
@@ -439,3 +447,24 @@ def test_the_commands(tmp_path: Path) -> None:
             ).run()
     with pytest.raises(UsageError, match="--of is 'X'"):
         GroundingScoreRun(judged=(tmp_path / "j.jsonl",), sliced="X").run()
+
+
+def test_after_a_trial_with_a_limit_only_the_others_are_asked(tmp_path: Path) -> None:
+    from tests.chat_server import serving
+
+    ids = ("a", "b", "c")
+    questions, answers, out = (tmp_path / name for name in ("questions.jsonl", "answers.jsonl", "judged.jsonl"))
+    asked = [{"id": key, "question": f"Who is {key}?", "reference": "Lee.", "passages": ["Lee."]} for key in ids]
+    questions.write_bytes(b"\n".join(map(orjson.dumps, asked)))
+    answers.write_bytes(b"\n".join(orjson.dumps({"id": key, "answer": f"{key} is Lee."}) for key in ids))
+    log = tmp_path / "asked.txt"
+    calls = []
+    with serving(log=str(log)) as (address, _):
+        for limit in (2, 3, None):
+            GroundingJudgeRun(
+                questions=questions, given=answers, out=str(out), model=f"openai:{address}#m", limit=limit, force=True
+            ).run()
+            calls.append(len(log.read_text().splitlines()))
+    assert len(out.read_text().splitlines()) == 3
+    assert calls[0] / 2 == calls[1] / 3
+    assert calls[1] == calls[2]
