@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from granola.report.figure_style import STYLE, WIDTH, look, plain
+from granola.report.figure_style import STYLE, WIDTH, look, plain, share
 from granola.report.figures import check_drawing
 
 
@@ -22,8 +22,7 @@ def agreement_figure(agreement: Mapping[str, Any]) -> bytes:
         for at, point in enumerate(agreement["points"]):
             axes.plot(point["human"], point["automatic"], linestyle="", label=plain(point["evaluator"]), **look(at))
         axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, 1)
+        share(axes, x=True, y=True)
         axes.set_xlabel("micro-F1 by human labels")
         axes.set_ylabel("micro-F1 by automatic labels")
         axes.legend()

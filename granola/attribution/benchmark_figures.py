@@ -36,6 +36,7 @@ def _lengths(figure: Any, statistics: Mapping[str, Any]) -> None:
         axes.bar(places, [n / total for n in counts.values()], width, label=plain(name), color=COLOURS[at + 1])
     axes.set_xlabel("words of all citations of a sample")
     axes.set_ylabel("share of samples")
+    axes.set_ylim(0, min(1.0, axes.get_ylim()[1]))
     axes.legend()
 
 
@@ -48,4 +49,5 @@ def _domains(figure: Any, statistics: Mapping[str, Any]) -> None:
     figure.set_figheight(1.0 + 0.22 * len(shown))
     axes.barh([short(name) for name in shown], [total[name] / whole for name in shown], color=COLOURS[1])
     axes.set_xlabel("share of questions, by the class of the entity asked about")
+    axes.set_xlim(0, min(1.0, axes.get_xlim()[1]))
     axes.grid(False, axis="y")

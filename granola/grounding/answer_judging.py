@@ -270,11 +270,11 @@ def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ..
 
 
 def _tags(sample: GroundedSample) -> dict[str, str]:
-    share = sample.relevant_share(Relevance.STRICT)
+    shares = {reading.share_tag: sample.relevant_share(reading) for reading in Relevance}
     providers = sorted({passage.provider for passage in sample.passages if passage.provider})
     return {
         **sample.tags,
-        **({"relevant_share": repr(share)} if share is not None else {}),
+        **{tag: repr(share) for tag, share in shares.items() if share is not None},
         **({"providers": ", ".join(providers)[:200]} if providers else {}),
         **({"source": sample.source} if sample.source is not None else {}),
     }

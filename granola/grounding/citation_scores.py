@@ -55,13 +55,14 @@ def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES,
     """`pooled_precision`, `pooled_recall`, `pooled_f1`; `mean_precision`, `mean_recall`, `f1_of_means`; `mean_f1`.
 
     An answer that cites nothing has no precision, one that should cite nothing no recall: they leave those means, and
-    stay in the pooled ones.
+    stay in the pooled ones. `f1_of_means` is 0 where no citation is right. A score that no answer has is NaN, n 0.
     """
     import numpy as np
 
     def score(statistic: object, n: int | None = None) -> Estimate:
         value, interval = estimated(counts, statistic, times=times, seed=seed)  # type: ignore[arg-type]
-        return Estimate(value=value, interval=interval, n=len(counts) if n is None else n)
+        answers = len(counts) if n is None else n
+        return Estimate(value=value, interval=interval, n=0 if math.isnan(value) else answers)
 
     def having(name: str) -> int:
         return sum(not math.isnan(getattr(one, name)) for one in counts)
@@ -84,8 +85,8 @@ def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES,
         return of
 
     def of_means(kinds: Sequence[CitationCounts], numbers: object) -> object:
-        first, second = (mean(name)(kinds, numbers) for name in ("precision", "recall"))  # type: ignore[operator]
-        return divided(2 * first * second, first + second)
+        precisions, recalls = (mean(name)(kinds, numbers) for name in ("precision", "recall"))  # type: ignore[operator]
+        return np.array([harmonic(*means) for means in zip(precisions, recalls, strict=True)])
 
     return {
         "pooled_precision": score(pooled("right", ("cited",))),

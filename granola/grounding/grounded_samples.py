@@ -8,6 +8,7 @@ from enum import StrEnum
 
 STRICT_LABELS = frozenset({"ANSWER-THE-QUESTION", "RELATED-INFORMATION"})
 WIDE_LABELS = frozenset({*STRICT_LABELS, "OUTDATED", "UNKNOWN"})
+RELEVANT_SHARE = "relevant_share"
 
 
 class Relevance(StrEnum):
@@ -18,6 +19,11 @@ class Relevance(StrEnum):
 
     STRICT = "strict"
     WIDE = "wide"
+
+    @property
+    def share_tag(self) -> str:
+        """The tag of judged answers that has the share of passages that are relevant in this reading."""
+        return f"{RELEVANT_SHARE}_{self}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from granola.report.figure_style import STYLE, WIDTH, legend, look, plain, short
+from granola.report.figure_style import STYLE, WIDTH, legend, look, plain, share, short
 from granola.report.figures import check_drawing
 from granola.scoring.aggregation import Estimate
 
@@ -58,7 +58,7 @@ def slice_figure(slices: Slices, *, score: str, by: str) -> bytes:
             )  # fmt: skip
         axes.set_yticks(range(len(names)), [_named(name, slices) for name in names])
         axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set_xlim(-0.02, 1.02)
+        share(axes, x=True)
         axes.set_xlabel(score + (f"\n{_omitted(left_out)}" if left_out else ""))
         axes.set_ylabel(plain(by.replace("_", " ")))
         if len(slices) > 1:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, StrictBool, ValidationError, field_valida
 
 from granola.errors import SampleError
 from granola.grounding.citation_scores import CitationCounts
-from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
 from granola.grounding.ladder_levels import LadderStanding
 
 CUT = "sentences cut"  # in `unjudged`: the answer is longer than what was judged of it
@@ -187,11 +187,14 @@ class _ItemLine(BaseModel):
 
     @field_validator("tags")
     @classmethod
-    def _share(cls, value: dict[str, str]) -> dict[str, str]:
-        share = value.get("relevant_share")
-        if share is not None and re.fullmatch(r"0(?:\.\d{1,20})?|1(?:\.0{1,9})?", share) is None:
-            raise ValueError(f"relevant_share is {share[:40]!r}; expected a share from 0 to 1")
-        return value
+    def _shares(cls, value: dict[str, str]) -> dict[str, str]:
+        # Files from before both readings were kept have the strict one under a name without a reading.
+        tags = {Relevance.STRICT.share_tag if tag == RELEVANT_SHARE else tag: word for tag, word in value.items()}
+        for tag in (reading.share_tag for reading in Relevance):
+            share = tags.get(tag)
+            if share is not None and re.fullmatch(r"0(?:\.\d{1,20})?|1(?:\.0{1,9})?", share) is None:
+                raise ValueError(f"{tag} is {share[:40]!r}; expected a share from 0 to 1")
+        return tags
 
     @field_validator("ladder")
     @classmethod

@@ -92,6 +92,11 @@ def worths() -> dict[str, Worth]:
     return scores
 
 
+def reading_of(score: str) -> Relevance | None:
+    """Which passages a score of `worths` takes as relevant; None for one that asks of all passages, or of none."""
+    return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
+
+
 def both(first: bool | None, second: bool | None) -> bool | None:
     """And; None where one is unknown, also where the other is False: to count those alone would lower the score."""
     return None if first is None or second is None else first and second

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from granola.knowledge.knowledge_summary import mean_estimate, slices
-from granola.report.figure_style import STYLE, WIDTH, legend, look, plain
+from granola.report.figure_style import STYLE, WIDTH, legend, look, plain, share
 from granola.report.figures import check_drawing
 from granola.scoring.aggregation import Estimate
 
@@ -102,6 +102,8 @@ def drawn_figures(lines: Mapping[str, Mapping[str, Line]]) -> dict[str, bytes]:
             axes.set_ylabel(_AXES[name][1])
             if name == "size":
                 axes.set_xscale("log")
+            else:  # of the scores by size, raw helpfulness is no share
+                share(axes, y=True, shown=None)
             if len(by_label) > 1:
                 legend(figure)
             out = io.StringIO()

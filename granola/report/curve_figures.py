@@ -58,7 +58,8 @@ def _mark_lambda(axes: Axes, study: Study) -> None:
         f"here {study.lambda_:g}", (study.lambda_, 1.0), xytext=(3, 3), textcoords="offset points", fontsize=8
     )
     axes.set_xlabel("lambda")
-    axes.set_ylim(-0.02, 1.1)
+    share(axes, y=True)
+    axes.set_ylim(top=1.1)  # room for the word
 
 
 def f1(study: Study, figure: Figure) -> bool:
@@ -114,7 +115,7 @@ def _draw_f1(
         c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
         clip_on=False, zorder=3,
     )  # fmt: skip
-    axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
+    share(axes, x=True, y=True, margin=0.06)
     return drawn
 
 
@@ -150,6 +151,6 @@ def taus(study: Study, figure: Figure) -> bool:
     axes.plot([], [], ":", color="#777777", label="standard")
     axes.set_xlabel("threshold of token-F1 (what exceeds it matches)")
     axes.set_ylabel("selective accuracy")
-    share(axes, y=True)
+    share(axes, x=True, y=True)
     legend(figure)
     return True

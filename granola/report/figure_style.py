@@ -17,6 +17,8 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", "h")  # with the colours, 63 sy
 DASHES = ("-", "--", "-.", ":")
 LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
 SHOWN_RELATIONS = 24
+_NARROWEST = 0.1  # of a share's axis: less would draw small differences large
+_SAME = 1e-9  # ticks are as near to the ends as binary fractions let them
 SHOWN_SYSTEMS = 4  # in panels of their own
 # The colours of figures in a dark page, by those of a light one.
 DARK = {
@@ -59,12 +61,30 @@ def legend(figure: Figure) -> None:
     figure.legend(loc="outside upper center", ncols=columns, columnspacing=1.2)
 
 
-def share(axes: Axes, *, x: bool = False, y: bool = False) -> None:
-    """Axes that a share is on reach from 0 to 1."""
-    if x:
-        axes.set_xlim(-0.02, 1.02)
-    if y:
-        axes.set_ylim(-0.02, 1.02)
+def share(
+    axes: Axes,
+    *,
+    x: bool = False,
+    y: bool = False,
+    shown: tuple[float, float] | None = (0.0, 1.0),
+    margin: float = 0.02,
+) -> None:
+    """Let the axes that a share is on, once all is drawn, show values from 0 to 1 alone, and marks at the ends whole.
+
+    They reach over `shown`, None for what is drawn, and by `margin` of it beyond both ends, where no tick stands.
+    """
+    for axis, limit, asked in ((axes.xaxis, axes.set_xlim, x), (axes.yaxis, axes.set_ylim, y)):
+        if not asked:
+            continue
+        low, high = shown or axis.get_view_interval()
+        low, high = max(0.0, low), min(1.0, high)
+        low = min(low, max(0.0, high - _NARROWEST))
+        high = max(high, min(1.0, low + _NARROWEST))
+        limit(low - margin * (high - low), high + margin * (high - low))
+        axis.set_ticks([tick for tick in axis.get_majorticklocs() if low - _SAME <= tick <= high + _SAME])
+    for line in axes.lines:
+        if line.get_marker() not in (None, "", "None"):
+            line.set_clip_on(False)
 
 
 def short(text: str) -> str:

@@ -32,7 +32,7 @@ def draw_curves(curves: Mapping[str, Sequence[Point]], *, chosen: Point | None =
                 label="chosen",
             )  # fmt: skip
         share(axes, x=True)
-        axes.set_ylim(top=1.02)
+        share(axes, y=True, shown=None)
         axes.set_xlabel("coverage: share of the questions answered")
         axes.set_ylabel("share right of the answered")
         legend(figure)

@@ -67,8 +67,7 @@ def _gap_lines(axes: Axes, low: float = 0.0, high: float = 1.0) -> None:
                 f"+{points}", (edge, edge + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=8,
                 ha="left", color=colour,
             )  # fmt: skip
-    margin = 0.02 * (high - low)
-    axes.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
+    share(axes, x=True, y=True, shown=(low, high))
     axes.set_aspect("equal")
     axes.set_xlabel("selective standard accuracy")
     axes.set_ylabel("selective GRANOLA accuracy")
@@ -154,6 +153,7 @@ def tradeoff(study: Study, figure: Figure) -> bool:
     axes.set_xlabel("informativeness")
     axes.set_ylabel("selective GRANOLA accuracy")
     axes.margins(0.15)
+    share(axes, x=True, y=True, shown=None)
     legend(figure)
     return True
 

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
+from granola.attribution.agreement_figure import agreement_figure
+from granola.decoding.calibrating import Point
+from granola.grounding.grounding_figures import slice_figure
+from granola.knowledge.knowledge_figures import drawn_figures
 from granola.matching import matcher
-from granola.report.curve_figures import f1, weights
+from granola.report.curve_figures import f1, lambdas, taus, weights
+from granola.report.risk_figure import draw_curves
 from granola.report.score_figures import gap, popularity, relations, tradeoff
 from granola.report.study import Study
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import Interval
 from granola.scoring.grouping import by_bins, grouped
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import score
 from granola.scoring.tiered_file import read_tiered_file
 from tests.granola.test_compare_cli import systems
 from tests.granola.test_paper_figures import SYSTEMS, asked
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["systems"]
 matplotlib_figure = pytest.importorskip("matplotlib.figure", reason="figures need matplotlib")
@@ -195,3 +208,71 @@ def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> N
     marks = {tuple(map(float, place)) for place in figure.axes[0].collections[0].get_offsets()}
     assert marks == {(0.0, 0.67), (0.67, 0.67), (0.0, 0.0)}  # 2/3 each, rounded
     assert figure.axes[0].get_ylabel() == "F1, matched tier"
+
+
+def at(study: Study, value: float) -> Study:
+    """The study as if every system scored `value` in all, without a doubt."""
+    sure = {"value": value, "interval": Interval(low=value, high=value)}
+    reports = [
+        replace(
+            report,
+            overall=replace(
+                report.overall, estimates={k: replace(one, **sure) for k, one in report.overall.estimates.items()}
+            ),
+            relations={
+                name: replace(group, estimates={k: replace(one, **sure) for k, one in group.estimates.items()})
+                for name, group in report.relations.items()
+            },
+        )
+        for report in study.reports
+    ]
+    return replace(study, reports=reports)
+
+
+def by_first_bins(study: Study, figure: Figure) -> bool:
+    return popularity(study, figure, next(iter(study.popularity)))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.97, 1.0])
+@pytest.mark.parametrize(
+    ("draw", "across"),
+    [(gap, True), (tradeoff, True), (relations, True), (taus, True), (f1, True), (by_first_bins, False),
+     (weights, False), (lambdas, False)],
+)  # fmt: skip
+def test_axes_of_shares_tick_from_0_to_1_and_marks_at_their_ends_are_whole(
+    draw: Callable[[Study, Figure], bool], across: bool, value: float, study: Study
+) -> None:
+    figure = matplotlib_figure.Figure()
+    assert draw(at(study, value), figure)
+    for axes in figure.axes:
+        for axis in (axes.yaxis, axes.xaxis) if across else (axes.yaxis,):
+            low, high = axis.get_view_interval()
+            ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+            assert len(ticks) > 1 or axes.get_label() == "<colorbar>"
+            assert all(-1e-6 <= tick <= 1 + 1e-6 for tick in ticks), (draw, ticks)
+        for line in axes.lines:
+            if line.get_marker() != "None":
+                assert not line.get_clip_on()
+                assert all(axes.get_ylim()[0] <= y <= axes.get_ylim()[1] for y in line.get_ydata())
+
+
+def ticks_of(svg: str | bytes) -> set[float]:
+    """The numbers that a figure has beside its axes; matplotlib writes each text as a comment."""
+    text = svg if isinstance(svg, str) else svg.decode()
+    return {float(number.replace("−", "-")) for number in re.findall(r"<!-- (−?\d+(?:\.\d+)?) -->", text)}
+
+
+def test_figures_of_shares_elsewhere_tick_from_0_to_1() -> None:
+    whole = Estimate(value=1.0, interval=Interval(low=0.9, high=1.0), n=9)
+    lines = {"a": [(10.0, whole), (20.0, whole)]}
+    points = [Point(coverage=t, precision=1.0, bits=1.0, at=t) for t in (0.5, 1.0)]
+    drawn = {
+        "slices": slice_figure({"a": {"web": whole}}, score="RAF strict", by="source"),
+        "agreement": agreement_figure({"points": [{"evaluator": "e", "human": 1.0, "automatic": 1.0}]}),
+        "curves": draw_curves({"a": points}),
+    }
+    for name, svg in drawn.items():
+        assert 1.0 in ticks_of(svg), name
+        assert all(0 <= tick <= 1 for tick in ticks_of(svg)), (name, ticks_of(svg))
+    by_pieces = ticks_of(drawn_figures({"pieces": lines})["pieces.svg"])
+    assert max(tick for tick in by_pieces if tick < 10) == 1.0

@@ -28,12 +28,13 @@ from granola.grounding.grounding_scores import (
     Unjudged,
     both,
     grounding_report,
-    share_value,
     value,
     worths,
 )
 from granola.grounding.sentence_judges import ChatSentences, EntailmentSentences, WordSentences
 from granola.runs import GroundingAnswerRun, GroundingJudgeRun, GroundingScoreRun
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import Interval
 from granola.text_models import Entailment
 from tests.abstraction.scripted_model import Scripted
 from tests.granola.test_attribution_evaluators import Table
@@ -202,10 +203,18 @@ TABLE_3 = {
 
 @pytest.mark.parametrize("model", TABLE_3)
 def test_the_papers_deflection_figures_are_whole_numbers_of_questions(model: str) -> None:
-    for printed, n in zip(TABLE_3[model], (427, 1_939), strict=True):
-        found = share_value([1.0] * round(printed / 100 * n) + [0.0] * (n - round(printed / 100 * n)))
-        assert round(100 * found.value, 1) == printed
-        assert found.n == n
+    """2,366 judged answers: the report divides by 427 and 1,939, each score by the questions that it is of."""
+    items = []
+    for expected, n, printed in zip((True, False), (427, 1_939), TABLE_3[model], strict=True):
+        declined = round(printed / 100 * n)
+        items += [
+            item(id=f"{expected} {at}", expected_deflection=expected, deflects="rule" if at < declined else "")
+            for at in range(n)
+        ]
+    report = grounding_report(items, GroundingSettings(times=10))
+    shares = (report["deflection TP"], report["deflection FP"])
+    assert tuple(round(100 * share.value, 1) for share in shares) == TABLE_3[model]
+    assert tuple(share.n for share in shares) == (427, 1_939)
 
 
 TABLE_4 = {
@@ -216,9 +225,46 @@ TABLE_4 = {
 }  # fmt: skip
 
 
-def test_ten_of_the_papers_eleven_f1_are_harmonic_means() -> None:
-    right = [round(harmonic(p, r), 1) == f1 for p, r, f1 in TABLE_4.values()]
-    assert sum(right) == 10
+def answers_with(precision: float, recall: float) -> list[CitationCounts]:
+    """1,000 answers with these means, in per cent with one decimal: some right, some half right, the rest wrong."""
+    low, high = sorted((round(10 * precision), round(10 * recall)))
+    half_right = CitationCounts(1, 2, 1) if precision < recall else CitationCounts(1, 1, 2)
+    return (
+        [CitationCounts(1, 1, 1)] * (2 * low - high)
+        + [half_right] * (2 * (high - low))
+        + [CitationCounts(0, 1, 1)] * (1_000 - high)
+    )
+
+
+def test_ten_of_the_papers_eleven_f1_are_harmonic_means_of_mean_p_and_mean_r() -> None:
+    right: Counter[str] = Counter()
+    for precision, recall, f1 in TABLE_4.values():
+        scores = citation_scores(answers_with(precision, recall), times=10)
+        assert round(100 * scores["mean_precision"].value, 1) == precision
+        assert round(100 * scores["mean_recall"].value, 1) == recall
+        right += Counter(name for name, score in scores.items() if round(100 * score.value, 1) == f1)
+    assert right["f1_of_means"] == 10
+    assert right["mean_f1"] < 10
+
+
+def test_citations_that_are_all_wrong_score_nothing() -> None:
+    """P = R = 0: their harmonic mean is 0, in the score and in every resample without a right citation."""
+    wrong, right = CitationCounts(0, 1, 1), CitationCounts(1, 1, 1)
+    assert citation_scores([wrong, wrong], times=20)["f1_of_means"] == Estimate(
+        value=0.0, interval=Interval(low=0.0, high=0.0), n=2
+    )
+    # Of four draws none is the right one with probability (3/4)^4 = 0.32.
+    for name, score in citation_scores([wrong, wrong, wrong, right], times=1_000).items():
+        assert (score.value, score.interval.low, score.n) == (0.25, 0.0, 4), name
+
+
+def test_a_score_that_no_answer_has_is_of_none() -> None:
+    """Where nothing is cited there is a recall, but no precision."""
+    scores = citation_scores([CitationCounts(0, 0, 2)] * 3, times=20)
+    assert (scores["pooled_recall"].value, scores["pooled_recall"].n) == (0.0, 3)
+    for name in ("pooled_precision", "mean_precision", "f1_of_means"):
+        assert math.isnan(scores[name].value), name
+        assert scores[name].n == 0, name
 
 
 TABLE_2 = {
@@ -347,7 +393,7 @@ def test_entailment_and_words_judge_too() -> None:
     assert three.against_all == (UNS,)
 
 
-def test_the_commands(tmp_path: Path) -> None:
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from tests.chat_server import serving
 
     questions = tmp_path / "questions.jsonl"
@@ -380,8 +426,16 @@ def test_the_commands(tmp_path: Path) -> None:
     assert found.reports["own"]["uF"].value == 1.0
     assert math.isnan(found.reports["own"]["E"].value)  # nobody judged
     assert {by: {name: one.n for name, one in own.items()} for by, own in found.slices["own"].items()} == {
-        "popularity": {"head": 2, "tail": 1}, "relevant_share": {"0.33-0.67": 2, "0.67-1.00": 1},
+        "popularity": {"head": 2, "tail": 1}, "relevant_share_strict": {"0.33-0.67": 2, "0.67-1.00": 1},
     }  # fmt: skip
+    first = GroundingJudgeRun(
+        questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "first.jsonl"), limit=2
+    ).run()
+    assert (first.counts, first.failed) == ({"judged": 2}, False)  # the row that is no answer stands behind
+    lines = (tmp_path / "j.jsonl").read_bytes().splitlines()
+    assert (tmp_path / "first.jsonl").read_bytes().splitlines() == lines[:2]
+    assert orjson.loads((tmp_path / "first.jsonl.run.json").read_bytes())["arguments"]["limit"] == 2
+    assert "--limit: answers behind the first 2 answers of" in capsys.readouterr().err
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"sentences": "chat"}, "--sentences chat asks --model"), ({"sentences": "entailment"}, "go together"),
         ({"ask_deflection": True}, "--ask-deflection asks"),
@@ -393,3 +447,24 @@ def test_the_commands(tmp_path: Path) -> None:
             ).run()
     with pytest.raises(UsageError, match="--of is 'X'"):
         GroundingScoreRun(judged=(tmp_path / "j.jsonl",), sliced="X").run()
+
+
+def test_after_a_trial_with_a_limit_only_the_others_are_asked(tmp_path: Path) -> None:
+    from tests.chat_server import serving
+
+    ids = ("a", "b", "c")
+    questions, answers, out = (tmp_path / name for name in ("questions.jsonl", "answers.jsonl", "judged.jsonl"))
+    asked = [{"id": key, "question": f"Who is {key}?", "reference": "Lee.", "passages": ["Lee."]} for key in ids]
+    questions.write_bytes(b"\n".join(map(orjson.dumps, asked)))
+    answers.write_bytes(b"\n".join(orjson.dumps({"id": key, "answer": f"{key} is Lee."}) for key in ids))
+    log = tmp_path / "asked.txt"
+    calls = []
+    with serving(log=str(log)) as (address, _):
+        for limit in (2, 3, None):
+            GroundingJudgeRun(
+                questions=questions, given=answers, out=str(out), model=f"openai:{address}#m", limit=limit, force=True
+            ).run()
+            calls.append(len(log.read_text().splitlines()))
+    assert len(out.read_text().splitlines()) == 3
+    assert calls[0] / 2 == calls[1] / 3
+    assert calls[1] == calls[2]

@@ -220,7 +220,8 @@ def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"tags": {"relevant_share": "abc"}}, {"id": ["a"]}, {"id": None},
+        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"tags": {"relevant_share_wide": "abc"}},
+        {"id": ["a"]}, {"id": None},
         {"citations": ["a", "b", "c"]}, {"citations": [None, 1, 1]}, {"citations": [-1, 0, 0]},
         {"citations": [5, 1, 1]},
         {"citations_by_relevance": None}, {"ladder": {"levels": 2, "stated": "x", "passages": {}, "supported": {}}},
@@ -257,7 +258,43 @@ def test_a_limit_belongs_to_the_band_below(relevant: int, passages: int, band: s
     )  # fmt: skip
     (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
     kept = GroundingItem.from_json(orjson.loads(orjson.dumps(one.to_json())))
-    assert slice_of("relevant_share", THIRDS)(kept) == band
+    assert slice_of("relevant_share_strict", THIRDS)(kept) == band
+
+
+@pytest.mark.parametrize(
+    ("score", "by", "tag", "band"),
+    [
+        ("RAF strict", "relevant_share", "relevant_share_strict", "0.00-0.33"),
+        ("uRAF wide", "relevant_share", "relevant_share_wide", "0.33-0.67"),
+        ("uF", "relevant_share", "relevant_share_strict", "0.00-0.33"),
+        ("RAF strict", "relevant_share_wide", "relevant_share_wide", "0.33-0.67"),
+        ("RAF wide", "relevant_share_strict", "relevant_share_strict", "0.00-0.33"),
+    ],
+)
+def test_bands_are_of_a_reading_that_is_named(score: str, by: str, tag: str, band: str, tmp_path: Path) -> None:
+    """Of three passages one answers and one is outdated: a third is relevant in the strict reading, two in the wide."""
+    labels = ("ANSWER-THE-QUESTION", "OUTDATED", "IRRELEVANT")
+    sample = GroundedSample(
+        id="a", question="q",
+        passages=tuple(
+            GroundingPassage(id=label, text="It opened.", relevant=label != "IRRELEVANT", label=label)
+            for label in labels
+        ),
+    )  # fmt: skip
+    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
+    path = write(tmp_path / "j.jsonl", [replace(one, eligibility=AnswerVerdict.NO_ISSUES).to_json()])
+    scored = GroundingScoreRun(judged=(path,), by=(by,), sliced=score, resamples=20).run()
+    assert {name: list(slices) for name, slices in scored.slices["j"].items()} == {tag: [band]}
+    assert f"|bands of {tag}:0.333333,0.666667|judge:" in scored.signature
+    drawn = GroundingDrawRun(judged=(path,), out=tmp_path / "figures", by=(by,), sliced=score, resamples=20).run()
+    assert [file.name for file in drawn.files] == [f"{tag}.svg", "figures.csv"]
+    assert f"|bands of {tag}:" in drawn.signature
+    assert "bands of" not in GroundingScoreRun(judged=(path,), sliced=score, resamples=20).run().signature
+
+
+def test_shares_without_a_reading_are_strict_ones() -> None:
+    line = {**item(tags={"popularity": "tail"}).to_json(), "tags": {"relevant_share": "0.5", "popularity": "tail"}}
+    assert GroundingItem.from_json(line).tags == {"relevant_share_strict": "0.5", "popularity": "tail"}
 
 
 def test_what_systems_do_shows_in_the_scores(judged: dict[str, list[GroundingItem]]) -> None:
@@ -553,7 +590,7 @@ def test_the_commands(
     noise = write(tmp_path / "noise.jsonl", [one.to_json() for one in judged["noise"]])
     drawn = GroundingDrawRun(judged=(first, noise), out=tmp_path / "figures", sliced="uF", resamples=20).run()
     assert [path.name for path in drawn.files] == [
-        "time_sensitivity.svg", "source.svg", "relevant_share.svg", "popularity.svg", "figures.csv",
+        "time_sensitivity.svg", "source.svg", "relevant_share_strict.svg", "popularity.svg", "figures.csv",
     ]  # fmt: skip
     for path in drawn.files[:-1]:
         assert ElementTree.parse(path).getroot().tag.endswith("svg")

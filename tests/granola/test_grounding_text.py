@@ -318,6 +318,44 @@ SENTENCES: dict[str, list[str]] = {
     "---": [],
     "No full stop": ["No full stop"],
     "日本語です。次の文です。": ["日本語です。", "次の文です。"],
+    # No blank behind the stop.
+    "We use ASP.NET Core. It runs.": ["We use ASP.NET Core.", "It runs."],
+    "The .NET framework runs. So do others.": ["The .NET framework runs.", "So do others."],
+    "Ask Yahoo!Answers for it. It helps.": ["Ask Yahoo!Answers for it.", "It helps."],
+    "It opened.[1]It closed.[2]": ["It opened.[1]", "It closed.[2]"],
+    "是吗?是的!": ["是吗?", "是的!"],
+    # A small letter behind a word that is short, or has no vowel; not where sentences begin with small letters.
+    "Go 3 km. north. Then stop.": ["Go 3 km. north.", "Then stop."],
+    "It weighs 5 lbs. in all. It is old.": ["It weighs 5 lbs. in all.", "It is old."],
+    "See the 4th ed. of the book. It is good.": ["See the 4th ed. of the book.", "It is good."],
+    "The govt. agreed to it [1]. It fell.": ["The govt. agreed to it [1].", "It fell."],
+    "Louis XIV. was king. He died.": ["Louis XIV. was king.", "He died."],
+    "World War II. was long. World War II. Then it ended.": [
+        "World War II. was long.",
+        "World War II.",
+        "Then it ended.",
+    ],
+    "It ran in a club. chicken was served.": ["It ran in a club.", "chicken was served."],
+    "He won. iPhone sales rose.": ["He won.", "iPhone sales rose."],
+    "It won. [2] says it fell.": ["It won.", "[2] says it fell."],
+    "yes. he won it. then he left.": ["yes.", "he won it.", "then he left."],
+    # Words that stand before another.
+    "Films incl. Snow White ran. They sold.": ["Films incl. Snow White ran.", "They sold."],
+    "Es kostet 5 Euro inkl. Steuern. So ist es.": ["Es kostet 5 Euro inkl. Steuern.", "So ist es."],
+    # Times of day.
+    "It starts at 5:30 p.m. Eastern on Friday. It ends.": ["It starts at 5:30 p.m. Eastern on Friday.", "It ends."],
+    "It starts at 3 p.m. EST. It ends.": ["It starts at 3 p.m. EST.", "It ends."],
+    "It is at 9 a.m. Hong Kong Time. It ends.": ["It is at 9 a.m. Hong Kong Time.", "It ends."],
+    "It ended at 5 p.m. Central Park closed.": ["It ended at 5 p.m.", "Central Park closed."],
+    "It ended at 5 p.m. IT staff left.": ["It ended at 5 p.m.", "IT staff left."],
+    "It ended at 5 p.m. It rained.": ["It ended at 5 p.m.", "It rained."],
+    # Markers of items.
+    "A. First\nB. Second [1]": ["A. First", "B. Second [1]"],
+    "II. Body\nIII. End": ["II. Body", "III. End"],
+    "1. A. First thing. It is old.": ["A. First thing.", "It is old."],
+    "A. [1] First.\nB. [2] Second.": ["A. [1] First.", "B. [2] Second."],
+    "MIX. First it fell.": ["MIX.", "First it fell."],
+    "He took vitamin C. First it helped.": ["He took vitamin C.", "First it helped."],
 }
 
 

@@ -16,7 +16,14 @@ from granola.runs.drawn_figures import (
     write_figures,
 )
 from granola.runs.grounding.grounding_score_run import signed
-from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
+from granola.runs.grounding.grounding_settings import (
+    THIRDS,
+    Bands,
+    FormingSettings,
+    JudgedAnswers,
+    bands_stated,
+    named_tags,
+)
 from granola.runs.settings import Run, Setting
 
 if TYPE_CHECKING:
@@ -32,6 +39,7 @@ class GroundingDrawRun(Run, FormingSettings):
     """Draw judged answers as the paper's Figures 5 and 6, and write every slice beside it as CSV, and the signature.
 
     Without --by: time_sensitivity and source (Figure 5), relevant_share (Figure 6) and popularity, those that are told.
+    relevant_share is of the reading of --of: relevant_share_strict or relevant_share_wide, as its file is called.
     """
 
     verb: ClassVar[str] = "grounding draw"
@@ -54,11 +62,11 @@ class GroundingDrawRun(Run, FormingSettings):
         how = self.forming()
         rejected: list[Any] = []
         systems = answers_by_system(self.judged, rejected.append)
-        for by in self.by:
-            check_tag(by, systems)
+        for tag in named_tags(self.by, self.sliced):
+            check_tag(tag, systems)
         slices = {
-            by: {name: sliced(items, self.sliced, slice_of(by, self.bands), how) for name, items in systems.items()}
-            for by in self.by or PAPERS
+            tag: {name: sliced(items, self.sliced, slice_of(tag, self.bands), how) for name, items in systems.items()}
+            for tag in named_tags(self.by or PAPERS, self.sliced)
         }
         slices = {
             by: by_system
@@ -73,7 +81,8 @@ class GroundingDrawRun(Run, FormingSettings):
         judges = {name: judges_of(items) for name, items in systems.items()}
         made["figures.csv"] = self._table(slices, judges)
         files = write_figures(made, self.out, force=self.force)
-        return FiguresDrawn(files=files, rejected=rejected, source=str(self.judged[0]), signature=signed(how, judges))
+        signature = signed(how, judges, bands=bands_stated(slices, self.bands))
+        return FiguresDrawn(files=files, rejected=rejected, source=str(self.judged[0]), signature=signature)
 
     def _what_lacks(self, systems: Mapping[str, Sequence[GroundingItem]], how: GroundingSettings) -> str:
         from granola.grounding.grounding_scores import value

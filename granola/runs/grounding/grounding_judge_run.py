@@ -14,7 +14,7 @@ from granola.errors import UsageError
 from granola.runs.grounding.grounding_settings import ChatAnswers, GroundedQuestions, GroundingPrompts
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import Force, Language, Out
+from granola.runs.shared_settings import Force, Language, Limit, Out
 
 if TYPE_CHECKING:
     from granola.grounding.judge_models import CountedModel
@@ -73,6 +73,7 @@ class GroundingJudgeRun(Run):
         str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
     ] = None
     language: Language = "en"
+    limit: Limit = None
     force: Force = False
 
     def run(self) -> RowsWritten:
@@ -158,6 +159,9 @@ class GroundingJudgeRun(Run):
         names: dict[str, str] = {}
         seen: set[str] = set()
         for record in read_records(self.given):
+            if len(pairs) == self.limit:
+                note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
+                break
             if isinstance(record, RejectedRow):
                 output.rejected.append(record)
                 continue
@@ -175,12 +179,13 @@ class GroundingJudgeRun(Run):
             told = record.data.get("system")
             names[str(key)] = self.system or (told[:300] if isinstance(told, str) and told.strip() else self.given.stem)
             pairs.append((samples[str(key)], answer))
+        else:
+            if lacking := len(samples) - len(pairs):
+                note(f"{lacking:,} of {count(len(samples), 'question')} have no answer in {self.given}")
         if not pairs:
             first = output.rejected[0] if output.rejected else None
             why = f"; {first.source}: {first.reason}" if first is not None else ""
             raise UsageError(f"{self.given} has no answer to a question of {self.questions}{why}")
-        if len(pairs) < len(samples):
-            note(f"{len(samples) - len(pairs):,} of {count(len(samples), 'question')} have no answer in {self.given}")
         return pairs, names
 
     def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:

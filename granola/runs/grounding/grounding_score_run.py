@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from granola.runs.grounding.grounding_settings import THIRDS, Bands, FormingSettings, JudgedAnswers
+from granola.runs.grounding.grounding_settings import (
+    THIRDS,
+    Bands,
+    FormingSettings,
+    JudgedAnswers,
+    bands_stated,
+    named_tags,
+)
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
 
@@ -21,7 +28,8 @@ if TYPE_CHECKING:
 class GroundingScoreRun(Run, FormingSettings):
     """Eligibility (E), factuality against all passages (uF, F) and relevant ones (uRAF, RAF), deflection, citations.
 
-    Rows tell their system. --by names a tag of the questions, or relevant_share for three bands.
+    Rows tell their system. --by names a tag of the questions, or the share of relevant passages, in three bands:
+    relevant_share_strict, relevant_share_wide, or relevant_share, which is that of the reading of --of.
     """
 
     verb: ClassVar[str] = "grounding score"
@@ -29,7 +37,10 @@ class GroundingScoreRun(Run, FormingSettings):
     judged: JudgedAnswers
     by: Annotated[
         tuple[str, ...],
-        Setting("Also by a tag, as time_sensitivity, source, popularity; relevant_share: in three bands."),
+        Setting(
+            "Also by a tag, as time_sensitivity, source, popularity; relevant_share_strict and relevant_share_wide in "
+            "bands, of which relevant_share is the one of the reading of --of."
+        ),
     ] = ()
     bands: Bands = THIRDS
     as_json: AsJson = False
@@ -55,8 +66,9 @@ class GroundingScoreRun(Run, FormingSettings):
         how = self.forming()
         rejected: list[Any] = []
         systems = answers_by_system(self.judged, rejected.append)
-        for by in self.by:
-            check_tag(by, systems)
+        tags = named_tags(self.by, self.sliced)
+        for tag in tags:
+            check_tag(tag, systems)
         return AnswersScored(
             settings=self,
             how=how,
@@ -65,7 +77,7 @@ class GroundingScoreRun(Run, FormingSettings):
             unjudged={name: sum(bool(item.unjudged) for item in items) for name, items in systems.items()},
             deflections_unjudged={name: deflections_unjudged(items) for name, items in systems.items()},
             slices={
-                name: {by: sliced(items, self.sliced, slice_of(by, self.bands), how) for by in self.by}
+                name: {tag: sliced(items, self.sliced, slice_of(tag, self.bands), how) for tag in tags}
                 for name, items in systems.items()
             },
             ladders={
@@ -108,8 +120,9 @@ class AnswersScored:
 
     @property
     def signature(self) -> str:
-        """Settings, and who judged."""
-        return signed(self.how, self.judges)
+        """Settings, the limits of bands, and who judged."""
+        tags = named_tags(self.settings.by, self.settings.sliced)
+        return signed(self.how, self.judges, bands=bands_stated(tags, self.settings.bands))
 
     def show(self) -> None:
         """A table a system, its slices and ladders, the tests, the signature."""
@@ -203,10 +216,10 @@ _WAYS: dict[str, str] = {
 }  # fmt: skip
 
 
-def signed(how: GroundingSettings, judges: Mapping[str, Sequence[str]]) -> str:
-    """Settings, and all who judged."""
+def signed(how: GroundingSettings, judges: Mapping[str, Sequence[str]], *, bands: str = "") -> str:
+    """Settings, what `bands_stated` says of slices, and all who judged."""
     everyone = sorted({judge for signatures in judges.values() for judge in signatures})
-    return "|".join([str(how), *(f"judge:[{judge}]" for judge in everyone)])
+    return "|".join([str(how), *filter(None, [bands]), *(f"judge:[{judge}]" for judge in everyone)])
 
 
 def shown(estimate: Estimate) -> str:

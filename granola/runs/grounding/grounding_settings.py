@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from granola.errors import UsageError
-from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged, worths
+from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
+from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged, reading_of, worths
 from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
@@ -40,13 +41,17 @@ DeflectingOf = Annotated[
 ScoreName = Annotated[str, Setting("The score that slices, tests, figures and biases are of.", flag="--of")]
 Bands = Annotated[
     tuple[float, ...],
-    Setting("Where the bands of relevant_share end, each in (0, 1); the paper's limits are not in its text."),
+    Setting(
+        "Where bands of the share of relevant passages end, each in (0, 1); the paper's limits are not in its text. "
+        "Relevant is strict or wide as --by says; relevant_share is as the score of --of, strict for E, uF and F."
+    ),
 ]
 Resamples = Annotated[int, Setting("Bootstrap resamples.", least=10, most=100_000)]
 Seed = Annotated[int, Setting("Seed of the resamples.", least=0)]
 K = TypeVar("K", bound=StrEnum)
 RAF = "RAF strict"
 THIRDS = (1 / 3, 2 / 3)
+_SHARES = frozenset(reading.share_tag for reading in Relevance)
 
 
 def check_score(name: str, option: str) -> None:
@@ -96,12 +101,24 @@ def check_bands(bands: tuple[float, ...]) -> None:
             raise UsageError(f"--bands has {limit}; limits are above 0 and below 1")
 
 
+def named_tags(given: Iterable[str], score: str) -> list[str]:
+    """The tags that --by names, each once; `relevant_share` is of the score's reading, strict where it has none."""
+    of_score = (reading_of(score) or Relevance.STRICT).share_tag
+    return list(dict.fromkeys(of_score if by == RELEVANT_SHARE else by for by in given))
+
+
+def bands_stated(tags: Iterable[str], bands: tuple[float, ...]) -> str:
+    """`bands of TAG:LIMITS` for the signature, of the tags that are cut into bands; "" where there is none."""
+    limits = ",".join(f"{limit:g}" for limit in sorted(bands))
+    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in _SHARES)
+
+
 def slice_of(by: str, bands: tuple[float, ...]) -> Callable[[GroundingItem], str | None]:
-    """What slice an item is in by a tag; `relevant_share` is cut at `bands`, a limit belonging to the band below."""
+    """What slice an item is in by a tag; relevant shares are cut at `bands`; a limit is of the band below."""
 
     def tag(item: GroundingItem) -> str | None:
         word = item.tags.get(by)
-        if by != "relevant_share" or word is None:
+        if by not in _SHARES or word is None:
             return word
         limits = [0.0, *sorted(bands), 1.0]
         share = float(word)
