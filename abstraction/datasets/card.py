@@ -49,6 +49,7 @@ class Card:
     phrasing: DecisionCounts | None
     scored: bool
     rejected: int = 0
+    unanswered: int = 0
     command: str = ""
     origin: str = ""
     beside: Published | None = None
@@ -103,8 +104,13 @@ class Card:
     def _in_and_out(self) -> str:
         overview, left = self.statistics.overview, self.cleaner.counts.items()
         dropped = [(f"left out: {WHAT_STEPS_DO[step]}", -count.dropped) for step, count in left if count.dropped]
-        read = self.statistics.rows + self.rejected + sum(count.dropped for _, count in left)
-        rows = [("rows read", read), *([("could not be used", -self.rejected)] if self.rejected else []), *dropped]
+        unread = [
+            ("could not be used", -self.rejected),
+            ("left out: questions to which their dataset has no answer", -self.unanswered),
+        ]
+        unread = [(name, number) for name, number in unread if number]
+        read = self.statistics.rows + self.rejected + self.unanswered + sum(count.dropped for _, count in left)
+        rows = [("rows read", read), *unread, *dropped]
         rows += [("**rows in this dataset**", self.statistics.rows), ("of them with a ladder", overview.laddered)]
         rows += [(f"of them with the gold answer alone: {why}", n) for why, n in overview.abstained.most_common()]
         return _table(("", "rows"), [(name, f"{count:,}") for name, count in rows])

@@ -12,7 +12,7 @@ from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_d
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import Published, QuestionFiles, Questions
 from granola.run_record import write_run_record
-from granola.runs.outputs import check_language, count, note, warn_of_language, warn_of_relation
+from granola.runs.outputs import check_language, count, note, unanswered_line, warn_of_language, warn_of_relation
 from granola.runs.phrasing_settings import DatasetModels
 from granola.runs.progress import counting
 from granola.runs.question_settings import QuestionSettings
@@ -184,6 +184,8 @@ class DatasetBuilt:
             for reason, number in counted.reasons.most_common():
                 print(f"  {number:>6}  {reason}")
         print("", *built.statistics.tables(self.beside), "", f"{built.data}", sep="\n")
+        if built.unanswered:
+            note(unanswered_line(built.unanswered))
         if built.rejected:
             listed = self.settings.out / "rejected.jsonl"
             note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")
