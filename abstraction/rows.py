@@ -203,7 +203,8 @@ def shaped_files(
     """Each file of `paths`, those of a folder in its place, with its records under the usual names.
 
     Records without a field that the shape names are rejected; without answers only those read `with_answers`; those
-    to which the dataset has no answer become an UnansweredRow. Of a shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
+    to which the dataset has no answer become an UnansweredRow. Of a shape's split alone, where it has one. Raises
+    RowError as `data_files`, and where nothing tells the split.
     """
     split = shape.split if shape is not None else ""
     for path in (file for one in paths for file in data_files(one, split or None)):

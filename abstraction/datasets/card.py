@@ -60,7 +60,9 @@ class Card:
         parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Five ladders", overview.examples()]
         parts += ["## Rows in and out", self._in_and_out(), "## Classes of answers", self._classes()]
         parts += ["## How sure the links are", self._links()]
-        parts += ["## Statistics", "\n".join(self.statistics.tables(self.beside)), "## Cleaning", self._cleaning()]
+        parts.append("## Statistics")
+        parts += [_table(head, rows, numbers=True) for head, rows in self.statistics.tables(self.beside)]
+        parts += ["## Cleaning", self._cleaning()]
         if self.phrasing is not None:
             parts += ["## Phrasing", self._phrased(self.phrasing)]
         parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._others()])]
@@ -199,8 +201,10 @@ _LICENCE = (
 )
 
 
-def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]], *, numbers: bool = False) -> str:
+    """A table in Markdown; with `numbers` all columns but the first stand right."""
+    others = len(head) - 1
+    lines = [f"| {' | '.join(head)} |", "|---|" + ("---:|" if numbers else "---|") * others]
     lines += [
         "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
     ]

@@ -88,7 +88,8 @@ def read_asked(
     """The questions of files in order, without samples; gold answers and ladders in them are not looked at.
 
     Relations and ids are given to rows as `abstraction.rows.read_questions` gives them, so that predictions fit the
-    tiered rows of the same files; so rows to whose question the dataset has no answer go to `on_unanswered`. Raises RowError for a file that cannot be used at all.
+    tiered rows of the same files; so rows to whose question the dataset has no answer go to `on_unanswered`. Raises
+    RowError for a file that cannot be used at all.
     """
     seen: dict[str, str] = {}
     counted: dict[str, int] = {}

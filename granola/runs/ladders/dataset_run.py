@@ -18,6 +18,7 @@ from granola.runs.progress import counting
 from granola.runs.question_settings import QuestionSettings
 from granola.runs.settings import Run, Setting, command_line
 from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
+from granola.terminal_lines import TextTable, counted, show_lines
 from kg.files import resolved
 from kg.store import is_address, open_store
 
@@ -174,16 +175,19 @@ class DatasetBuilt:
         """What is in it, and what was left out and why."""
         built = self.built
         if self.settings.phrase is not None:
-            print(*built.phrasing.lines(), "", sep="\n")
-        for step, counted in built.cleaner.counts.items():
-            taken = f", {count(counted.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
+            show_lines(*built.phrasing.lines(), "")
+        for step, step_count in built.cleaner.counts.items():
+            taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
             unjudged = ""
             if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
-                unjudged = f", {counted.unjudged:,} without a score"
-            print(f"{step}: {counted.dropped:,} of {count(counted.rows, 'row')} left out{taken}{unjudged}")
-            for reason, number in counted.reasons.most_common():
-                print(f"  {number:>6}  {reason}")
-        print("", *built.statistics.tables(self.beside), "", f"{built.data}", sep="\n")
+                unjudged = f", {step_count.unjudged:,} without a score"
+            show_lines(
+                f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
+                counted(step_count.reasons),
+            )
+        for head, lines in built.statistics.tables(self.beside):
+            show_lines("", TextTable(head=head, rows=lines))
+        show_lines("", f"{built.data}")
         if built.unanswered:
             note(unanswered_line(built.unanswered))
         if built.rejected:

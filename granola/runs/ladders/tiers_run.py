@@ -54,6 +54,7 @@ from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Language, Limit, Linker, LinkerName, Relation, property_id
 from granola.scoring.ladder_coverage import Coverage
 from granola.service.service_settings import is_service
+from granola.terminal_lines import counted, show_lines
 from kg.store import open_store
 
 
@@ -279,10 +280,10 @@ class Tiers:
         """The coverage, what became of reference tiers and of a model's words, and the rejected rows."""
         to_stdout = self.settings.out == STANDARD
         screen = sys.stderr if to_stdout else sys.stdout
-        print(*self.coverage.lines(), sep="\n", file=screen)
+        show_lines(*self.coverage.tables(), file=screen)
         if self.references is not None:
             became = ", ".join(f"{number:,} {what}" for what, number in sorted(self.references.counts.items()))
-            print(f"tiers of {self.settings.reference}: {became or 'none'}", file=screen)
+            show_lines(f"tiers of {self.settings.reference}: {became or 'none'}", file=screen)
         if self.phrasing is not None:
             self.phrasing.report(screen)
         if self.unanswered:
@@ -290,8 +291,7 @@ class Tiers:
         if self.rejected.count:
             where = "" if to_stdout else f"; listed in {self.listed}"
             note(f"{count(self.rejected.count, 'row')} rejected{where}; the first: {self.rejected.first}")
-            for reason, number in self.reasons.most_common():
-                print(f"  {number:>6}  {reason}", file=sys.stderr)
+            show_lines(counted(self.reasons), file=sys.stderr)
 
     def to_json(self) -> dict[str, Any]:
         """What a run record has of it."""
