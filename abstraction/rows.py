@@ -13,7 +13,15 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
 from abstraction.formats import fields
 from abstraction.formats.data_folders import canonical_split, data_files, split_of
-from abstraction.formats.records import SCHEMA_VERSION, Record, RejectedRow, excerpt, names_in, read_records
+from abstraction.formats.records import (
+    SCHEMA_VERSION,
+    Record,
+    RejectedRow,
+    UnansweredRow,
+    excerpt,
+    names_in,
+    read_records,
+)
 from abstraction.formats.row_shapes import RowShape, of_split
 from abstraction.formats.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
@@ -25,6 +33,7 @@ __all__ = [
     "QARow",
     "RejectedRow",
     "TieredRow",
+    "UnansweredRow",
     "granola_columns",
     "question_rows",
     "read_questions",
@@ -33,6 +42,7 @@ __all__ = [
     "write_tiered",
 ]
 
+UNANSWERED = "the dataset has no answer to it"
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)
 
 
@@ -132,6 +142,7 @@ def read_questions(
     relation: str | None = None,
     limit: int | None = None,
     on_reject: Callable[[RejectedRow], None] | None = None,
+    on_unanswered: Callable[[UnansweredRow], None] | None = None,
     shape: RowShape | None = None,
     language: str = "en",
 ) -> Iterator[QARow]:
@@ -143,7 +154,8 @@ def read_questions(
     asks for (`questions.wording`). Its subject is given, or read from the question by the relation's patterns.
     A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1; "row-<n>"
     where no relation is given, whatever the wording asks for.
-    `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError.
+    `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError. Rows to
+    whose question the dataset has no answer, as the shape knows, are left out and go to `on_unanswered`.
     Raises RowError for a file that cannot be used at all.
     """
     seen: dict[str, str] = {}
@@ -155,6 +167,10 @@ def read_questions(
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
         for row in _rows(records, default, seen, bases):
+            if isinstance(row, UnansweredRow):
+                if on_unanswered is not None:
+                    on_unanswered(row)
+                continue
             if isinstance(row, RejectedRow):
                 _reject(row, on_reject)
                 continue
@@ -186,8 +202,9 @@ def shaped_files(
 ) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
     """Each file of `paths`, those of a folder in its place, with its records under the usual names.
 
-    Records without a field that the shape names are rejected; without answers only those read `with_answers`. Of a
-    shape's split alone, where it has one. Raises RowError as `data_files`, and where nothing tells the split.
+    Records without a field that the shape names are rejected; without answers only those read `with_answers`; those
+    to which the dataset has no answer become an UnansweredRow. Of a shape's split alone, where it has one. Raises
+    RowError as `data_files`, and where nothing tells the split.
     """
     split = shape.split if shape is not None else ""
     for path in (file for one in paths for file in data_files(one, split or None)):
@@ -224,6 +241,9 @@ def _shaped(
     if isinstance(record, RejectedRow):
         return record
     try:
+        if shape.is_unanswered(record.data, language):
+            shown = excerpt(repr(dict(record.data)))
+            return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=shown)
         return shape.shaped(record, language, with_answers=with_answers)
     except fields.FieldError as error:
         return RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))

@@ -11,6 +11,7 @@ with granola.snapshot() as sample:  # the bundled one
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 
 Frame = TypeVar("Frame", bound=FrameLike)
+EXACT = 2**53  # up to here each whole number is a float of its own
 SNAPSHOT = "snapshot"  # under which a DataFrame's `attrs` have the id of the snapshot of its ladders
 
 
@@ -157,7 +159,8 @@ def ladders(
     where fields are named, `id`, `question` and `answer` have what these hold.
     Both know their snapshot, which the signature of a score names.
 
-    Raises RowError for a row that cannot be used, with its place.
+    Rows to which the preset's dataset has no answer are left out. Raises RowError for a row that cannot be used, with
+    its place.
     """
     from abstraction.formats.row_shapes import shape_of
 
@@ -258,7 +261,7 @@ def _questions(
     questions: Any, relation: str | None = None, shape: RowShape | None = None, language: str = "en"
 ) -> Iterator[QARow]:
     from abstraction.errors import RowError
-    from abstraction.rows import RejectedRow, question_rows, read_questions, shaped_records
+    from abstraction.rows import RejectedRow, UnansweredRow, question_rows, read_questions, shaped_records
 
     if isinstance(questions, Path | str):
         yield from read_questions([questions], relation=relation, shape=shape, language=language)
@@ -267,6 +270,8 @@ def _questions(
     if shape is not None:
         records = shaped_records(records, shape, language)
     for row in question_rows(records, relation=relation):
+        if isinstance(row, UnansweredRow):
+            continue
         if isinstance(row, RejectedRow):
             raise RowError(f"{row.source}: {row.reason}")
         yield row
@@ -311,7 +316,25 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
-        yield Record(source=f"{what} {number}", data={name: _listed(value) for name, value in row.items()})
+        cells = ((name, _cell(value)) for name, value in row.items())
+        data = {name: value for name, value in cells if not _is_missing(value)}
+        yield Record(source=f"{what} {number}", data=data)
+
+
+def _cell(value: Any) -> Any:
+    """A value as a file has it: pandas makes a column of whole numbers floats where one of them is missing."""
+    value = _listed(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
+        return int(value)
+    return value
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is what pandas and NumPy write where there is none: NaN, NaT, pandas.NA."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and (value is pandas.NA or value is pandas.NaT):
+        return True
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _listed(value: Any) -> Any:
@@ -364,8 +387,5 @@ def _frame(given: Any) -> Any:
 
 
 def _records(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a DataFrame, without what is missing in them."""
-    return [
-        {str(name): value for name, value in row.items() if not (isinstance(value, float) and value != value)}
-        for row in frame.to_dict("records")
-    ]
+    """The rows of a DataFrame."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]

@@ -29,6 +29,7 @@ from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow, read_questions
 from granola.matching.squad import token_f1
 from granola.scoring.ladder_coverage import Coverage
+from granola.terminal_lines import show_lines
 from kg.model import entity_number
 from kg.store.sqlite import SQLiteStore
 from kg.terms import normalise
@@ -69,7 +70,7 @@ def entity_questions(store: SQLiteStore, data: Path) -> None:
                 weight.add(row)
         spent = time.perf_counter() - begin
         print(f"{label}: {len(rows)} questions, {spent:.1f} s, {len(rows) / spent:.0f} a second on one core")
-    print(*coverage.lines(), sep="\n")
+    show_lines(*coverage.tables())
     print(f"{weight.line()}, {maker.information.lowered} told by a finer tier's count (both passes)")
 
 

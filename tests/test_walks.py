@@ -183,11 +183,11 @@ def test_the_page_on_python_runs_and_prints_what_it_shows(
 def test_the_readme_runs_and_leaves_nothing_beside_its_folder(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All but the two commands of make: in what they leave, the sample's folder."""
+    """All but the two commands of make, in what they leave, the sample's folder; and but what asks WikiData."""
     page = ROOT / "README.md"
     shutil.copytree(sample, tmp_path / "demo-output")
     (tmp_path / "granola").symlink_to(ROOT / "granola")
-    first, walked = [text for kind, text in blocks(page) if kind == "sh"]
+    first, walked, _ = [text for kind, text in blocks(page) if kind == "sh"]  # the third asks WikiData
     assert [line.split("#")[0].strip() for line in first.splitlines()] == ["make demo", "make test"]
     printed = shell(walked.replace(". .venv/bin/activate\n", ""), tmp_path)
     shown = next(text for kind, text in blocks(page) if kind == "text")

@@ -33,7 +33,7 @@ from abstraction.linking.link_settings import link_settings
 from abstraction.models.chat_result import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
 from abstraction.pipeline import LadderMakers
-from abstraction.rows import QARow, RejectedRow, TieredRow
+from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
 from kg import __version__
 from kg.files import resolved, sha256_of
 from kg.store.protocol import Store
@@ -114,7 +114,7 @@ class Built:
     """What was built: the file with the rows, its statistics, what cleaning did, and how many rows were unreadable.
 
     `phrasing` counts what was decided on a model's words, in all rows before cleaning; `unscored` the rows whose score
-    could not be asked for.
+    could not be asked for; `unanswered` those to which the dataset that the questions are from has no answer.
     """
 
     data: Path
@@ -124,6 +124,7 @@ class Built:
     first_reject: str
     phrasing: DecisionCounts
     unscored: int = 0
+    unanswered: int = 0
 
 
 def build_dataset(
@@ -167,13 +168,14 @@ def build_dataset(
             _Side(final / "dropped.jsonl") as dropped,
             _Side(final / "phrasing.jsonl") as decided,
         ):
-            chosen = _selected(questions.read(lambda row: rejected.add(row.to_json())), cleaner, dropped)
+            sides = _Sides(rejected=rejected, dropped=dropped, decided=decided)
+            chosen = _selected(questions.read(sides.leave_out), cleaner, dropped)
             batches, unscored = _make(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
-                why = f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
+                why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
+                why += f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
                 files = ", ".join(path.name for path in questions.files)
                 raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
-            sides = _Sides(rejected=rejected, dropped=dropped, decided=decided)
             built = _assemble(parts, batches, final, settings, cleaner, sides, phrased=phraser is not None)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
@@ -185,7 +187,7 @@ def build_dataset(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
             statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
             phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
-            beside=settings.beside, command=settings.command, origin=questions.origin,
+            beside=settings.beside, command=settings.command, origin=questions.origin, unanswered=sides.unanswered,
         )  # fmt: skip
         (final / "README.md").write_text(card.text(), encoding="utf-8")
         record = {
@@ -196,7 +198,7 @@ def build_dataset(
             "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": built.statistics.to_json(),
             "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
             "phrasing": built.phrasing.to_json() if phraser else None, "unscored": unscored,
-            "rejected": rejected.count, "version": __version__,
+            "rejected": rejected.count, "unanswered": sides.unanswered, "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
         (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
@@ -209,6 +211,7 @@ def build_dataset(
         first_reject=rejected.first,
         phrasing=built.phrasing,
         unscored=unscored,
+        unanswered=sides.unanswered,
     )
 
 
@@ -259,11 +262,20 @@ class _Side:
         self._stack.close()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class _Sides:
     rejected: _Side
     dropped: _Side
     decided: _Side
+    unanswered: int = 0
+
+    def leave_out(self, row: RejectedRow) -> None:
+        """Put a row that is no question with an answer where it belongs."""
+        if isinstance(row, UnansweredRow):
+            self.dropped.add({"step": "unanswered", **row.to_json()})
+            self.unanswered += 1
+        else:
+            self.rejected.add(row.to_json())
 
 
 def _selected(rows: Iterator[QARow], cleaner: Cleaner, dropped: _Side) -> Iterator[QARow]:

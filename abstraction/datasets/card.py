@@ -49,6 +49,7 @@ class Card:
     phrasing: DecisionCounts | None
     scored: bool
     rejected: int = 0
+    unanswered: int = 0
     command: str = ""
     origin: str = ""
     beside: Published | None = None
@@ -59,7 +60,9 @@ class Card:
         parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Five ladders", overview.examples()]
         parts += ["## Rows in and out", self._in_and_out(), "## Classes of answers", self._classes()]
         parts += ["## How sure the links are", self._links()]
-        parts += ["## Statistics", "\n".join(self.statistics.tables(self.beside)), "## Cleaning", self._cleaning()]
+        parts.append("## Statistics")
+        parts += [_table(head, rows, numbers=True) for head, rows in self.statistics.tables(self.beside)]
+        parts += ["## Cleaning", self._cleaning()]
         if self.phrasing is not None:
             parts += ["## Phrasing", self._phrased(self.phrasing)]
         parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._others()])]
@@ -103,8 +106,13 @@ class Card:
     def _in_and_out(self) -> str:
         overview, left = self.statistics.overview, self.cleaner.counts.items()
         dropped = [(f"left out: {WHAT_STEPS_DO[step]}", -count.dropped) for step, count in left if count.dropped]
-        read = self.statistics.rows + self.rejected + sum(count.dropped for _, count in left)
-        rows = [("rows read", read), *([("could not be used", -self.rejected)] if self.rejected else []), *dropped]
+        unread = [
+            ("could not be used", -self.rejected),
+            ("left out: questions to which their dataset has no answer", -self.unanswered),
+        ]
+        unread = [(name, number) for name, number in unread if number]
+        read = self.statistics.rows + self.rejected + self.unanswered + sum(count.dropped for _, count in left)
+        rows = [("rows read", read), *unread, *dropped]
         rows += [("**rows in this dataset**", self.statistics.rows), ("of them with a ladder", overview.laddered)]
         rows += [(f"of them with the gold answer alone: {why}", n) for why, n in overview.abstained.most_common()]
         return _table(("", "rows"), [(name, f"{count:,}") for name, count in rows])
@@ -193,8 +201,10 @@ _LICENCE = (
 )
 
 
-def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]], *, numbers: bool = False) -> str:
+    """A table in Markdown; with `numbers` all columns but the first stand right."""
+    others = len(head) - 1
+    lines = [f"| {' | '.join(head)} |", "|---|" + ("---:|" if numbers else "---|") * others]
     lines += [
         "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
     ]

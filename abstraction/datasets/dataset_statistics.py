@@ -12,6 +12,7 @@ from abstraction.rows import TieredRow
 from kg.model import entity_number
 
 NO_RELATION = "(none)"
+Row = tuple[str, ...]
 MANY = 4  # from here on rows are counted together, as in the paper
 
 
@@ -65,11 +66,11 @@ class Statistics:
             **self.overview.to_json(),
         }
 
-    def tables(self, beside: Published | None = None) -> list[str]:
-        """The statistics as Markdown tables, with the published figures beside them where given."""
+    def tables(self, beside: Published | None = None) -> list[tuple[Row, list[Row]]]:
+        """The statistics as tables, head and rows, with the published figures beside them where given."""
         theirs = dict(beside.shares) if beside else {}
         related = sum(r != NO_RELATION for r in self.relations)
-        lines = ["| | this dataset |" + (f" {beside.name} |" if beside else ""), "|---|---:|" + "---:|" * bool(beside)]
+        rows: list[Row]
         rows = [("rows", f"{self.rows:,}", f"{beside.rows:,}" if beside else "")]
         rows.append(("relations", str(related), beside.relations if beside else ""))
         for name, share in self.shares().items():
@@ -77,9 +78,17 @@ class Statistics:
             rows.append((f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %", published))
         if self.rows:
             rows.append(("answers a row, mean", f"{self.mean():.2f}", f"{beside.mean:g}" if beside else ""))
-        lines += [f"| {name} | {ours} |" + f" {other} |" * bool(beside) for name, ours, other in rows]
-        lines += ["", "| relation | rows | 1 | 2 | 3 | 4 or more | mean |", "|---|---:|---:|---:|---:|---:|---:|"]
-        for name in self.relations:
-            cells = " | ".join(f"{100 * share:.1f} %" for share in self.shares(name).values())
-            lines.append(f"| {titled(name)} | {self.by_answers(name).total():,} | {cells} | {self.mean(name):.2f} |")
-        return lines
+        head: Row = ("", "this dataset", *([beside.name] if beside else []))
+        by_relation: list[Row] = [
+            (
+                titled(name),
+                f"{self.by_answers(name).total():,}",
+                *(f"{100 * share:.1f} %" for share in self.shares(name).values()),
+                f"{self.mean(name):.2f}",
+            )
+            for name in self.relations
+        ]
+        return [
+            (head, [row[: len(head)] for row in rows]),
+            (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation),
+        ]

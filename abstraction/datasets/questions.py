@@ -75,7 +75,7 @@ class Questions(Protocol):
         ...
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
-        """The questions; bad and repeated rows go to `on_reject`."""
+        """The questions; bad and repeated rows go to `on_reject`, and so does an UnansweredRow."""
         ...
 
 
@@ -115,8 +115,8 @@ class QuestionFiles:
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """See `Questions.read`."""
         return read_questions(
-            self.files, relation=self.relation, limit=self.limit, on_reject=on_reject, shape=self.shape,
-            language=self.language,
+            self.files, relation=self.relation, limit=self.limit, on_reject=on_reject, on_unanswered=on_reject,
+            shape=self.shape, language=self.language,
         )  # fmt: skip
 
 

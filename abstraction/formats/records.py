@@ -74,6 +74,11 @@ class RejectedRow:
         return {**out, "id": self.id} if self.id else out
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnansweredRow(RejectedRow):
+    """A record to whose question its dataset has no answer: nothing is wrong with it, and it is left out."""
+
+
 def names_in(record: Record) -> str:
     """The first names of a record's fields, for a message."""
     return ", ".join([*map(str, record.columns or record.data)][:12]) or "nothing"

@@ -38,6 +38,8 @@ class RowShape:
     out. `source` and `licence` are those of a dataset that is published in this shape.
     Rows of another `split` than this are left out: by their field `split`, or by the name of their file. Where
     nothing tells, that is an error, or where it need not be told all rows are taken.
+    A dataset that publishes questions without an answer says so under `answer_kind`, with one of the `no_answer`
+    kinds, or leaves the answers' fields empty; a shape without `no_answer` knows no such rows.
     """
 
     question: str = ""
@@ -50,6 +52,8 @@ class RowShape:
     subject_qid: str = ""
     relation: str = ""
     relations: Mapping[str, str] | None = None
+    answer_kind: str = ""
+    no_answer: tuple[str, ...] = ()
     split: str = ""
     split_must_be_told: bool = True
     needed: tuple[str, ...] = ()
@@ -70,6 +74,14 @@ class RowShape:
         read = {path.partition(".")[0] for name in filled for path in self._paths(name)}
         unread = {name: value for name, value in record.data.items() if name not in read}
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
+
+    def is_unanswered(self, data: Mapping[str, Any], language: str = "en") -> bool:
+        """Whether the dataset itself has no answer to a row's question, where the row has the fields of the answers."""
+        paths = self.answers.split("|")
+        if not self.no_answer or not any(_leads(data, _steps(data, path, language)) for path in paths):
+            return False
+        kinds = set(_texts(data, self.answer_kind, language))
+        return (bool(kinds) and kinds <= {*self.no_answer}) or next(_texts(data, self.answers, language), None) is None
 
     def _fields(self, data: Mapping[str, Any], language: str) -> dict[str, Any]:
         """What the shape reads of a row, by the usual names; None or nothing where the row has it not."""
@@ -147,6 +159,7 @@ PRESETS: Mapping[str, RowShape] = {
     "mkqa": RowShape(
         question="queries.{language}|query", answers="answers.{language}.*.text",
         aliases="answers.{language}.*.aliases.*", answer_qids="answers.{language}.*.entity", id="example_id",
+        answer_kind="answers.{language}.*.type", no_answer=("unanswerable", "long_answer"),
         source="MKQA", licence="CC BY-SA 3.0",
     ),
     "crag": RowShape(
@@ -175,6 +188,7 @@ def shape_of(
     shape = PRESETS[preset] if preset is not None else RowShape()
     return replace(
         shape,
+        no_answer=() if answer else shape.no_answer,
         question=question or shape.question,
         answers=answer or shape.answers,
         id=id or shape.id,
@@ -192,9 +206,10 @@ def origin_of(shape: RowShape | None) -> str:
 
 
 def of_split(data: Mapping[str, Any], split: str) -> bool | None:
-    """Whether a row says that it is of a split; None where it does not say."""
-    told = next((value for name in ("split", "Split") if isinstance(value := data.get(name), str)), None)
-    return None if told is None else canonical_split(told) == canonical_split(split)
+    """Whether a row says that it is of a split, by its name or number; None where it does not say."""
+    named = (data.get(name) for name in ("split", "Split"))
+    its_split = next((name for name in named if isinstance(name, str | int) and not isinstance(name, bool)), None)
+    return None if its_split is None else canonical_split(str(its_split)) == canonical_split(split)
 
 
 def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
 from granola.audit.sheets import NEEDED, QUESTIONS, Sheet
 from granola.errors import SheetError
 from granola.scoring.bootstrap import Interval
+from granola.terminal_lines import TextTable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,19 +102,26 @@ def _agreement(marks: Sequence[tuple[str, ...]]) -> tuple[float, float]:
     return cohen_kappa([(a, b) for a, b in marks]) if len(marks[0]) == 2 else fleiss_kappa(marks), agreed
 
 
-def rate_lines(rates: Sequence[Rate]) -> list[str]:
-    """A table: errors, n, rate, interval and, for several annotators, their agreement."""
+def rates_table(rates: Sequence[Rate]) -> TextTable:
+    """Errors, n, rate, interval and, for several annotators, their agreement."""
     many = any(rate.shared for rate in rates)
-    head = f"{'errors of':<22}{'errors':>8}{'n':>7}{'open':>7}{'rate':>10}{'95 % (Wilson)':>20}{'paper':>9}"
-    out = [head + (f"{'agreement':>12}{'kappa':>9}{'on':>7}" if many else "")]
+    head = ("errors of", "errors", "n", "open", "rate", "95 % (Wilson)", "paper")
+    rows = []
     for rate in rates:
         share = f"{100 * rate.errors / rate.n:.1f} %" if rate.n else "-"
         spread = f"{100 * rate.interval.low:.1f}–{100 * rate.interval.high:.1f} %" if rate.n else "-"
-        line = f"{rate.axis:<22}{rate.errors:>8}{rate.n:>7}{rate.open:>7}{share:>10}{spread:>20}"
-        line += f"{PAPER.get(rate.axis, '-'):>9}"
+        row: tuple[str, ...] = (
+            rate.axis,
+            str(rate.errors),
+            str(rate.n),
+            str(rate.open),
+            share,
+            spread,
+            PAPER.get(rate.axis, "-"),
+        )
         if many:
             kappa = "-" if math.isnan(rate.kappa) else f"{rate.kappa:.3f}"
             agreed = "-" if math.isnan(rate.agreed) else f"{100 * rate.agreed:.1f} %"
-            line += f"{agreed:>12}{kappa:>9}{rate.shared:>7}"
-        out.append(line)
-    return out
+            row = (*row, agreed, kappa, str(rate.shared))
+        rows.append(row)
+    return TextTable(head=(*head, "agreement", "kappa", "on") if many else head, rows=rows)

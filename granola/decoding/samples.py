@@ -11,7 +11,7 @@ from typing import Any
 from abstraction.errors import RowError
 from abstraction.faults import fault_of
 from abstraction.formats import fields
-from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from abstraction.formats.records import Record, RejectedRow, UnansweredRow, excerpt, read_records
 from abstraction.formats.row_shapes import RowShape
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.rows import shaped_files
@@ -81,13 +81,15 @@ def read_asked(
     on_reject: Callable[[RejectedRow], None],
     relation: str | None = None,
     limit: int | None = None,
+    on_unanswered: Callable[[UnansweredRow], None] = lambda row: None,
     shape: RowShape | None = None,
     language: str = "en",
 ) -> Iterator[SampleRow]:
     """The questions of files in order, without samples; gold answers and ladders in them are not looked at.
 
     Relations and ids are given to rows as `abstraction.rows.read_questions` gives them, so that predictions fit the
-    tiered rows of the same files. Raises RowError for a file that cannot be used at all.
+    tiered rows of the same files; so rows to whose question the dataset has no answer go to `on_unanswered`. Raises
+    RowError for a file that cannot be used at all.
     """
     seen: dict[str, str] = {}
     counted: dict[str, int] = {}
@@ -98,6 +100,9 @@ def read_asked(
         for position, record in enumerate(records, 1):
             if limit is not None and len(seen) >= limit:
                 return
+            if isinstance(record, UnansweredRow):
+                on_unanswered(record)
+                continue
             if isinstance(record, RejectedRow):
                 on_reject(record)
                 continue

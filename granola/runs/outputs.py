@@ -173,6 +173,11 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def unanswered_line(number: int) -> str:
+    """How many rows were left out because their dataset has no answer to them."""
+    return f"{count(number, 'row')} left out: the dataset has no answer to {'it' if number == 1 else 'them'}"
+
+
 def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path | None = None) -> None:
     """The first rejected rows with their places and reasons, and how many there are by reason."""
     for row in rejected[:TOLD]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from abstraction.rows import TieredRow
 from granola.errors import UsageError
 from granola.runs.outputs import check_outputs, count, note
 from granola.runs.settings import Setting, recorded, settings_of
+from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
 
@@ -262,7 +262,7 @@ class PhrasingRun:
 
     def report(self, screen: Any = None) -> None:
         """The counts, and on stderr what another run would ask again."""
-        print(*self.counts.lines(), sep="\n", file=screen or sys.stdout)
+        show_lines(*self.counts.lines(), file=screen)
         if self.counts.unanswered:
             asked = count(self.counts.unanswered, "row")
             where = f"; {self._log} tells why" if self._log else ""

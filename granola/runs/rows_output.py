@@ -25,6 +25,7 @@ from granola.runs.outputs import (
 )
 from granola.runs.progress import with_progress
 from granola.runs.settings import Run
+from granola.terminal_lines import Part, show_lines
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +33,7 @@ class RowsWritten:
     """The outcome of a run that writes rows: counts of what became of them, and what was rejected."""
 
     out: str
-    lines: Sequence[str]
+    lines: Sequence[Part]
     source: str
     counts: Mapping[str, int]
     rejected: Sequence[RejectedRow]
@@ -40,8 +41,7 @@ class RowsWritten:
 
     def show(self) -> None:
         """The lines, on standard error where rows went to standard output; then the rejected rows."""
-        for line in self.lines:
-            print(line, file=sys.stderr if self.out == STANDARD else sys.stdout)
+        show_lines(*self.lines, file=sys.stderr if self.out == STANDARD else sys.stdout)
         report_rejects(self.source, self.rejected, listed=self.listed)
 
     @property
@@ -84,7 +84,7 @@ class RowsOutput:
         self.written = write()
         self.listed = list_rejects(self.out, self.rejected)
 
-    def ended(self, *lines: str, source: str, **resolved: Any) -> RowsWritten:
+    def ended(self, *lines: Part, source: str, **resolved: Any) -> RowsWritten:
         """Write the record, with settings as resolved in the place of those given, and say what came of it."""
         if self.out != STANDARD:
             arguments = {**self.run.arguments(), **resolved}

@@ -9,6 +9,7 @@ from typing import Any
 
 from abstraction.properties import titled
 from abstraction.rows import TieredRow
+from granola.terminal_lines import TextTable
 from kg.model import entity_number
 
 NO_RELATION = "(none)"
@@ -76,18 +77,19 @@ class Coverage:
             ),
         )
 
-    def lines(self) -> list[str]:
-        """A table in plain text: a line a relation, the total last, abstentions by code below."""
-        width = max([10, *(len(titled(name)) + 1 for name in self.by_relation)])
-        columns = ("linked", ">=1 tier", ">=2 tiers", ">=2 levels")
-        out = [f"{'relation':<{width}}{'questions':>10}" + "".join(f"{column:>16}" for column in columns)]
+    def tables(self) -> list[TextTable]:
+        """A line a relation, the total last; then abstentions by code."""
+        rows = []
         for name, counts in [*self.ordered(), ("total", self.total)]:
             shares = (counts.linked, counts.at_least_one, counts.at_least_two, counts.at_least_two_levels)
-            cells = "".join(f"{share:>8} {_percent(share, counts.questions):>7}" for share in shares)
-            out.append(f"{titled(name):<{width}}{counts.questions:>10}{cells}")
-        for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0])):
-            out.append(f"abstained: {code:<34}{number:>8} {_percent(number, self.total.questions):>7}")
-        return out
+            cells = (f"{share} {_percent(share, counts.questions):>7}" for share in shares)
+            rows.append((titled(name), str(counts.questions), *cells))
+        head = ("relation", "questions", "linked", ">=1 tier", ">=2 tiers", ">=2 levels")
+        abstained = [
+            (f"abstained: {code}", str(number), _percent(number, self.total.questions))
+            for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0]))
+        ]
+        return [TextTable(head=head, rows=rows), TextTable(rows=abstained)]
 
 
 def _percent(part: int, whole: int) -> str:

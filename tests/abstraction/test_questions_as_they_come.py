@@ -12,12 +12,14 @@ from typing import Any
 import orjson
 import pytest
 
+import granola
 from abstraction.errors import RowError
 from abstraction.formats.data_folders import data_files
 from abstraction.formats.row_shapes import PRESETS, shape_of
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions
+from granola.decoding.samples import read_asked
 from granola.errors import PredictionError, UsageError
 from granola.runs import DatasetRun, ScoreRun, TiersRun
 from granola.runs.demo_run import bundled
@@ -73,6 +75,67 @@ def test_rows_of_one_split_are_taken(tmp_path: Path) -> None:
         list(read_questions([plain], shape=shape_of(split="test")))
     called = write(tmp_path / "qa.test.jsonl", [question(id="a")])
     assert [row.id for row in read_questions([called], shape=shape_of(split="test"))] == ["a"]
+
+
+def test_splits_may_be_numbers(tmp_path: Path) -> None:
+    rows = [{"interaction_id": f"r{at}", "query": "Where?", "answer": "Lyon", "split": at % 2} for at in range(3)]
+    path = write(tmp_path / "crag.jsonl", [*rows, {**rows[0], "interaction_id": "r3", "split": True}])
+    for split, ids in (("0", ["r0", "r2"]), ("1", ["r1"]), ("2", [])):
+        assert [row.id for row in read_questions([path], shape=shape_of("crag", split=split))] == ids
+    no_split = write(tmp_path / "bare.jsonl", [{**rows[0], "split": None}])
+    with pytest.raises(RowError, match="no row says its split"):
+        list(read_questions([no_split], shape=shape_of("crag", split="0")))
+
+
+def mkqa(id: int, *answers: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"example_id": id, "queries": {"en": f"where is {id}?"}, "answers": {"en": list(answers)}, **more}
+
+
+UNANSWERED = [
+    mkqa(1, {"type": "unanswerable", "text": None, "aliases": []}),
+    mkqa(2, {"type": "long_answer", "text": None, "aliases": []}),
+    mkqa(3, {"type": "unanswerable", "text": "unanswerable", "aliases": []}),
+    mkqa(4, {"type": 2, "text": None}),
+    mkqa(5, answers=None),
+]
+LYON = mkqa(6, {"type": "entity", "entity": "Q456", "text": "Lyon", "aliases": []})
+
+
+def test_rows_without_an_answer_are_left_out_and_told(
+    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(write(tmp_path / "mkqa.jsonl", [*UNANSWERED, LYON]))
+    made = TiersRun(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    assert not made.failed
+    made.show()
+    assert "5 rows left out: the dataset has no answer to them\n" in capsys.readouterr().err
+    assert (made.unanswered, made.rejected.count, made.coverage.total.questions) == (5, 0, 1)
+    assert made.to_json()["unanswered"] == 5
+    built = DatasetRun(qa=(Path(path),), preset="mkqa", snapshot=str(snapshot), out=tmp_path / "made").run()
+    assert not built.failed
+    built.show()
+    assert "5 rows left out" in capsys.readouterr().err
+    steps = [orjson.loads(line)["step"] for line in (tmp_path / "made" / "dropped.jsonl").read_bytes().splitlines()]
+    assert steps == ["unanswered"] * 5 + ["missing-answers"] * (len(steps) - 5)
+    card = (tmp_path / "made" / "README.md").read_text()
+    assert "| left out: questions to which their dataset has no answer | -5 |" in card
+    assert "| rows read | 6 |" in card
+    asked = [row.id for row in read_asked([path], shape=PRESETS["mkqa"], on_reject=lambda row: pytest.fail(str(row)))]
+    assert asked == ["6"]
+    assert [row.id for row in granola.ladders(path, str(snapshot), preset="mkqa")] == ["6"]
+    assert [row.id for row in granola.ladders([*UNANSWERED, LYON], str(snapshot), preset="mkqa")] == ["6"]
+
+
+def test_a_fault_is_no_row_without_an_answer(snapshot: Path, tmp_path: Path) -> None:
+    wrong = [mkqa(7, {"type": "entity", "text": "Lyon"}), {**mkqa(8), "answers": {"de": []}}, {"question": "Where?"}]
+    path = str(write(tmp_path / "mkqa.jsonl", wrong))
+    made = TiersRun(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    assert (made.unanswered, made.rejected.count, made.failed) == (0, 2, True)
+    alone = str(write(tmp_path / "alone.jsonl", UNANSWERED))
+    with pytest.raises(RowError, match="can be used: 5 rows left out: the dataset has no answer"):
+        TiersRun(qa=(alone,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "u.jsonl")).run()
+    named = [row.id for row in read_questions([path], shape=shape_of("mkqa", answer="example_id"), on_reject=id)]
+    assert named == ["7", "8"]
 
 
 def test_tiers_and_scores_take_folders(snapshot: Path, tmp_path: Path) -> None:

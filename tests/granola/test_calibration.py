@@ -254,8 +254,8 @@ def test_calibrate_and_aggregate(run: Run, world: dict[str, Path], tmp_path: Pat
     words = ["calibrate", world["samples"], world["tiers"], "--snapshot", world["s"], "--out", out]
     status, told, problems = run(*words, "--precision", "0.9", "--figure", figure)
     assert (status, problems) == (0, "")
-    assert "right of the answered   0.9" in told
-    assert "on questions left out   0." in told
+    assert "right of the answered  0.9" in told
+    assert "on questions left out  0." in told
     assert "<svg" in figure.read_text(encoding="utf-8")
     assert json.loads(Path(f"{out}.run.json").read_text())["command"] == "calibrate"
     predictions = tmp_path / "p.jsonl"

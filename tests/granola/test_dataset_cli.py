@@ -163,7 +163,7 @@ def test_the_script_builds_granola_eqs_selection(demo: Path, tmp_path: Path) -> 
     done = run(script, folder, "--snapshot", demo, "--out", "eq", "--relations", "P19,p36", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "several-answers: 2 of 5 rows left out" in done.stdout
-    assert "| rows | 3 | 12,452 |" in done.stdout
+    assert re.search(r"^rows +3 +12,452$", done.stdout, re.MULTILINE)
     assert "| Linker | `smallest (" in (tmp_path / "eq" / "README.md").read_text()  # as the paper
     rows_built = [json.loads(line) for line in (tmp_path / "eq" / "data" / "test.jsonl").read_text().splitlines()]
     assert [(row["id"], row["relation"]) for row in rows_built] == [

@@ -45,6 +45,38 @@ def test_a_ladder_and_a_verdict(sample: Any) -> None:
     assert granola.match("In Frankreich", [["Lyon"], ["Frankreich"]], language="de").level == 2
 
 
+def test_numbers_beside_a_missing_one_are_as_in_the_file(sample: Any, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    (tmp_path / "q.csv").write_text("id,question,answer\n1,How many?,350964\n2,How tall?,2.5\n,Where?,\n4,When?,1961\n")
+    (tmp_path / "p.csv").write_text("id,prediction\n1,350964\n4,1961\n2,\n")
+    read = pandas.read_csv(tmp_path / "q.csv")
+    assert str(read["answer"].dtype) == str(read["id"].dtype) == "float64"
+    with pytest.raises(RowError, match="question 3: no answer"):
+        granola.ladders(read, sample)
+    for frame in (read.dropna(), read.convert_dtypes().dropna()):
+        made = granola.ladders(frame.rename(columns={"answer": "gold"}), sample, answer_field="gold")
+        assert list(made["answer"]) == [["350964"], ["2.5"], ["1961"]]
+        assert list(made["id"]) == ["1", "2", "4"]
+        given = pandas.read_csv(tmp_path / "p.csv")
+        report = granola.score(granola.ladders(frame, sample), given, allow_missing=True, times=20)
+        assert (report.overall.n, report.overall.unscored) == (2, 1)
+        assert report.overall.estimates["granola_accuracy"].value == 1.0
+    rows = granola.ladders(read.dropna().to_dict("records"), sample)
+    assert [row.answers for row in rows] == [("350964",), ("2.5",), ("1961",)]
+    assert granola.score(rows, {1.0: "350964", 2.0: "2.5", 4.0: "1961"}, times=20).overall.unscored == 0
+
+
+@pytest.mark.parametrize("missing", ["NA", "NaT", "NaN"])
+def test_what_pandas_writes_for_nothing_is_no_answer(sample: Any, missing: str) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    nothing = float("nan") if missing == "NaN" else getattr(pandas, missing)
+    row = {"id": "a", "question": QUESTION, "answer": "Honolulu", "relation": nothing, "note": nothing}
+    (made,) = granola.ladders([row], sample)
+    assert (made.relation, "note" in made.extra) == ("P19", False)
+    with pytest.raises(RowError, match="no answer"):
+        granola.ladders(pandas.DataFrame([{**row, "answer": nothing}]), sample)
+
+
 def test_several_gold_answers_and_what_is_asked_about(sample: Any) -> None:
     row = granola.ladder("Where was he born?", ["Honolulu"], sample, relation="P19", subject="Barack Obama")
     assert row.levels[0].tiers[0].qid == "Q18094"

@@ -33,6 +33,8 @@ WORLD = (
 )
 ASKED = {"id": "a", "question": "Where was Ann Smith born?", "answer": "Ashbyville"}
 
+ROOT = Path(__file__).resolve().parents[2]
+
 pytestmark = pytest.mark.usefixtures("contact")
 
 
@@ -74,6 +76,32 @@ def test_questions_select_what_their_ladders_need(
     assert made[kind][1] == made["dump"][1] == ["Ashbyville", "Marlow County, Norland", "Norland", "Vestria"]
     assert {"Q101", "Q102", "Q103", "Q104"} <= made[kind][0]
     assert "Q106" not in made[kind][0]
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("README.md", "api"),
+        ("docs/how-to/snapshot-without-a-dump.md", "api"),
+        ("docs/how-to/snapshot-without-a-dump.md", "sparql"),
+        ("docs/reference/sources.md", "sparql"),
+    ],
+)
+def test_recipes_for_questions_run_as_they_are_printed(
+    page: str, kind: str, services: dict[str, str], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a service on loopback in the place of WikiData's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "questions.csv").write_text("id,question,answer\na,Where was Ann Smith born?,Ashbyville\n")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "export GRANOLA_CONTACT=" in text
+    lines = [line.split() for line in text.splitlines() if f"snapshot build --from {kind} " in line and "--qa" in line]
+    words = next(iter(lines))
+    assert words[:5] == ["granola", "snapshot", "build", "--from", kind]
+    code, _, stderr = run(*words[1:5], services[kind], *words[words.index("--qa") :])
+    assert code == 0, stderr
+    with open_store(tmp_path / "mine.sqlite") as store:
+        assert {"Q101", "Q102", "Q103", "Q104"} <= {*store.ids()}
 
 
 @pytest.mark.parametrize(("kind", "used"), [("dump", False), ("api", True), ("sparql", True)])

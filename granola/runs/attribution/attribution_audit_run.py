@@ -13,6 +13,7 @@ from granola.errors import UsageError
 from granola.runs.outputs import check_outputs, count, print_json, report_rejects
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import TextTable, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
@@ -97,11 +98,17 @@ class TextsAudited:
             )
         else:
             for kind, label_counts in self.counts.items():
-                print(f"{count(label_counts.total(), kind)}, by an automatic check of names:")
-                for label, number in label_counts.most_common():
-                    print(f"{number:>8,}  {number / label_counts.total():6.1%}  {label}")
+                rows = [
+                    (f"{number:>8,}", f"{number / label_counts.total():.1%}", str(label))
+                    for label, number in label_counts.most_common()
+                ]
+                show_lines(
+                    f"{count(label_counts.total(), kind)}, by an automatic check of names:",
+                    TextTable(rows=rows, words=(2,)),
+                )
             if self.settings.sheet is not None:
-                print(f"\n{self.settings.sheet}: fill the column label in, then granola attribution audit --annotated")
+                fill = f"{self.settings.sheet}: fill the column label in, then granola attribution audit --annotated"
+                show_lines("", fill)
         report_rejects(str(self.settings.files[0]), self.rejected)
 
     def _show_rates(self, rates: Mapping[str, Any]) -> None:
@@ -109,14 +116,16 @@ class TextsAudited:
             print_json(_without_nan(rates), indent=1)
             return
         for name, shares in {**rates["readers"], "automatic": rates["automatic"]}.items():
-            print(f"{name}, {count(shares['n'], 'text')}:")
-            for label, cell in shares.items():
-                if label != "n":
-                    print(f"  {label:16} {cell['share']:6.1%}  [{cell['low']:.1%}, {cell['high']:.1%}]")
-        print(f"kappa of readers {rates['kappa']:.3f} over {count(rates['marked_by_all'], 'text')}")
-        print(f"kappa of the check and the first reader {rates['kappa_of_check_and_first_reader']:.3f}")
-        print(
-            "paper: full coverage 92 % and 95 % by two readers of 100 texts, kappa 0.758 (Hu et al. 2025, section 4.2)"
+            rows = [
+                (label, f"{cell['share']:.1%}", f"[{cell['low']:.1%}, {cell['high']:.1%}]")
+                for label, cell in shares.items()
+                if label != "n"
+            ]
+            show_lines(f"{name}, {count(shares['n'], 'text')}:", TextTable(rows=rows, words=(2,), indent=2))
+        show_lines(
+            f"kappa of readers {rates['kappa']:.3f} over {count(rates['marked_by_all'], 'text')}",
+            f"kappa of the check and the first reader {rates['kappa_of_check_and_first_reader']:.3f}",
+            "paper: full coverage 92 % and 95 % by two readers of 100 texts, kappa 0.758 (Hu et al. 2025, section 4.2)",
         )
 
 

@@ -17,6 +17,7 @@ from granola.errors import UsageError
 from granola.runs.outputs import count, note
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import TextTable, counted, show_lines
 from kg.files import resolved
 from kg.queries.logical_query import Shape
 
@@ -269,21 +270,15 @@ class BenchmarkBuilt:
             print_json({"built": built, "statistics": self.statistics}, indent=1)
             return
         sides = self.statistics["counts"]
-        print(f"{'':22}" + "".join(f"{side:>9}" for side in sides))
-        for key in next(iter(sides.values())):
-            print(f"{key:22}" + "".join(f"{side_counts[key]:>9,}" for side_counts in sides.values()))
-        print()
+        rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
+        show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "")
         for title, reasons in (
             ("queries left out", counts.left_out), ("samples dropped", counts.dropped),
             ("rows of other shapes", self.sources.reasons),
         ):  # fmt: skip
             if reasons:
-                print(f"{title}:")
-            for reason, number in reasons.most_common():
-                print(f"{number:>8,}  {reason}")
-        for what, number in self.worded.items():
-            print(f"{number:>8,}  {what}")
-        print(f"{self.torn:>8,}  samples with entities of both sides of the split")
-        print(f"\n{self.settings.out}")
+                show_lines(f"{title}:", counted(reasons))
+        show_lines(counted(self.worded), counted({"samples with entities of both sides of the split": self.torn}))
+        show_lines("", str(self.settings.out))
         if self.failed:
             note(f"{count(self.sources.reasons['damaged row'], 'row')} rejected; see rejected.jsonl there")

@@ -15,6 +15,7 @@ from granola.runs.json_lines import json_lines
 from granola.runs.outputs import check_outputs, count, print_json, report_rejects
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson, Language, Tiered
+from granola.terminal_lines import counted, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
@@ -100,14 +101,13 @@ class TiersAttributed:
             summary = {"snapshot": self.snapshot, "rows": self.rows, "tiers": dict(sorted(self.counts.items()))}
             print_json({**summary, "errors": [error.to_json() for error in self.errors]}, indent=1)
         else:
-            print(f"{count(self.rows, 'row')}, {count(self.counts.total(), 'tier')}, snapshot {self.snapshot}")
-            for name, number in self.counts.most_common():
-                print(f"{number:>8,}  {name}")
+            of_what = f"{count(self.rows, 'row')}, {count(self.counts.total(), 'tier')}, snapshot {self.snapshot}"
+            show_lines(of_what, counted(self.counts))
             for error in self.errors[:SHOWN]:
                 place = f"{error.row} level {error.level}.{error.position}"
-                print(f"  {place}: {error.text!r}: {error.category}: {'; '.join(error.flaws)}")
+                show_lines(f"  {place}: {error.text!r}: {error.category}: {'; '.join(error.flaws)}")
             if len(self.errors) > SHOWN:
-                print(f"  and {len(self.errors) - SHOWN:,} more; --out has all of them")
+                show_lines(f"  and {len(self.errors) - SHOWN:,} more; --out has all of them")
         report_rejects(self.settings.tiered, self.rejected)
         if not self.rows:
             raise UsageError(f"{self.settings.tiered}: no tiered row in it; name a file that granola tiers wrote")

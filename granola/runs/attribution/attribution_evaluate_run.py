@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,13 @@ from granola.errors import UsageError
 from granola.runs.outputs import check_outputs, count, print_json, report_rejects
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.evaluation import EvaluatorReport
     from granola.scoring.system_comparison import Difference
-
-_WIDTH = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +217,7 @@ class EvaluatorsCompared:
         if self.settings.as_json:
             print_json(_plain(self.to_json()), indent=1)
         else:
-            self._show()
+            show_lines(*self._parts())
         report_rejects(str(self.settings.samples), self.rejected)
 
     def to_json(self) -> dict[str, Any]:
@@ -230,59 +229,60 @@ class EvaluatorsCompared:
             "agreement": dict(self.agreement),
         }  # fmt: skip
 
-    def _show(self) -> None:
-        names = list(dict.fromkeys(name for report in self.reports for name in report.figures))
-        print(f"{count(self.samples, 'sample')} of {self.settings.samples}\n")
+    def _parts(self) -> Iterator[Part]:
+        yield from (f"{count(self.samples, 'sample')} of {self.settings.samples}", "")
         for start in range(0, len(self.reports), 3):
-            some = self.reports[start : start + 3]
-            print(f"{'':{_WIDTH}}" + "".join(f"{report.name[:24]:>25}" for report in some))
-            for name in names:
-                if any(name in report.figures for report in some):
-                    print(f"{name[: _WIDTH - 1]:{_WIDTH}}" + "".join(f"{_cell(report, name):>25}" for report in some))
-            print(f"{'without a label':{_WIDTH}}" + "".join(f"{report.unparsed:>25,}" for report in some) + "\n")
+            yield from (_figures(self.reports[start : start + 3]), "")
         for report in self.reports:
             for rows in (report.confusion, report.two_way) if report.confusion else (report.two_way,):
-                columns = list(next(iter(rows.values()), {}))
-                print(f"{report.name}: gold in rows" + "".join(f"{column[:14]:>15}" for column in columns))
-                for gold, cells in rows.items():
-                    print(f"  {gold:24}" + "".join(f"{number:>15,}" for number in cells.values()))
-            print(f"  {report.signature}\n")
+                yield f"{report.name}: gold in rows"
+                cells = [(gold, *(f"{number:,}" for number in by_label.values())) for gold, by_label in rows.items()]
+                yield TextTable(head=("", *map(str, next(iter(rows.values()), {}))), rows=cells, indent=2)
+            yield from (Verbatim(f"  {report.signature}"), "")
         for test in self.tests:
-            print(
+            yield (
                 f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} "
                 f"[{test.interval.low:+.3f}, {test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}"
             )
-        self._show_facts()
-        self._show_paper()
+        yield from self._facts_parts()
+        yield from self._paper_parts()
 
-    def _show_facts(self) -> None:
+    def _facts_parts(self) -> Iterator[Part]:
         human = self.settings.human_facts
         if not math.isnan(self.automatic_facts):
-            print(
-                f"\nFActScore of partially supportive samples, by the triples that are left: {self.automatic_facts:.3f}"
-            )
+            yield ""
+            yield f"FActScore of partially supportive samples, by the triples that are left: {self.automatic_facts:.3f}"
         for name, score in self.facts.items():
             gap = "" if human is None else f", gap to people {abs(score - human):.3f}"
-            print(f"  {name}: {score:.3f}{gap}")
+            yield f"  {name}: {score:.3f}{gap}"
         if self.agreement:
             agreement = self.agreement
-            print(
-                f"\npeople: kappa {agreement['kappa']:.3f} over {agreement['labelled_by_all']}, "
+            yield ""
+            yield (
+                f"people: kappa {agreement['kappa']:.3f} over {agreement['labelled_by_all']}, "
                 f"unanimous {agreement['unanimous']}; "
                 f"kappa of automatic and human labels {agreement['kappa_of_automatic_and_human']:.3f}; "
                 f"Pearson's r of micro-F1 over evaluators {agreement['pearson']:.3f} (paper: 0.97)"
             )
 
-    def _show_paper(self) -> None:
+    def _paper_parts(self) -> Iterator[Part]:
         from granola.attribution.paper_results import COLUMNS, NOT_COMPARABLE, TABLE_5
 
         if not any(report.confusion for report in self.reports):
             return
-        print(f"\n{'paper, Table 5':{_WIDTH}}" + "".join(f"{column[:11]:>12}" for column in COLUMNS))
-        for (setting, name), row in TABLE_5.items():
-            cells = "".join(f"{'-' if x is None else f'{x:.3f}':>12}" for x in row)
-            print(f"{setting + ', ' + name:{_WIDTH}}{cells}")
-        print(NOT_COMPARABLE)
+        rows = [
+            (f"{setting}, {name}", *("-" if score is None else f"{score:.3f}" for score in scores))
+            for (setting, name), scores in TABLE_5.items()
+        ]
+        yield from ("", TextTable(head=("paper, Table 5", *COLUMNS), rows=rows), NOT_COMPARABLE)
+
+
+def _figures(reports: Sequence[EvaluatorReport]) -> TextTable:
+    """Every figure that one of the evaluators has, a column each."""
+    names = dict.fromkeys(name for report in reports for name in report.figures)
+    rows = [(name, *(_cell(report, name) for report in reports)) for name in names]
+    unlabelled = ("without a label", *(f"{report.unparsed:,}" for report in reports))
+    return TextTable(head=("", *(report.name for report in reports)), rows=[*rows, unlabelled])
 
 
 def _cell(report: EvaluatorReport, name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 from granola.errors import UsageError
 from granola.runs.outputs import count
 from granola.runs.settings import Run, Setting
+from granola.terminal_lines import Verbatim, show_lines
 
 
 class TrainedKind(StrEnum):
@@ -102,5 +103,5 @@ class EvaluatorTrained:
         """Where it is."""
         settings = ", ".join(f"{name} {value}" for name, value in self.more.items())
         kind = self.settings.kind
-        print(f"{kind} evaluator of {count(self.samples, 'sample')}: {settings}")
-        print(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.settings.out}")
+        show_lines(f"{kind} evaluator of {count(self.samples, 'sample')}: {settings}")
+        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.settings.out}"))

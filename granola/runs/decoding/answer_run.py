@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Limit, Linker, LinkerName, Out, Relation, property_id
 
 if TYPE_CHECKING:
+    from abstraction.formats.records import UnansweredRow
     from granola.decoding.model_answers import Answered, Answerer, AnswerSettings, Unanswered
     from granola.decoding.response_aggregation import Method
 
@@ -83,7 +84,7 @@ class AnswerRun(Run, QuestionSettings):
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
         from granola.decoding.answer_prompts import read_prompts
-        from granola.runs.outputs import check_standard_input, count
+        from granola.runs.outputs import check_standard_input, count, note, unanswered_line
 
         check_standard_input(self.questions)
         relation = property_id(self.relation)
@@ -94,9 +95,12 @@ class AnswerRun(Run, QuestionSettings):
         with rows_output(self, self.out, inputs=inputs, force=self.force, csv_raw=self.csv_raw) as output:
             with ExitStack() as stack:
                 answerer, snapshot = self._answerer(stack, output, asking, texts, rule)
-                output.write(self._predictions(output, answerer, relation))
+                unanswered: list[UnansweredRow] = []
+                output.write(self._predictions(output, answerer, relation, unanswered.append))
             output.more |= {**answerer.settings, **snapshot}
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
+        if unanswered:
+            note(unanswered_line(len(unanswered)))
         total = count(output.counts.total(), "question")
         line = f"{total}: {output.counts['answered']:,} answered, {output.counts['IDK']:,} IDK"
         return output.ended(
@@ -163,12 +167,18 @@ class AnswerRun(Run, QuestionSettings):
         )
         return answerer, {} if store is None else {"snapshot": store.manifest()["snapshot_id"]}
 
-    def _predictions(self, output: RowsOutput, answerer: Answerer, relation: str | None) -> Iterator[dict[str, Any]]:
+    def _predictions(
+        self,
+        output: RowsOutput,
+        answerer: Answerer,
+        relation: str | None,
+        on_unanswered: Callable[[UnansweredRow], None],
+    ) -> Iterator[dict[str, Any]]:
         from granola.decoding.samples import read_asked
 
         rows = read_asked(
-            self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append, shape=self.shape(),
-            language=self.language,
+            self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
+            on_unanswered=on_unanswered, shape=self.shape(), language=self.language,
         )  # fmt: skip
         return answered_rows(answerer.answer(rows), output, self.method, source=self.questions)
 

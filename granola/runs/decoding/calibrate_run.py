@@ -180,14 +180,16 @@ class Calibrated:
     def show(self) -> None:
         """The figures in words or as JSON."""
         from granola.runs.outputs import report_rejects
+        from granola.terminal_lines import TextTable, show_lines
 
         if self.settings.as_json:
             print(json.dumps(self.to_json()))
         else:
             questions, unknown = self.fitted.questions, self.known.without_ladder
-            print(f"{questions:,} questions" + (f"; {unknown:,} without a ladder left out" if unknown else ""))
-            for name, value in self._lines():
-                print(f"{name:24s}{value}")
+            show_lines(
+                f"{questions:,} questions" + (f"; {unknown:,} without a ladder left out" if unknown else ""),
+                TextTable(rows=list(self._lines()), words=(1,)),
+            )
         report_rejects(self.settings.samples, self.known.rejected, listed=self.listed)
 
     def to_json(self) -> dict[str, Any]:

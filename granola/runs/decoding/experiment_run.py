@@ -456,14 +456,16 @@ def _print(systems: Systems) -> None:
     """A line a system on stdout; - where there is nothing to count, as in selective accuracy without an answer."""
     import math
 
-    width = max(len(report.system) for report in systems.reports)
-    print(f"{'system':<{width}}  selective accuracy     informativeness        coverage")
+    from granola.terminal_lines import TextTable, Verbatim, show_lines
+
+    rows = []
     for report in systems.reports:
         cells = []
         for metric in ("selective_accuracy", "informativeness", "coverage"):
             estimate = report.overall.estimates[metric]
             interval = f"[{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
-            cells.append("-".ljust(20) if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")
-        print(f"{report.system:<{width}}  {'   '.join(cells)}")
-    for signature in dict.fromkeys(str(report.signature) for report in systems.reports):
-        print(f"signature: {signature}")
+            cells.append("-" if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")
+        rows.append((report.system, *cells))
+    head = ("system", "selective accuracy", "informativeness", "coverage")
+    signatures = dict.fromkeys(f"signature: {report.signature}" for report in systems.reports)
+    show_lines(TextTable(head=head, rows=rows, words=(1, 2, 3)), *map(Verbatim, signatures))

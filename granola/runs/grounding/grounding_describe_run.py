@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from granola.errors import UsageError
 from granola.runs.grounding.grounding_settings import GroundedQuestions
 from granola.runs.settings import Run
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import TextTable, show_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,18 +58,17 @@ class QuestionsDescribed:
         if self.settings.as_json:
             print_json({"schema_version": 1, **self.counts}, indent=1)
         else:
-            for name, value in self.counts.items():
-                _show(name.replace("_", " "), value, 0)
+            show_lines(TextTable(rows=[row for name, value in self.counts.items() for row in _rows(name, value)]))
         report_rejects(str(self.settings.questions), self.rejected)
 
 
-def _show(name: str, value: Any, depth: int) -> None:
-    lead = "  " * depth
+def _rows(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+    label = "  " * depth + (str(name)[:80] if depth else name.replace("_", " "))
     if isinstance(value, Mapping):
-        print(f"{lead}{name}" + ("" if value else ": none"))
-        for key, one in value.items():
-            _show(str(key)[:80], one, depth + 1)
+        yield label + ("" if value else ": none"), ""
+        for key, inner in value.items():
+            yield from _rows(key, inner, depth + 1)
     elif isinstance(value, float):
-        print(f"{lead}{name:{50 - 2 * depth}} {value:10,.3f}")
+        yield label, f"{value:,.3f}"
     else:
-        print(f"{lead}{name:{50 - 2 * depth}} {'-' if value is None else format(value, ','):>10}")
+        yield label, "-" if value is None else f"{value:,}"

@@ -15,6 +15,7 @@ from granola.runs.grounding.grounding_settings import ChatAnswers, GroundedQuest
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Language, Limit, Out
+from granola.terminal_lines import Part, Verbatim
 
 if TYPE_CHECKING:
     from granola.grounding.judge_models import CountedModel
@@ -112,7 +113,7 @@ class GroundingJudgeRun(Run):
                 took = self._took(judge.chat)
                 output.more |= {"asked": took}
         counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
-        lines = [f"{count(len(pairs), 'answer')}: {counts}", f"judge {judge.signature()}"]
+        lines: list[Part] = [f"{count(len(pairs), 'answer')}: {counts}", Verbatim(f"judge {judge.signature()}")]
         if took:
             lines.append("the model's answers took " + shown_asked(took))
         return output.ended(*lines, source=str(self.given))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from granola.errors import UsageError
 from granola.runs.grounding.grounding_judge_run import shown_asked
-from granola.runs.grounding.grounding_score_run import shown, signed
+from granola.runs.grounding.grounding_score_run import estimates_table, signed
 from granola.runs.grounding.grounding_settings import FormingSettings, JudgedAnswers
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run
 from granola.runs.shared_settings import AsJson, Force, Out
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
     from granola.grounding.grounding_items import GroundingItem
@@ -148,27 +149,31 @@ class JudgesPooled:
             print_json(self._json(), indent=1)
             self.written.show()
             return
-        for name, judge in self.names.items():
-            print(f"{name}: {judge}{'; ' + shown_asked(self.costs[name]) if self.costs[name] else ''}")
-        for system, by_judge in self.scores.items():
-            print(system)
-            for score in _SHOWN:
-                for who, report in by_judge.items():
-                    print(f"  {score:16}{who:10}{shown(report[score])}")
-        print("agreement                         n   all agree   kappa")
-        for label in self.agreement:
-            pairs = ", ".join(f"{first}-{second} {_short(kappa)}" for (first, second), kappa in label["pairs"].items())
-            more = f"  ({pairs})" if len(self.names) > 2 else ""
-            print(f"  {label['label']:24}{label['n']:>9,}{_number(label['agree'])}  {_short(label['kappa']):>7}{more}")
-        print(f"judge minus the others, {self.settings.sliced}")
-        for bias in self.biases:
-            print(f"  {bias.judge} lenient by {'':14}{shown(bias.lenient)}")
-            for system, gap in bias.favours.items():
-                print(f"  {bias.judge} favours {system[:18]:18}{shown(gap)}")
-        if len(self.scores) < 2:
-            print("  whom a judge favours is told of two systems or more; these are of one")
-        print(signed(self.how, {"judges": list(self.names.values())}))
+        show_lines(*self._parts())
         self.written.show()
+
+    def _parts(self) -> Iterator[Part]:
+        for name, judge in self.names.items():
+            yield Verbatim(f"{name}: {judge}{'; ' + shown_asked(self.costs[name]) if self.costs[name] else ''}")
+        for system, by_judge in self.scores.items():
+            yield system
+            yield estimates_table(
+                [((score, who), report[score]) for score in _SHOWN for who, report in by_judge.items()]
+            )
+        head = ("agreement", "n", "all agree", "kappa")
+        yield TextTable(head=head, rows=[_agreement_row(label) for label in self.agreement], indent=2)
+        for label in self.agreement if len(self.names) > 2 else ():
+            pairs = ", ".join(f"{first}-{second} {_short(kappa)}" for (first, second), kappa in label["pairs"].items())
+            yield f"  {label['label']}, kappa by pairs: {pairs}"
+        yield f"judge minus the others, {self.settings.sliced}"
+        rows = []
+        for bias in self.biases:
+            rows.append(((f"{bias.judge} lenient by",), bias.lenient))
+            rows += [((f"{bias.judge} favours {system[:18]}",), gap) for system, gap in bias.favours.items()]
+        yield estimates_table(rows)
+        if len(self.scores) < 2:
+            yield "  whom a judge favours is told of two systems or more; these are of one"
+        yield Verbatim(signed(self.how, {"judges": list(self.names.values())}))
 
     def _json(self) -> dict[str, Any]:
         return {
@@ -200,8 +205,9 @@ class JudgesPooled:
         }  # fmt: skip
 
 
-def _number(value: float) -> str:
-    return f"{'-':>10}" if math.isnan(value) else f"{value:10.4f}"
+def _agreement_row(label: Mapping[str, Any]) -> tuple[str, ...]:
+    agree = "-" if math.isnan(label["agree"]) else f"{label['agree']:.4f}"
+    return label["label"], f"{label['n']:,}", agree, _short(label["kappa"])
 
 
 def _short(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -17,6 +17,7 @@ from granola.runs.grounding.grounding_settings import (
 )
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
     from granola.grounding.grounding_scores import GroundingSettings
@@ -132,43 +133,46 @@ class AnswersScored:
             print_json(self._json(), indent=1)
         else:
             for name, own in self.reports.items():
-                self._show_system(name, own)
+                show_lines(*self._of_system(name, own))
             for test in self.tests:
-                print(
+                show_lines(
                     f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} [{test.interval.low:+.3f}, "
-                    f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}"
+                    f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}",
+                    *(f"  {note}" for note in filter(None, [self._judged_apart(test)])),
                 )
-                if note := self._judged_apart(test):
-                    print(f"  {note}")
-            print(self.signature)
+            show_lines(Verbatim(self.signature))
         report_rejects(str(self.settings.judged[0]), self.rejected)
 
-    def _show_system(self, name: str, report: Mapping[str, Estimate]) -> None:
-        print(f"{name}, {self.unjudged[name]:,} answers not judged in full")
+    def _of_system(self, name: str, report: Mapping[str, Estimate]) -> Iterator[Part]:
+        yield f"{name}, {self.unjudged[name]:,} answers not judged in full"
         if not report["E"].n:
-            print("  no answer was judged for eligibility, so E, F and RAF are of none")
-        for score, estimate in report.items():
-            if not score.startswith("cited"):
-                print(f"  {score:26}{shown(estimate)}")
+            yield "  no answer was judged for eligibility, so E, F and RAF are of none"
+        yield estimates_table(
+            [((score,), estimate) for score, estimate in report.items() if not score.startswith("cited")]
+        )
         if self.deflections_unjudged[name]:
-            print(f"  {self.deflections_unjudged[name]:,} answers are in no deflection score: not judged")
-        print("  citations, over answerable questions")
+            yield f"  {self.deflections_unjudged[name]:,} answers are in no deflection score: not judged"
+        yield "  citations, over answerable questions"
+        cited = []
         for whose in ("cited", "cited-relevant strict", "cited-relevant wide"):
             if report[f"{whose} pooled_f1"].n:
                 against = "the reference's" if whose == "cited" else whose.removeprefix("cited-")
-                for way, label in _WAYS.items():
-                    print(f"  against {against + ', ' + label:40}{shown(report[f'{whose} {way}'])}")
-        for by, found in self.slices[name].items():
-            for key, estimate in found.items():
-                print(f"  {self.settings.sliced}, {by} {key[:40]:20}{shown(estimate)}")
+                cited += [((f"against {against}, {way}",), report[f"{whose} {key}"]) for key, way in _WAYS.items()]
+        yield estimates_table(cited)
+        yield estimates_table(
+            [
+                ((f"{self.settings.sliced}, {by} {key[:40]}",), estimate)
+                for by, estimates in self.slices[name].items()
+                for key, estimate in estimates.items()
+            ]
+        )
         for reading, standings in self.ladders.get(name, {}).items():
-            for key, share in standings.items():
-                if key not in _NO_SHARE:
-                    print(f"  ladders, {reading}: {key:30}{shown(share)}")
+            shares = [(key, share) for key, share in standings.items() if key not in _NO_SHARE]
+            yield estimates_table([((f"ladders, {reading}: {key}",), share) for key, share in shares])
             counts = ", ".join(f"{key} {number:,}" for key, number in standings["fineness"].items())
-            print(f"  ladders, {reading}: against the finest level that relevant passages mention: {counts}")
-            print(f"  ladders, {reading}: levels and grounds by {standings['grounded_by'].removeprefix('by ')}; "
-                  f"not judged: {standings['unjudged']:,}")  # fmt: skip
+            yield f"  ladders, {reading}: against the finest level that relevant passages mention: {counts}"
+            grounds = standings["grounded_by"].removeprefix("by ")
+            yield f"  ladders, {reading}: levels and grounds by {grounds}; not judged: {standings['unjudged']:,}"
 
     def _json(self) -> dict[str, Any]:
         return {
@@ -222,8 +226,15 @@ def signed(how: GroundingSettings, judges: Mapping[str, Sequence[str]], *, bands
     return "|".join([str(how), *filter(None, [bands]), *(f"judge:[{judge}]" for judge in everyone)])
 
 
-def shown(estimate: Estimate) -> str:
-    """A score in a table of the terminal."""
+def estimates_table(rows: Sequence[tuple[tuple[str, ...], Estimate]]) -> TextTable:
+    """Scores under their names, each with its interval and n, indented under their system."""
+    names = len(rows[0][0]) if rows else 1
+    words = (*range(1, names), names + 1, names + 2)
+    return TextTable(rows=[(*name, *_cells(estimate)) for name, estimate in rows], words=words, keys=names, indent=2)
+
+
+def _cells(estimate: Estimate) -> tuple[str, str, str]:
     if math.isnan(estimate.value):
-        return f"{'-':>7}  n {estimate.n:,}"
-    return f"{estimate.value:7.4f}  [{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]  n {estimate.n:,}"
+        return "-", "", f"n {estimate.n:,}"
+    interval = f"[{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]"
+    return f"{estimate.value:.4f}", interval, f"n {estimate.n:,}"

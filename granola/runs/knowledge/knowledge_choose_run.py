@@ -12,6 +12,7 @@ from granola.runs.knowledge.knowledge_settings import Judged, Resamples, Seed
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Out
+from granola.terminal_lines import Part, TextTable, Verbatim
 
 if TYPE_CHECKING:
     from granola.knowledge.overall_quality import Coefficients
@@ -88,12 +89,14 @@ class KnowledgeChooseRun(Run):
             groups[row.get("system", ""), row["id"]].append(row)
         return groups.values()
 
-    def _lines(self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]) -> Iterator[str]:
+    def _lines(
+        self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
+    ) -> Iterator[Part]:
         from granola import __version__
         from granola.knowledge.knowledge_summary import mean_estimate
 
         names = dict.fromkeys(name for _, group in pairs for row in group for name in row["scores"])
-        yield f"{'score':<24}{'chosen':>9}{'random':>9}{'gain':>9}  95 % interval of the gain"
+        rows = []
         for name in names:
             gains, chosen_scores, random_scores = [], [], []
             for chosen, group in pairs:
@@ -107,9 +110,8 @@ class KnowledgeChooseRun(Run):
                 gains += [score - mean for score in best]
             if gains:
                 gain = mean_estimate(gains, times=self.resamples, seed=self.seed)
-                yield (
-                    f"{name:<24}{sum(chosen_scores) / len(gains):>9.4f}{sum(random_scores) / len(gains):>9.4f}"
-                    f"{gain.value:>+9.4f}  "
-                    f"{gain.interval.low:+.4f} to {gain.interval.high:+.4f}, n {gain.n:,}"
-                )
-        yield f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
+                means = (f"{sum(scores) / len(gains):.4f}" for scores in (chosen_scores, random_scores))
+                spread = f"{gain.interval.low:+.4f} to {gain.interval.high:+.4f}, n {gain.n:,}"
+                rows.append((name, *means, f"{gain.value:+.4f}", spread))
+        yield TextTable(head=("score", "chosen", "random", "gain", "95 % interval of the gain"), rows=rows, words=(4,))
+        yield Verbatim(f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}")

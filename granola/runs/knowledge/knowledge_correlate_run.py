@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from granola.runs.knowledge.knowledge_settings import Judged, Resamples, Seed
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
     from granola.knowledge.judged_rows import RatingSheet
@@ -168,23 +169,33 @@ class Correlated:
                 indent=2,
             )
         else:
-            print(f"{'system':<16}{'independent':<18}{'dependent':<22}{'D':>8}  {'95 %':<18}{'p':>8}{'n':>7}")
-            for line in self.lines:
-                spread = f"{_shown(line['low'])} to {_shown(line['high'])}"
-                print(
-                    f"{line['system']:<16}{line['independent']:<18}{line['dependent']:<22}{_shown(line['d']):>8}  "
-                    f"{spread:<18}{_shown(line['p']):>8}{line['n']:>7,}"
-                )
-            for axis, (kappa, n) in self.agreement.items():
-                print(f"kappa of the raters, {axis}: {_shown(None if math.isnan(kappa) else kappa)} on {n}")
-            for by, estimates in self.slices.items():
-                for name, estimate in estimates.items():
-                    print(
-                        f"factuality by {by} {name}: {estimate.value:.4f}  "
-                        f"{estimate.interval.low:.4f}–{estimate.interval.high:.4f}  n {estimate.n:,}"
-                    )
-            print(self.signature)
+            show_lines(*self._parts())
         report_rejects(self.settings.judged, self.rejected)
+
+    def _parts(self) -> Iterator[Part]:
+        head = ("system", "independent", "dependent", "D", "95 %", "p", "n")
+        rows = [
+            (
+                line["system"],
+                line["independent"],
+                line["dependent"],
+                _shown(line["d"]),
+                f"{_shown(line['low'])} to {_shown(line['high'])}",
+                _shown(line["p"]),
+                f"{line['n']:,}",
+            )
+            for line in self.lines
+        ]
+        yield TextTable(head=head, rows=rows, words=(1, 2, 4), keys=3)
+        for axis, (kappa, n) in self.agreement.items():
+            yield f"kappa of the raters, {axis}: {_shown(None if math.isnan(kappa) else kappa)} on {n}"
+        for by, estimates in self.slices.items():
+            for name, estimate in estimates.items():
+                yield (
+                    f"factuality by {by} {name}: {estimate.value:.4f}  "
+                    f"{estimate.interval.low:.4f}–{estimate.interval.high:.4f}  n {estimate.n:,}"
+                )
+        yield Verbatim(self.signature)
 
 
 def _shown(value: float | None) -> str:

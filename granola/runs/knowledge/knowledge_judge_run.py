@@ -23,6 +23,7 @@ from granola.runs.knowledge.knowledge_settings import (
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Limit, Out
+from granola.terminal_lines import Part, TextTable, Verbatim
 
 SCORES_SUFFIX = ".scores.sqlite"
 _TOGETHER = 64  # texts that are judged at a time
@@ -187,15 +188,20 @@ class KnowledgeJudgeRun(Run):
             sources.append(StatementPieces(store, language=self.language))
         return sources[0] if len(sources) == 1 else JoinedPieces(sources=tuple(sources))
 
-    def _lines(self, rows: Sequence[Mapping[str, Any]], identity_hash: str) -> list[str]:
+    def _lines(self, rows: Sequence[Mapping[str, Any]], identity_hash: str) -> list[Part]:
         from granola.knowledge.knowledge_summary import signature, summary
 
-        lines: list[str] = []
+        lines: list[Part] = []
         for system, scores in summary(rows, times=self.resamples, seed=self.seed).items():
             lines.append(f"{system or 'texts'}")
-            lines += [
-                f"  {name:<24}{estimate.value:>8.4f}  {estimate.interval.low:.4f}–{estimate.interval.high:.4f}"
-                f"  n {estimate.n:,}"
+            cells = [
+                (
+                    name,
+                    f"{estimate.value:.4f}",
+                    f"{estimate.interval.low:.4f}–{estimate.interval.high:.4f}",
+                    f"n {estimate.n:,}",
+                )
                 for name, estimate in scores.items()
             ]
-        return [*lines, signature(identity_hash, n=len(rows), times=self.resamples, seed=self.seed)]
+            lines.append(TextTable(rows=cells, words=(2, 3), indent=2))
+        return [*lines, Verbatim(signature(identity_hash, n=len(rows), times=self.resamples, seed=self.seed))]

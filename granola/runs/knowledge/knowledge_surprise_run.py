@@ -13,6 +13,7 @@ from granola.runs.knowledge.knowledge_settings import Resamples, Seed, hash_of_i
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Limit, Out, Tiered
+from granola.terminal_lines import Verbatim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,4 +92,4 @@ class KnowledgeSurpriseRun(Run):
                 f"Somers' D of surprisal given {name}: {d.d:.3f}  {d.interval.low:.3f} to {d.interval.high:.3f}, "
                 f"p {d.p:.3g}, n {d.n:,}"
             )
-        return [*lines, signature(identity_hash, n=len(surprises), times=self.resamples, seed=self.seed)]
+        return [*lines, Verbatim(signature(identity_hash, n=len(surprises), times=self.resamples, seed=self.seed))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from abstraction.formats.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
-from granola.audit.annotation import Rate, rate_lines, rates
+from granola.audit.annotation import Rate, rates, rates_table
 from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, entailment_lines
 from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
@@ -29,6 +29,7 @@ from granola.runs.outputs import (
 )
 from granola.runs.settings import Run, RunOutcome, Setting
 from granola.runs.shared_settings import CsvRaw, Language
+from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store import open_store
 
@@ -174,7 +175,7 @@ class Audited:
             lines = entailment_lines if asked.entailment else attribution_lines if asked.attribution else axes_lines
             width = Console(width=None if sys.stdout.isatty() else WIDTH).width
             print(*lines(self.tally, width), sep="\n")
-            _list(self.findings, self.tally, self.settings.out)
+            show_lines(*_listed(self.findings, self.tally, self.settings.out))
         report_rejects(self.settings.files[0], self.rejected)
 
     def to_json(self) -> dict[str, Any]:
@@ -211,7 +212,7 @@ class SheetDrawn:
 
     def show(self) -> None:
         """Where it is."""
-        print(f"{self.sheet}: {count(self.tiers, 'tier')} to annotate; {self.key} says where each is from")
+        show_lines(f"{self.sheet}: {count(self.tiers, 'tier')} to annotate; {self.key} says where each is from")
         report_rejects(self.source, self.rejected)
 
 
@@ -234,13 +235,9 @@ class Annotations:
             print_json(self.to_json(), indent=2)
             return
         if self.every:
-            print(
-                "All answers, the first ones among them, as in the paper's audit:",
-                *rate_lines(self.every),
-                "",
-                sep="\n",
-            )
-        print("Tiers coarser than the answer:", *rate_lines(self.coarser), COMPARABLE, sep="\n")
+            whole = "All answers, the first ones among them, as in the paper's audit:"
+            show_lines(whole, rates_table(self.every), "")
+        show_lines("Tiers coarser than the answer:", rates_table(self.coarser), COMPARABLE)
 
     def to_json(self) -> Mapping[str, Any]:
         """The rates."""
@@ -251,21 +248,21 @@ class Annotations:
         }  # fmt: skip
 
 
-def _list(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> None:
+def _listed(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> Iterator[str]:
     if tally.namesakes:
-        print(f"\n{count(len(tally.namesakes), 'chain')} of a namesake of the answer's entity:")
+        yield from ("", f"{count(len(tally.namesakes), 'chain')} of a namesake of the answer's entity:")
     for namesake in tally.namesakes:
         whose = f"; they belong to {namesake['belongs_to']}" if namesake["belongs_to"] else ""
         doubt = "" if namesake["certain"] else " (if that is meant)"
         chain = " › ".join(namesake["chain"])
-        print(f"  {namesake['row']}: {namesake['answer']} is {namesake['taken_for']}{doubt}, not in {chain}{whose}")
+        yield f"  {namesake['row']}: {namesake['answer']} is {namesake['taken_for']}{doubt}, not in {chain}{whose}"
     if findings:
-        print(f"\n{count(len(findings), 'finding')}:")
+        yield from ("", f"{count(len(findings), 'finding')}:")
     for offence in findings[:SHOWN] if out is not None else findings:
         place = f"{offence.row} level {offence.level}.{offence.position}"
-        print(f"  {place}: {offence.text!r}: {offence.verdict}: {offence.why}")
+        yield f"  {place}: {offence.text!r}: {offence.verdict}: {offence.why}"
     if out is not None and findings:
-        print(f"  all of them: {out}")
+        yield f"  all of them: {out}"
 
 
 def _write(findings: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:

@@ -12,12 +12,13 @@ from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_d
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import Published, QuestionFiles, Questions
 from granola.run_record import write_run_record
-from granola.runs.outputs import check_language, count, note, warn_of_language, warn_of_relation
+from granola.runs.outputs import check_language, count, note, unanswered_line, warn_of_language, warn_of_relation
 from granola.runs.phrasing_settings import DatasetModels
 from granola.runs.progress import counting
 from granola.runs.question_settings import QuestionSettings
 from granola.runs.settings import Run, Setting, command_line
 from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
+from granola.terminal_lines import TextTable, counted, show_lines
 from kg.files import resolved
 from kg.store import is_address, open_store
 
@@ -174,16 +175,21 @@ class DatasetBuilt:
         """What is in it, and what was left out and why."""
         built = self.built
         if self.settings.phrase is not None:
-            print(*built.phrasing.lines(), "", sep="\n")
-        for step, counted in built.cleaner.counts.items():
-            taken = f", {count(counted.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
+            show_lines(*built.phrasing.lines(), "")
+        for step, step_count in built.cleaner.counts.items():
+            taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
             unjudged = ""
             if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
-                unjudged = f", {counted.unjudged:,} without a score"
-            print(f"{step}: {counted.dropped:,} of {count(counted.rows, 'row')} left out{taken}{unjudged}")
-            for reason, number in counted.reasons.most_common():
-                print(f"  {number:>6}  {reason}")
-        print("", *built.statistics.tables(self.beside), "", f"{built.data}", sep="\n")
+                unjudged = f", {step_count.unjudged:,} without a score"
+            show_lines(
+                f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
+                counted(step_count.reasons),
+            )
+        for head, lines in built.statistics.tables(self.beside):
+            show_lines("", TextTable(head=head, rows=lines))
+        show_lines("", f"{built.data}")
+        if built.unanswered:
+            note(unanswered_line(built.unanswered))
         if built.rejected:
             listed = self.settings.out / "rejected.jsonl"
             note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")

@@ -11,6 +11,7 @@ from granola.decoding.perturbing import AskedUnit
 from granola.runs.rows_output import RowsOutput, RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Out, Tiered
+from granola.terminal_lines import counted
 
 if TYPE_CHECKING:
     from abstraction.rows import TieredRow
@@ -48,8 +49,7 @@ class PerturbRun(Run):
                 "snapshot": snapshot_of(self.tiered), "left_out": dict(reasons), "rejected": len(output.rejected)
             }  # fmt: skip
         made, left = count(output.counts["made"], "question"), count(reasons.total(), "question")
-        lines = [f"  {number:>6}  {reason}" for reason, number in reasons.most_common()]
-        return output.ended(f"{made} for a {self.unit}; left out: {left}", *lines, source=self.tiered)
+        return output.ended(f"{made} for a {self.unit}; left out: {left}", counted(reasons), source=self.tiered)
 
     def _rows(self, output: RowsOutput, reasons: Counter[str]) -> Iterator[TieredRow]:
         from abstraction.faults import Fault, attempt

@@ -19,7 +19,15 @@ from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import Decisions, Reviewer, confident, decided, read_decisions, refused, write_sheet
 from abstraction.pipeline import LadderMaker, make_ladders
-from abstraction.rows import QARow, RejectedRow, TieredRow, read_questions, write_granola_eq, write_tiered
+from abstraction.rows import (
+    QARow,
+    RejectedRow,
+    TieredRow,
+    UnansweredRow,
+    read_questions,
+    write_granola_eq,
+    write_tiered,
+)
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
@@ -33,6 +41,7 @@ from granola.runs.outputs import (
     count,
     note,
     removed_on_error,
+    unanswered_line,
     warn_of_language,
     warn_of_relation,
     warn_of_time,
@@ -45,6 +54,7 @@ from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Language, Limit, Linker, LinkerName, Relation, property_id
 from granola.scoring.ladder_coverage import Coverage
 from granola.service.service_settings import is_service
+from granola.terminal_lines import counted, show_lines
 from kg.store import open_store
 
 
@@ -152,8 +162,9 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
             warn_of_language(self.language, store)
             warn_of_time(store)
             asked = read_questions(
-                qa, relation=relation, limit=self.limit, on_reject=made.reject, shape=shape, language=self.language
-            )
+                qa, relation=relation, limit=self.limit, on_reject=made.reject, on_unanswered=made.leave_out,
+                shape=shape, language=self.language,
+            )  # fmt: skip
             questions = watch_languages((decided(row, decisions) for row in asked), self.language)
             ladders = self._reviewed(self._ladders(questions, store, made), store, decisions)
             if references is not None:
@@ -233,7 +244,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
 
     def _write(self, rows: Iterator[TieredRow], kind: str, made: Tiers) -> None:
         write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
-        some = _some(with_progress(rows), self.qa, made.rejected)
+        some = _some(with_progress(rows), self.qa, made)
         write(some, self.out, format=kind, csv_raw=self.csv_raw, on_reject=made.reject)
 
 
@@ -247,6 +258,7 @@ class Tiers:
         self.reasons: Counter[str] = Counter()
         self.listed = Path(f"{settings.out}{REJECTS_SUFFIX}")
         self.rejected = RejectsFile(None)
+        self.unanswered = 0  # rows to which the dataset itself has no answer
         self.phrasing: PhrasingRun | None = None
         self.snapshot = ""
 
@@ -254,6 +266,10 @@ class Tiers:
         """Count and list a rejected row."""
         self.reasons[row.reason.split(":")[0]] += 1
         self.rejected.add(row)
+
+    def leave_out(self, row: UnansweredRow) -> None:
+        """Count a row that has no answer."""
+        self.unanswered += 1
 
     @property
     def failed(self) -> bool:
@@ -264,17 +280,18 @@ class Tiers:
         """The coverage, what became of reference tiers and of a model's words, and the rejected rows."""
         to_stdout = self.settings.out == STANDARD
         screen = sys.stderr if to_stdout else sys.stdout
-        print(*self.coverage.lines(), sep="\n", file=screen)
+        show_lines(*self.coverage.tables(), file=screen)
         if self.references is not None:
             became = ", ".join(f"{number:,} {what}" for what, number in sorted(self.references.counts.items()))
-            print(f"tiers of {self.settings.reference}: {became or 'none'}", file=screen)
+            show_lines(f"tiers of {self.settings.reference}: {became or 'none'}", file=screen)
         if self.phrasing is not None:
             self.phrasing.report(screen)
+        if self.unanswered:
+            note(unanswered_line(self.unanswered))
         if self.rejected.count:
             where = "" if to_stdout else f"; listed in {self.listed}"
             note(f"{count(self.rejected.count, 'row')} rejected{where}; the first: {self.rejected.first}")
-            for reason, number in self.reasons.most_common():
-                print(f"  {number:>6}  {reason}", file=sys.stderr)
+            show_lines(counted(self.reasons), file=sys.stderr)
 
     def to_json(self) -> dict[str, Any]:
         """What a run record has of it."""
@@ -286,6 +303,7 @@ class Tiers:
             "linker": {"name": linker, "settings": fingerprint},
             "coverage": {**groups, "total": self.coverage.total.to_json()},
             "rejected": dict(sorted(self.reasons.items())),
+            "unanswered": self.unanswered,
             **({"reference": dict(self.references.counts)} if self.references is not None else {}),
             **({"phrasing": self.phrasing.record()} if self.phrasing is not None else {}),
         }
@@ -296,11 +314,13 @@ def _places(maker: LadderMaker) -> Gazetteer:
     return maker.gazetteer
 
 
-def _some(rows: Iterator[TieredRow], qa: Iterable[str], rejected: RejectsFile) -> Iterator[TieredRow]:
+def _some(rows: Iterator[TieredRow], qa: Iterable[str], made: Tiers) -> Iterator[TieredRow]:
     """Hand the rows on; RowError where there is none, so that no empty file is left."""
     first = next(rows, None)
     if first is None:
-        why = f": {count(rejected.count, 'row')} rejected, the first at {rejected.first}" if rejected.count else ""
+        rejected = made.rejected
+        why = f": {unanswered_line(made.unanswered)}" if made.unanswered else ""
+        why += f": {count(rejected.count, 'row')} rejected, the first at {rejected.first}" if rejected.count else ""
         raise RowError(f"no question in {', '.join(qa)} can be used{why}")
     yield first
     yield from rows

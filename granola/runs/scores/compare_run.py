@@ -124,6 +124,7 @@ class Compared:
 
         from granola.report.comparison_tables import differences_tables, group_tables
         from granola.report.score_tables import distribution_tables, macro_tables, score_tables
+        from granola.terminal_lines import show_lines
 
         reports = self.systems.reports
         console = Console(width=None if sys.stdout.isatty() else 160)
@@ -139,7 +140,7 @@ class Compared:
             for table in group_tables(title, reports, scores, console.width):
                 console.print(table)
         for system, curve in self.curves.items():
-            print(
+            show_lines(
                 f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
                 f"{curve.covered} of {curve.n} questions answered with a confidence"
             )

@@ -18,6 +18,7 @@ from granola.runs.settings import Run, RunOutcome, Setting, settings_of
 from granola.runs.snapshots.estimates import LARGE, lines
 from granola.runs.snapshots.scope_settings import ScopeSettings, languages_of
 from granola.runs.snapshots.source_settings import SourceKind, build_from
+from granola.terminal_lines import show_lines
 from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ class Estimated:
 
     def show(self, *, stream: TextIO | None = None) -> None:
         """The estimate in words."""
-        print(*lines(self.estimate), sep="\n", file=stream or sys.stdout)
+        show_lines(*lines(self.estimate), file=stream)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

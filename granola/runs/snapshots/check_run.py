@@ -17,6 +17,7 @@ from granola.runs.json_lines import json_lines
 from granola.runs.outputs import check_outputs, report_rejects
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
+from granola.terminal_lines import counted, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
@@ -91,9 +92,8 @@ class Revalidated:
             }  # fmt: skip
             print(orjson.dumps(summary, option=orjson.OPT_INDENT_2).decode())
         else:
-            print(f"{self.sound:,} of {self.rows:,} rows stand in snapshot {self.snapshot}")
-            for finding, count in self.findings.most_common():
-                print(f"{count:>8,}  {finding}")
+            sound = f"{self.sound:,} of {self.rows:,} rows stand in snapshot {self.snapshot}"
+            show_lines(sound, counted(self.findings))
         report_rejects(str(self.settings.tiered), self.rejected)
         if not self.rows:
             raise UsageError(f"{self.settings.tiered}: no tiered row in it; name a file that granola tiers wrote")

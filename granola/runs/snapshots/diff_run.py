@@ -13,6 +13,7 @@ from abstraction.formats.writing import check_kind
 from granola.runs.json_lines import json_lines
 from granola.runs.outputs import check_outputs
 from granola.runs.settings import Run, Setting
+from granola.terminal_lines import Part, TextTable, show_lines
 
 if TYPE_CHECKING:
     from kg.checks.snapshot_diff import SnapshotDifference
@@ -68,27 +69,28 @@ class Changes:
         elif self.diff.same:
             print("no difference in entities, statements, terms and redirects")
         else:
-            print(*self._lines(), sep="\n")
+            show_lines(*self._parts())
 
-    def _lines(self) -> Iterator[str]:
+    def _parts(self) -> Iterator[Part]:
         summary = self.diff.to_json()
-        yield f"{'':<16}{'added':>12}{'removed':>12}{'changed':>12}"
-        yield _row("entities", summary["entities"])
-        yield _row("statements", summary["statements"])
-        for what, counts in summary["terms"].items():
-            yield _row({"alias": "aliases"}.get(what, f"{what}s"), counts)
-        yield _row("redirects", summary["redirects"])
+        rows = [_row("entities", summary["entities"]), _row("statements", summary["statements"])]
+        rows += [_row({"alias": "aliases"}.get(what, f"{what}s"), counts) for what, counts in summary["terms"].items()]
+        rows.append(_row("redirects", summary["redirects"]))
+        yield TextTable(head=("", *_KINDS), rows=rows)
         if self.diff.merged:
             yield f"{self.diff.merged:,} of the removed entities were merged into others"
         if self.diff.aspects:
             parts = ", ".join(f"{what} of {count:,}" for what, count in self.diff.aspects.items())
             yield f"changed statements: {parts}"
         yield "statements by property"
-        for prop, counts in list(summary["properties"].items())[:SHOWN]:
-            yield _row(f"  {prop}", counts)
+        by_property = list(summary["properties"].items())[:SHOWN]
+        yield TextTable(head=("", *_KINDS), rows=[_row(prop, counts) for prop, counts in by_property], indent=2)
         if len(summary["properties"]) > SHOWN:
             yield f"  and {len(summary['properties']) - SHOWN:,} more properties; --json has them all"
 
 
-def _row(name: str, counts: Mapping[str, int]) -> str:
-    return f"{name:<16}" + "".join(f"{counts[kind]:>12,}" for kind in ("added", "removed", "changed"))
+def _row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
+    return name, *(f"{counts[kind]:,}" for kind in _KINDS)
+
+
+_KINDS = ("added", "removed", "changed")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import AsJson
 from granola.runs.snapshots.manifest_text import COUNTED, described
+from granola.terminal_lines import show_lines
 from kg.web.addresses import scrubbed, without_secrets
 
 AnySnapshot = Annotated[str, Setting("A snapshot file, or bolt://HOST:PORT of a mirror.", positional=True)]
@@ -65,4 +66,4 @@ class ManifestShown:
         if self.as_json:
             print(orjson.dumps(self.manifest, option=orjson.OPT_INDENT_2).decode())
         else:
-            print(*described(dict(self.manifest)), sep="\n")
+            show_lines(*described(dict(self.manifest)))

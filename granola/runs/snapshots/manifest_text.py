@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from granola.terminal_lines import Verbatim
+
 COUNTED = (
     *("entities", "items", "properties", "statements", "preferred", "normal", "deprecated", "qualifiers"),
     *("labels", "aliases", "descriptions"),
@@ -43,7 +45,7 @@ def described(manifest: dict[str, Any]) -> Iterator[str]:
     yield f"made         {manifest.get('created')} by {manifest.get('software')}, schema {manifest['schema_version']}"
     if manifest["bytes"] is not None:
         yield f"size         {manifest['bytes']:,} bytes"
-    yield f"rebuild      {manifest.get('command') or 'made without the command line'}"
+    yield Verbatim(f"rebuild      {manifest.get('command') or 'made without the command line'}")
 
 
 def _selection(selection: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from granola.errors import UsageError
-from granola.runs.outputs import report_rejects
+from granola.runs.outputs import note, report_rejects, unanswered_line
 from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
@@ -116,12 +116,15 @@ class ScopeSettings:
         if self.qa:
             from abstraction.rows import read_questions
 
-            for row in read_questions(self.qa, on_reject=rejected.append, shape=shape):
+            unanswered: list[RejectedRow] = []
+            for row in read_questions(self.qa, on_reject=rejected.append, on_unanswered=unanswered.append, shape=shape):
                 names.update(row.answers)
                 if row.subject_text:
                     names.add(row.subject_text)
                 ids.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
             report_rejects("QA files", rejected)
+            if unanswered:
+                note(f"QA files: {unanswered_line(len(unanswered))}")
         return names, ids, rejected
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from granola.errors import UsageError
 from granola.runs.settings import Run, Setting
 from granola.runs.snapshots.info_run import AnySnapshot
+from granola.terminal_lines import show_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,5 +78,4 @@ class Verified:
 
     def show(self) -> None:
         """The problems, or that all is well."""
-        for line in self.problems or [self.well]:
-            print(f"{self.place}: {line}")
+        show_lines(*(f"{self.place}: {line}" for line in self.problems or [self.well]))
