@@ -1,4 +1,4 @@
-"""What commands print fits the terminal: every command with tables, in terminals of 60 signs, and of 80 in thorough runs."""
+"""What commands print fits the terminal: every command with tables, at 60 signs, and at 80 in thorough runs."""
 
 from __future__ import annotations
 
