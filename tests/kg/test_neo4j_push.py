@@ -21,7 +21,7 @@ from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
 from kg.store.neo4j_verify import verify_mirror
 from tests.conftest import Run
-from tests.thorough import THOROUGH
+from tests.thorough import THOROUGH, thorough_only
 
 pytestmark = SERVER
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -356,6 +356,7 @@ def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) ->
     assert "Hawaii" in said[0][1]
 
 
+@thorough_only
 @pytest.mark.skipif(not importlib.util.find_spec("pyspark"), reason="Spark is not installed")
 def test_executors_of_spark_read_a_mirror(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
     push(demo, address, replace=True)

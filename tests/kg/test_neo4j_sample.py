@@ -16,11 +16,11 @@ from kg.store.neo4j_push import push
 from kg.store.neo4j_verify import verify_mirror
 from kg.walks.paths import closure
 from tests.conftest import DATA, Run
-from tests.thorough import THOROUGH
+from tests.thorough import thorough_only
 
 pytestmark = SERVER
 QUESTIONS = DATA / "entityquestions" / "test"
-ASKED = 1_500 if THOROUGH else 300
+ASKED = 1_500
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,7 @@ def test_walks_end_at_the_same_entities(mirror: str, sample_snapshot: Path) -> N
             assert closure(other, ids, properties, hops=6) == closure(file, ids, properties, hops=6)
 
 
+@thorough_only
 def test_ladders_are_the_same_bytes(mirror: str, sample_snapshot: Path, tmp_path: Path, run: Run) -> None:
     """`granola tiers` on questions of every relation that there is."""
     files = sorted(QUESTIONS.glob("*.json"))

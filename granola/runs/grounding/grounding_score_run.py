@@ -185,7 +185,7 @@ class AnswersScored:
                 name: {key: one.to_json() for key, one in by_name.items()} for name, by_name in self.reports.items()
             },
             "slices": {
-                name: {by: {key: one.to_json() for key, one in found.items()} for by, found in by_name.items()}
+                name: {by: {key: score.to_json() for key, score in scores.items()} for by, scores in by_name.items()}
                 for name, by_name in self.slices.items()
             },
             "ladders": {
