@@ -235,7 +235,8 @@ def _read_lines(stream: BinaryIO, name: str, *, lone: bool, most: int | None = N
         except orjson.JSONDecodeError as error:
             if number == 1 and lone and len(line) < 3:
                 raise RowError(f"{name} is one JSON object; expected an array, or one object a line") from error
-            yield RejectedRow(source=source, reason=f"not JSON: {error}", excerpt=excerpt(line))
+            reason = f"not JSON: {error}" if _is_utf8(line) else NOT_UTF8
+            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
             continue
         yield _record(source, data, line.count(b"[") + line.count(b"{"))
 
@@ -246,6 +247,14 @@ _SKIPPED = 1 << 16  # bytes at a time of a line that is too long
 def too_long(most: int, unit: str = "bytes") -> str:
     """Why a record of more than `most` bytes or characters is rejected, and what to do."""
     return f"longer than {most:,} {unit}, the most that one record may have; split it or leave it out"
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _record(source: str, data: object, brackets: int) -> Record | RejectedRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,7 @@ STANDARD = "-"
 REJECTS_SUFFIX = ".rejects.jsonl"
 
 TOLD = 3
+_PLACE = re.compile(r"(?::\d{1,12}|\[\d{1,12}\])\Z")  # of a row in its file
 
 
 def check_outputs(
@@ -184,7 +186,14 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
         print(f"granola: rejected {row.source}: {row.reason}: {row.excerpt}", file=sys.stderr)
     if rejected:
         where = f"; listed in {listed}" if listed else ""
-        print(f"granola: {name}: {count(len(rejected), 'row')} rejected{where}", file=sys.stderr)
+        print(f"granola: {_files_of(rejected, name)}: {count(len(rejected), 'row')} rejected{where}", file=sys.stderr)
+
+
+def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
+    """The files that rejected rows stand in, `name` where it is one of them or none is known."""
+    files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
+    others = [file for file in files if Path(file).name != Path(name).name]
+    return ", ".join(others if others and len(others) == len(files) else [name, *others])
 
 
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:

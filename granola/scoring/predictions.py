@@ -157,7 +157,8 @@ def predictions_of(
         rejected.append(RejectedRow(source=record.source, reason=read, excerpt=excerpt(repr(dict(record.data)))))
     if not predictions:
         reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
-        raise PredictionError(f"{name}: no prediction in {len(rejected)} lines{reason}; {EXPECTED}")
+        lines = "1 line" if len(rejected) == 1 else f"{len(rejected):,} lines"
+        raise PredictionError(f"{name}: no prediction in {lines}{reason}; {EXPECTED}")
     return PredictionFile(
         name=name, predictions=predictions, rejected=tuple(rejected), rejected_ids=frozenset(ids - predictions.keys())
     )

@@ -197,5 +197,5 @@ def test_many_damaged_items_of_an_array_take_time_by_their_number_only(tmp_path:
 def test_predictions_of_nothing_but_such_rows_are_told(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(HOSTILE["deep"][0] + "\n")
-    with pytest.raises(PredictionError, match=r"no prediction in 1 lines \(.*x.jsonl:1: lists and objects are nested"):
+    with pytest.raises(PredictionError, match=r"no prediction in 1 line \(.*x.jsonl:1: lists and objects are nested"):
         read_predictions(path)

@@ -90,7 +90,7 @@ def test_bytes_that_are_no_utf8_are_rejected(tmp_path: Path) -> None:
         ("empty.jsonl", "", "is empty"),
         ("blank.jsonl", "\n \n", "is empty"),
         ("bad.jsonl", "{oops\n{again\n", r"no prediction in 2 lines .*bad.jsonl:1: not JSON"),
-        ("none.csv", "id,answer\n1,Paris\n", "no prediction in 1 lines"),
+        ("none.csv", "id,answer\n1,Paris\n", "no prediction in 1 line "),
         ("notes.txt", "Paris\n", "of no known kind"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,10 +14,11 @@ from granola.errors import UsageError
 from granola.runs.grounding.grounding_settings import ChatAnswers, GroundedQuestions, GroundingPrompts
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import Force, Language, Limit, Out
+from granola.runs.shared_settings import Force, Language, Out
 from granola.terminal_lines import Part, Verbatim
 
 if TYPE_CHECKING:
+    from granola.grounding.grounded_samples import GroundedSample
     from granola.grounding.judge_models import CountedModel
 
 _ODD_SHOWN = 20
@@ -74,7 +75,7 @@ class GroundingJudgeRun(Run):
         str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
     ] = None
     language: Language = "en"
-    limit: Limit = None
+    limit: Annotated[int | None, Setting("Judge so many answers at most.", least=1)] = None
     force: Force = False
 
     def run(self) -> RowsWritten:
@@ -186,7 +187,10 @@ class GroundingJudgeRun(Run):
         if not pairs:
             first = output.rejected[0] if output.rejected else None
             why = f"; {first.source}: {first.reason}" if first is not None else ""
+            if not samples:
+                raise UsageError(f"{self.questions} has no question that can be read{why}")
             raise UsageError(f"{self.given} has no answer to a question of {self.questions}{why}")
+        _note_unknown_citations(pairs)
         return pairs, names
 
     def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
@@ -230,3 +234,16 @@ class GroundingJudgeRun(Run):
 def shown_asked(asked: Mapping[str, float]) -> str:
     """What answers of a model took, in words."""
     return ", ".join(f"{number:,.10g} {name.replace('_', ' ')}" for name, number in asked.items())
+
+
+def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None:
+    """Say how many citations name no passage: often ids are not those that answers use."""
+    from granola.grounding.citation_markers import cited_passages
+    from granola.runs.outputs import count, note
+
+    unknown = Counter[str]()
+    for sample, answer in pairs:
+        unknown.update(cited_passages(answer, [passage.id for passage in sample.passages])[1])
+    if unknown:
+        often = ", ".join(f"[{name[:40]}]" for name, _ in unknown.most_common(3))
+        note(f"{count(unknown.total(), 'citation')} of no passage of the question, counted as wrong: {often}")

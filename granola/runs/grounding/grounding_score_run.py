@@ -135,6 +135,9 @@ class AnswersScored:
             for name, own in self.reports.items():
                 show_lines(*self._of_system(name, own))
             for test in self.tests:
+                if not test.n:
+                    show_lines(f"{test.first} - {test.second}, {test.metric}: no question has this score of both")
+                    continue
                 show_lines(
                     f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} [{test.interval.low:+.3f}, "
                     f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}",
@@ -144,9 +147,9 @@ class AnswersScored:
         report_rejects(str(self.settings.judged[0]), self.rejected)
 
     def _of_system(self, name: str, report: Mapping[str, Estimate]) -> Iterator[Part]:
-        yield f"{name}, {self.unjudged[name]:,} answers not judged in full"
+        yield f"{name}, {self.unjudged[name]:,} answers without a verdict that was asked for"
         if not report["E"].n:
-            yield "  no answer was judged for eligibility, so E, F and RAF are of none"
+            yield "  no model was asked for eligibility (judge --model), so E, F and RAF are of no answer"
         yield estimates_table(
             [((score,), estimate) for score, estimate in report.items() if not score.startswith("cited")]
         )

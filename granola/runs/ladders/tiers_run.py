@@ -321,6 +321,6 @@ def _some(rows: Iterator[TieredRow], qa: Iterable[str], made: Tiers) -> Iterator
         rejected = made.rejected
         why = f": {unanswered_line(made.unanswered)}" if made.unanswered else ""
         why += f": {count(rejected.count, 'row')} rejected, the first at {rejected.first}" if rejected.count else ""
-        raise RowError(f"no question in {', '.join(qa)} can be used{why}")
+        raise RowError(f"no question in {', '.join(qa)} can be used{why or ': no row stands there'}")
     yield first
     yield from rows

@@ -63,8 +63,8 @@ def with_popularity(
         fields.append(SITELINKS)
     elif not fields:
         note(
-            f"no figure by popularity: give --page-views FILE; rows of granola tiers have {SITELINKS} where the "
-            "snapshot counts them, and these have none or too few"
+            "no figure by popularity: give --page-views FILE to have one (too few rows say in "
+            f"{SITELINKS} how many pages their entity has)"
         )
     return rows, fields
 

@@ -42,7 +42,8 @@ def described(manifest: dict[str, Any]) -> Iterator[str]:
     yield f"read         {manifest.get('source_entities', 0):,} entities, {manifest.get('duplicates', 0):,} repeats"
     rejects = manifest.get("rejects") or {}
     yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"
-    yield f"made         {manifest.get('created')} by {manifest.get('software')}, schema {manifest['schema_version']}"
+    software = f" by {manifest['software']}" if manifest.get("software") else ""
+    yield f"made         {manifest.get('created')}{software}, schema {manifest['schema_version']}"
     if manifest["bytes"] is not None:
         yield f"size         {manifest['bytes']:,} bytes"
     yield Verbatim(f"rebuild      {manifest.get('command') or 'made without the command line'}")
