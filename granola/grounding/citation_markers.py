@@ -11,7 +11,7 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from granola.grounding.passage_names import PassageNames
+from granola.grounding.passage_names import PassageNames, names_of_passages
 
 LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
@@ -93,7 +93,7 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
 
     A bracket whose parts are neither known ids nor numbers is no marker: "[sic]", "(1999)".
     """
-    known = PassageNames(ids)
+    known = names_of_passages(tuple(ids))
     text = text[:LONGEST]
     joined = []
     for match in _JOINED.finditer(text):

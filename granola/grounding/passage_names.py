@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 SEPARATORS = re.compile(r"[,;，；、&/]|\b(?:and|und|et|y)\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?<!\d)\d{1,6}\Z")
@@ -72,6 +73,12 @@ class PassageNames:
                 inner = inner.replace(form, f"\x00{len(held) - 1}\x00")
         parts = SEPARATORS.split(inner)
         return [re.sub("\x00(\\d+)\x00", lambda match: held[int(match[1])], one) for one in parts] if held else parts
+
+
+@lru_cache(maxsize=2)  # of one question: its answer is read a dozen times, and another question has other ids
+def names_of_passages(ids: tuple[str, ...]) -> PassageNames:
+    """The names of the passages with these ids."""
+    return PassageNames(ids)
 
 
 def _clear(named: Iterable[tuple[str, str]]) -> dict[str, str]:
