@@ -56,6 +56,19 @@ def test_a_pattern_is_asked_as_the_code_asks_it() -> None:
     assert CHECKER.check(_found(r"\w+\Z", "search")) is not None
 
 
+def test_what_has_passed_is_known_by_all_that_its_time_depends_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = [_found(r"\w+\Z", "match"), _found(r"\w+\Z", "search"), _found(r"\W+\Z", "match")]
+    assert len({one.digest() for one in found}) == 3
+    monkeypatch.setattr(CHECKER, "PASSED", tmp_path / "passed.txt")
+    assert CHECKER._passed() == set()
+    CHECKER.PASSED.write_text(f"{CHECKER._conditions()}\n{found[0].digest()}\n")
+    assert CHECKER._passed() == {found[0].digest()}
+    CHECKER.PASSED.write_text(f"Python 2.7, checker 0\n{found[0].digest()}\n")
+    assert CHECKER._passed() == set()
+
+
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The checker in a process of its own: it sees patterns as they are compiled."""
     command = [sys.executable, "-W", "ignore", str(SCRIPT), *arguments]

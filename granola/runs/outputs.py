@@ -193,7 +193,9 @@ def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
     """The files that rejected rows stand in, `name` where it is one of them or none is known."""
     files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
     others = [file for file in files if Path(file).name != Path(name).name]
-    return ", ".join(others if others and len(others) == len(files) else [name, *others])
+    named = others if others and len(others) == len(files) else [name, *others]
+    more = [f"{len(named) - TOLD:,} more files"] if len(named) > TOLD else []
+    return ", ".join([*named[:TOLD], *more])
 
 
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:

@@ -149,7 +149,7 @@ class AnswersScored:
     def _of_system(self, name: str, report: Mapping[str, Estimate]) -> Iterator[Part]:
         yield f"{name}, {self.unjudged[name]:,} answers without a verdict that was asked for"
         if not report["E"].n:
-            yield "  no model was asked for eligibility (judge --model), so E, F and RAF are of no answer"
+            yield "  no answer has a verdict on eligibility (judge --model, and a reference), so E, F and RAF have n 0"
         yield estimates_table(
             [((score,), estimate) for score, estimate in report.items() if not score.startswith("cited")]
         )
