@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from abstraction.assembly.triviality import Triviality
+from abstraction.assembly.filters import Triviality
 from abstraction.classes import Classifier
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
+from abstraction.ladders.builders import Proposing
 from abstraction.ladders.place_names import PlaceNames
-from abstraction.ladders.proposal_cache import Proposing
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
 from abstraction.linking.priors import Priors

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from abstraction.assembly.filters import clean
-from abstraction.assembly.joined_ladders import shared
-from abstraction.assembly.levels import levels, ordered
+from abstraction.assembly.filters import Triviality, clean
+from abstraction.assembly.levels import levels, ordered, shared
 from abstraction.assembly.translation import Telling
-from abstraction.assembly.triviality import Triviality
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
 from abstraction.formats.fields import QUESTION_SITELINKS
@@ -27,13 +25,11 @@ from abstraction.ladders.literal_answers import (
     with_range,
 )
 from abstraction.language.languages import language as language_of
-from abstraction.linking.ambiguous_capitals import CAPITAL
-from abstraction.linking.gazetteer import PLACES
+from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.linking.linker import Link
 from abstraction.proposals import Builder, LadderCase, Proposal
-from abstraction.questions.answer_fit import MAY_BE_VALUE, entity_conflict, text_conflict
-from abstraction.questions.asked_wording import as_asked
-from abstraction.questions.golds import arranged
+from abstraction.questions.asked_nouns import as_asked
+from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, text_conflict
 from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind, implied
 from abstraction.questions.relation_wording import read_wording
 from abstraction.questions.told_in_question import ToldInQuestion

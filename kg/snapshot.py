@@ -22,9 +22,8 @@ from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.ids import number_of
-from kg.reading.dump import STDIN, opened
+from kg.reading.dump import STDIN, opened, unclosed
 from kg.reading.entity_json import Reject
-from kg.reading.lines import unclosed
 from kg.reading.streams import HashedReader
 from kg.scope import Scope
 from kg.store import filling

@@ -21,8 +21,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from abstraction.models.chat_request import Request
-from abstraction.models.chat_result import Completion, Reply, Result, Totals
+from abstraction.models.chat_model import Completion, Reply, Request, Result, Totals
 from abstraction.phrasing.decisions import NOTE, Action
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker

@@ -177,7 +177,7 @@ def main() -> None:
         for rule, points in curves.items():
             print(f"  {rule:14s} {told(points)}")
         if name == "all" and given.figure is not None:
-            from granola.report.risk_figure import draw_curves
+            from granola.report.figures import draw_curves
 
             given.figure.write_text(draw_curves(curves), encoding="utf-8")
         for share in (0.5, 0.6, 0.66, 0.75, 0.8, 0.9, 1.0) if name == "all" else ():

@@ -80,8 +80,8 @@ def test_patterns_of_modules_functions_and_data_files_are_looked_at() -> None:
     assert "abstraction/descriptions/place_grammar.py" in places  # compiled as it is imported
     assert "abstraction/linking/candidates.py" in places  # written in a call
     assert places.count("abstraction/questions/relation_wording.py") > 200  # those of data/wording.json
-    assert places.count("abstraction/formats/patterns.py") > 100
-    assert places.count("abstraction/language/language_files.py") > 100
+    assert places.count("abstraction/formats/fields.py") > 100
+    assert places.count("abstraction/language/languages.py") > 100
 
 
 def test_packages_that_are_imported_already_are_refused() -> None:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from abstraction.assembly.filters import clean
-    from abstraction.assembly.joined_ladders import union
+    from abstraction.assembly.filters import Triviality, clean
+    from abstraction.assembly.levels import union
     from abstraction.assembly.reference_levels import References
-    from abstraction.assembly.triviality import Triviality
 
 __all__ = [
     "References",
@@ -20,9 +19,9 @@ __all__ = [
 ]
 _MODULES = {
     "References": ".reference_levels",
-    "Triviality": ".triviality",
+    "Triviality": ".filters",
     "clean": ".filters",
-    "union": ".joined_ladders",
+    "union": ".levels",
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, _MODULES)

@@ -21,16 +21,15 @@ import orjson
 
 from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
-from abstraction.datasets.dataset_columns import Columns, write_data
+from abstraction.datasets.dataset_columns import Columns, described, write_data
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.entity_columns import described
 from abstraction.datasets.questions import Published, Questions, has_one_answer
 from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
 from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.linking.link_settings import link_settings
-from abstraction.models.chat_result import Failure
+from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
 from abstraction.pipeline import LadderMakers
 from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,8 @@ from abstraction.formats.records import SCHEMA_VERSION
 from abstraction.formats.writing import json_text
 from abstraction.rows import TieredRow, granola_columns
 from kg.files import atomic_path
+from kg.terms import fallback_chain
+from kg.walks.graph import Graph
 
 Kind = Literal["string", "int64", "float64", "bool", "strings"]
 
@@ -184,3 +187,29 @@ def _int64(value: object) -> int | None:
     except ValueError:
         return None
     return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+# What GRANOLA-EQ's rows say of their two entities: ids, descriptions; and how many sites have a page on each.
+
+
+def described(row: TieredRow, graph: Graph) -> TieredRow:
+    """The row with its entities' descriptions and sitelink counts, where it does not give them already.
+
+    The popularity of GRANOLA-EQ's columns is none of WikiData's facts: it stays what the row gives, or nothing.
+    """
+    entity = row.question_entity or {}
+    columns = {
+        **_columns_of(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
+        **_columns_of(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
+    }
+    missing = {key: value for key, value in columns.items() if row.extra.get(key) in (None, "")}
+    return replace(row, extra={**row.extra, **missing}) if missing else row
+
+
+def _columns_of(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
+    entity = graph.entity(qid) if isinstance(qid, str) else None
+    if entity is None:
+        return {}
+    chain = fallback_chain(graph.shown_in)
+    text = next((entity.descriptions[code] for code in chain if code in entity.descriptions), None)
+    return {key: value for key, value in ((description, text), (sitelinks, entity.sitelinks)) if value}

@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.lists import PLURAL, joined_lists
-from abstraction.descriptions.trimming import first_segment, spell_countries
+from abstraction.descriptions.trimming import PLURAL, first_segment, joined_lists, spell_countries
 from kg.bounded_cache import bounded_cache
 
 # After these words the rest is where the thing is. Order matters: longer first.

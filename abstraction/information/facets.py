@@ -8,21 +8,163 @@ share of that one, times the shares of the others among its carriers. Else facet
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from abstraction.classes import anchors
+from abstraction.classes import Classifier, anchors
 from abstraction.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
-from abstraction.information.counting import Hierarchy, ValueCounts
-from abstraction.information.joint import Joint
+from abstraction.information.counting import Hierarchy, Pair, ValueCounts
 from abstraction.information.literal_bits import years_of
-from abstraction.information.place_shares import World
+from abstraction.linking.gazetteer import Gazetteer
 from abstraction.properties import with_role
 from abstraction.tiers import Condition
 from kg.bounded_cache import SizedDict
 from kg.model import entity_number
 from kg.terms import fallback_chain, normalise
+from kg.walks.graph import Graph
+from kg.walks.ranks import stated
+
+# How conditions go together, counted where the snapshot holds every carrier of one of them.
+
+MOST = 1_000  # carriers of the condition that the others are counted among
+JOINTS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
+FEWEST = 5  # of them with a statement of the other property
+
+
+class Joint:
+    """Shares among the carriers of a condition: exact, since all carriers that the whole source has are at hand."""
+
+    def __init__(self, counts: ValueCounts) -> None:
+        self._counts = counts
+        self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
+            JOINTS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
+        )
+        self._values: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
+            JOINTS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
+        )
+
+    def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
+        """The share of the entities with any pair of `base`, of those with `prop`, whose `prop` is one of the values.
+
+        None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
+        property, or none has such a value.
+        """
+        carriers = self._carriers_of(base)
+        if not carriers:
+            return None
+        key = (base, prop)
+        if key not in self._values:
+            read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
+            sets = (frozenset(s.target for s in stated(entity.values(prop)) if s.target) for entity in read.values())
+            counted = Counter(held for held in sets if held)
+            self._values[key] = counted.total(), counted
+        total, sets_counted = self._values[key]
+        hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
+        return hits / total if hits and total >= FEWEST else None
+
+    def _carriers_of(self, base: frozenset[Pair]) -> tuple[str, ...]:
+        """All carriers of the base, by the order of its pairs; none where not all are known."""
+        if base not in self._carriers:
+            pairs = sorted(base)
+            self._counts.read(pairs)
+            counts = {pair: self._counts.of(*pair) for pair in pairs}
+            carriers: dict[str, None] = {}
+            if sum(counts.values()) <= MOST:
+                held = self._counts.store.referrers(pairs, limit=MOST + 1)
+                if all(len(held.get(pair, ())) == count for pair, count in counts.items()):
+                    carriers = dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
+            self._carriers[base] = tuple(carriers)
+        return self._carriers[base]
+
+
+# How much of the world lies in a place, and which states a part of the world holds.
+#
+# Where: entities placed by P131, P276, P159 or P706, in a container or in any container inside it. A state has the
+# entities that P17 gives it, where that is a larger share; a part of the world what its states have together.
+
+LOCATED = ("P131", "P276", "P159", "P706")
+_READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
+
+
+class World:
+    """Shares of places of one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
+
+    def __init__(self, counts: ValueCounts, language: str) -> None:
+        self._counts = counts
+        self._language = language
+        self._containers = Hierarchy(counts, LOCATED, ("P131",))
+        self._known: dict[str, float | None] = {}
+
+    @property
+    def located(self) -> int:
+        """N: statements that place an entity of the source, or entities with a state where there are more."""
+        return max(self._containers.statements, self._counts.total("P17"))
+
+    @property
+    def states(self) -> frozenset[str]:
+        """The sovereign states of today that P17 names."""
+        return self._states[0]
+
+    def states_in(self, key: str) -> int | None:
+        """How many states a part of the world holds; None where none are known in it."""
+        return len(self._states[1][key]) if key in self._states[1] else None
+
+    def share(self, key: str) -> float | None:
+        """The share of all that is located which lies in the place, in (0, 1]; None where nothing known does."""
+        if key not in self._known:
+            self._known[key] = self._share(key)
+        return self._known[key]
+
+    def _share(self, key: str) -> float | None:
+        share = 0.0
+        if mass := self._containers.mass(key):
+            share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
+        if key in self.states and (of_state := self._counts.of("P17", key)):
+            share = max(share, of_state / self._counts.total("P17"))
+        parts = self._states[1]
+        if key in parts:
+            share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
+        return min(1.0, share) or None
+
+    @cached_property
+    def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
+        """The states, and by key of a part of the world the states in it."""
+        # A graph of its own: what a question's row says of a place is not counted.
+        graph = Graph(self._counts.store, language=self._language, properties=_READ)
+        gazetteer = Gazetteer(graph, Classifier(graph))
+        countries = [value for value, _ in self._counts.store.values_of("P17")]
+        self._counts.read(("P17", country) for country in countries)
+        graph.fetch(countries)
+        states = frozenset(
+            country for country in countries if gazetteer.is_state(country) and not graph.is_historical(country)
+        )
+        parts: dict[str, set[str]] = defaultdict(set)
+        for state in sorted(states):
+            for key in _parts_of_the_world(graph, gazetteer, state) - states:
+                parts[key].add(state)
+        return states, {key: frozenset(held) for key, held in parts.items()}
+
+
+def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[str]:
+    """Keys of the regions and continents that hold the state: by its description, and by P361 and P30.
+
+    Of several continents those that the description names: overseas parts are no reason to count a state twice.
+    """
+    keys = set(graph.targets(state, "P361"))
+    for step in gazetteer.chain(state):
+        for place in step:
+            keys.add(place.key)
+            if place.written:
+                keys.add(f"text:{normalise(place.written)}")
+    continents = graph.targets(state, "P30")
+    description = normalise(graph.description(state) or "")
+    named = [
+        continent for continent in continents if (label := graph.label(continent)) and normalise(label) in description
+    ]
+    return keys.union(named or continents)
+
 
 # Kinds whose members are classes: a tier above one of them holds its instances and subclasses.
 CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office", "award"})

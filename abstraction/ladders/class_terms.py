@@ -1,14 +1,17 @@
-"""Occupations as answers, and what every class-valued answer shares: the classes that its description names."""
+"""Answers that are classes: occupations, religions, sports, instruments, taxa, genres; each by the broader classes that
+its description names and the graph has above it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import as_graph
+from abstraction.classes import anchors
 from abstraction.descriptions.trimming import first_segment
-from abstraction.evidence import from_description
+from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.class_hierarchy import (
     Climbing,
     add_with_classes_above,
@@ -17,9 +20,97 @@ from abstraction.ladders.class_hierarchy import (
     used_as_value,
 )
 from abstraction.ladders.entity_values import entity_proposal
+from abstraction.ladders.nations import speaks_english
 from abstraction.ladders.phrase_parts import states
-from abstraction.language.phrases import may_stand
-from abstraction.proposals import LadderCase, Proposal
+from abstraction.language.phrases import indefinite, may_stand
+from abstraction.proposals import ANSWER, LadderCase, Proposal
+from abstraction.tiers import Evidence
+from kg.terms import normalise
+from kg.walks.graph import Graph
+
+# Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.
+
+_STEPS_OF_CONCEPTS = 3
+# Classes of classes, which no answer is called by.
+_OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
+
+
+def concepts(case: LadderCase) -> list[Proposal]:
+    """ "Lutheranism › Protestantism › Christianity", "boxing › combat sport".
+
+    Superclasses that are answers to the relation themselves, or that are called what the relation asks for with a
+    word before it. Empty without a relation: nothing then tells where a climb leaves what was asked ("jazz ›
+    knowledge").
+    """
+    if not case.relation.id:
+        return []
+    used = used_as_value(case.graph, case.relation.id, minimum=1)
+    noun = _noun(case)
+
+    def keep(qid: str) -> bool:
+        label = normalise(case.graph.label(qid) or "")
+        if qid in stop_classes() or _OF_KINDS.search(label) or label == noun:
+            return False
+        return used(qid) or bool(noun and label.endswith(f" {noun}"))
+
+    how = Climbing(properties=("P279",), first=("P31",), depth=_STEPS_OF_CONCEPTS, keep=keep, doubting=True)
+    return list(climb(case.graph, case.answer, how, condition=case.relation.id).values())
+
+
+def _noun(case: LadderCase) -> str | None:
+    """The noun of the relation's own name: "religion", "sport", "instrument"."""
+    label = case.graph.label(case.relation.id)
+    return normalise(label).split(" of ")[0].split(" ")[-1] if label and speaks_english(case) else None
+
+
+# Taxa: the genus, family, order and class above a species; else what the description calls it.
+
+# Ranks (P105) that readers know; what lies between is climbed through.
+RANKS = frozenset({"Q7432", "Q34740", "Q35409", "Q36602", "Q37517"})  # species, genus, family, order, class
+_STEPS_OF_TAXA = 60  # full lineages have some forty ranked and unranked steps
+_KIND_OF = re.compile(
+    r"^(?:an?\s+|the\s+)?(?:(?:extinct|fossil|large|small|medium-sized)\s+)*(?P<rank>sub-?species|species|breed|genus|family|order|variety|cultivar)\s+of\s+"
+    r"(?P<x>[a-z][a-z-]*(?:\s[a-z-]+){0,2}?)(?=$|[,;(]|\s+(?:in|of|from|that|which|native|endemic|belonging|found|with)\b)"
+)
+
+
+def taxa(case: LadderCase) -> list[Proposal]:
+    """The taxa above the answer by P171, those of the usual ranks; below them nothing, above them the description."""
+    graph = case.graph
+    out: list[Proposal] = []
+    below, at, seen = ANSWER, case.answer, {case.answer}
+    steps: tuple[Evidence, ...] = ()
+    for _ in range(_STEPS_OF_TAXA):
+        statement = next((s for s in graph.current(at, "P171") if s.target and s.target not in seen), None)
+        if statement is None:
+            break
+        at = statement.target or ""
+        seen.add(at)
+        steps = (*steps, from_statement(graph, statement))
+        label = graph.label(at)
+        if label is not None and not RANKS.isdisjoint(graph.targets(at, "P105")):
+            out.append(entity_proposal(graph, at, label, steps, states("P171", at), parents=(below,)))
+            below, steps = at, ()
+    return [*out, *_described(case)]
+
+
+def _described(case: LadderCase) -> list[Proposal]:
+    """ "a species of bird", where the description says so."""
+    text = case.graph.description(case.answer)
+    match = _KIND_OF.match(first_segment(text)) if text and speaks_english(case) else None
+    if match is None:
+        return []
+    words = f"{match['rank']} of {match['x']}"
+    return [
+        Proposal(
+            key=indefinite(words),
+            text=indefinite(words),
+            aliases=(indefinite(match["x"]),) if match["rank"].endswith(("species", "breed", "variety")) else (),
+            evidence=(from_description(case.graph, case.answer, words),),
+            conditions=states("text", f"kind:{normalise(words)}"),
+        )
+    ]
+
 
 _HYPERNYM = re.compile(
     r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)(?<!\s)\s++(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
@@ -71,3 +162,84 @@ def described_classes(
             aliases = node.aliases if name == node.text else (*node.aliases, name)
             out.append(replace(node, aliases=aliases))
     return out
+
+
+# Genres: broader genres by P279 and P31, and the one that a description names, without leaving their medium.
+
+_GENRE_OF = re.compile(
+    r"^(?:[a-z-]+\s+)*?(?:sub-?genres?|genres?|forms?|styles?|types?|branch|fusion genre"
+    r"|derivative)\s++of\s++(?P<x>[\w' &-]{1,250}?)"
+    r"(?=$|[,;.]|(?<!\s)\s++(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining"
+    r"|developed|based)\b)"
+)
+_GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|style)$")
+_ANY_GENRE = "Q483394"
+_NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"})
+MOST_GENRES = 5_000  # looked through for spellings
+
+
+def genres(case: LadderCase) -> list[Proposal]:
+    """ "alternative rock › rock music › popular music": only classes that are genres themselves."""
+    graph = case.graph
+    used = used_as_value(graph, "P136", minimum=1)
+    metaclasses = frozenset(q for q, kinds in anchors().items() if "genre" in kinds)
+    media = metaclasses.intersection(graph.classes(case.answer)) - {_ANY_GENRE}
+
+    def keep(qid: str) -> bool:
+        kinds = metaclasses.intersection(graph.classes(qid))
+        label = graph.label(qid) or ""
+        if qid in stop_classes() or qid in metaclasses or not _may_be_genre(case.gazetteer.classes(qid)):
+            return False
+        if label.endswith(" genre") and normalise(label) not in case.relation.trivial:
+            return False
+        if kinds and media and _ANY_GENRE not in kinds and media.isdisjoint(kinds):
+            return False  # of another medium
+        return bool(kinds) or used(qid)
+
+    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
+    proposals = climb(graph, case.answer, how, condition="P136")
+    for pattern in (_GENRE_OF, _GENRE_HEAD):
+        for proposal in described_classes(case, pattern, "P136", keep, names=_spellings(graph)):
+            if proposal.key not in proposals:
+                add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
+    return list(as_graph(proposals.values()).values())
+
+
+def _may_be_genre(kinds: Collection[str]) -> bool:
+    """Whether answer classes let something be a genre: a class that is only a kind of work or activity is none."""
+    return "genre" in kinds or _NO_GENRE.isdisjoint(kinds)
+
+
+# Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".
+_ENDING = re.compile(r"(?<=\w{5})(?:ative|ively|ive|ate|al|ic|ed|ing|e|s)$")
+_STEMS: WeakKeyDictionary[Graph, Mapping[tuple[str, ...], str | None]] = WeakKeyDictionary()
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    return tuple(_ENDING.sub("", word) for word in normalise(name).removesuffix(" music").split())
+
+
+def _spellings(graph: Graph) -> Callable[[str], list[str]]:
+    """The names that a description may mean by its words: as written, then the one genre that differs in endings."""
+
+    def names(written: str) -> list[str]:
+        index = _STEMS.get(graph)
+        if index is None:
+            index = _STEMS[graph] = _by_stems(graph)
+        other = index.get(_stems(written))
+        return [written, *([other] if other else [])]
+
+    return names
+
+
+def _by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
+    """Labels of the genres in use by the stems of their names; None where several genres share the stems."""
+    used = list(dict.fromkeys(qid for qid, _ in graph.store.values_of("P136", limit=MOST_GENRES)))
+    graph.fetch(used)
+    label_of: dict[tuple[str, ...], str | None] = {}
+    for qid in used:
+        label = graph.label(qid)
+        for stems in dict.fromkeys(_stems(name) for name in graph.names(qid)):
+            known = label_of.get(stems, label)
+            label_of[stems] = label if known == label else None
+    return label_of

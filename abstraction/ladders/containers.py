@@ -1,16 +1,243 @@
-"""Which statements tell where a thing lies today, or lay at the question's own date."""
+"""What a thing lies in: the statements that tell it, today or at the question's date; which containers are sure,
+which are no larger than the place itself, of which state it is a dependency, and its continent."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
+from abstraction.ladders.entity_values import current_values
 from abstraction.language.demonyms import bundled_demonyms
-from abstraction.linking.gazetteer import FIRST_DIVISION
+from abstraction.language.phrases import indefinite
+from abstraction.linking.gazetteer import FIRST_DIVISION, SETTLEMENTS, WORLD, Place
 from abstraction.linking.link_features import phrase_in
-from abstraction.proposals import LadderCase
-from kg.model import Statement, TimeValue
+from abstraction.proposals import ANSWER, LadderCase, Proposal
+from kg.model import EntityValue, Statement, TimeValue
 from kg.terms import normalise
-from kg.walks.ranks import time_key, valid_at
+from kg.walks.graph import Graph
+from kg.walks.ranks import APPLIES_TO_PART, CONTINENT, time_key, valid_at
+
+# What surely holds a thing, where each place is known to lie in others, and some in one or another of several.
+
+Upward = Mapping[str, Collection[str]]
+
+
+def all_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
+    """The keys above a key, reached without going through some."""
+    seen: set[str] = set()
+    stack = [key]
+    while stack:
+        for above in up.get(stack.pop(), ()):
+            if above not in seen and above not in without:
+                seen.add(above)
+                stack.append(above)
+    return seen
+
+
+def entailed(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:
+    """The keys of what surely holds what `key` names.
+
+    `either` has, by key, groups of places of which one or another holds it: Dallas stretches into five counties.
+    Those that hold none of their group count alike, and only what all of them lie in is sure.
+    """
+    known: dict[str, set[str]] = {}
+
+    def holders(inner: str) -> set[str]:
+        if inner not in known:
+            known[inner] = set()  # a circle adds nothing
+            groups = [finest for group in either.get(inner, ()) if len(finest := _finest(up, group)) > 1]
+            sure = set(up.get(inner, ())).difference(*groups)
+            shared = (set.intersection(*({place} | holders(place) for place in group)) for group in groups)
+            known[inner] = set().union(*({place} | holders(place) for place in sure), *shared)
+        return known[inner]
+
+    return holders(key)
+
+
+def _finest(up: Upward, group: Collection[str]) -> set[str]:
+    """Those of the places that hold none of the others."""
+    return set(group).difference(*(all_above(up, place) for place in group))
+
+
+# Whether two places are one under two names: London and Greater London, the Netherlands and their kingdom.
+
+# What a name gains without its place becoming a larger one.
+_SAME = re.compile(
+    r"^(?:(?:kingdom|republic|commonwealth|municipality|city|town|commune) of (?:the )?)"
+    r"| (?:municipality|commune|urban area)$"
+)
+_COEXTENSIVE = re.compile(r"\bco-?(?:extensive|terminous)\b")
+_MUNICIPALITY = re.compile(r"\b(?:municipality|commune)\b", re.I)
+
+
+def same_extent(graph: Graph, inner: str, outer: str) -> bool:
+    """Whether the place `outer` is no larger than the place `inner` inside it.
+
+    So it is where the outer one is described as coextensive with it, where their labels differ by no more than
+    "Municipality", where one has the other's label among its names and the outer one is a town or municipality or
+    described as containing the inner one, and where the outer one consists of what is named after the inner one
+    (Greater London of London boroughs).
+    """
+    labels = graph.label(inner), graph.label(outer)
+    if labels[0] is None or labels[1] is None:
+        return False
+    small, large = normalise(labels[0]), normalise(labels[1])
+    if small != large and small == _SAME.sub("", large):
+        return True
+    town = re.compile(rf"\b{re.escape(small.split(',')[0])}\b")
+    if town.search(large) and _of_parts_of(graph, outer, town):
+        return True
+    described = normalise(graph.description(outer) or "")
+    if _COEXTENSIVE.search(described) and town.search(described):
+        return True
+    if large not in map(normalise, graph.names(inner)) and small not in map(normalise, graph.names(outer)):
+        return False
+    if graph.is_instance(outer, SETTLEMENTS) or any(
+        _MUNICIPALITY.search(graph.label(kind) or "") for kind in graph.classes(outer)
+    ):
+        return True
+    return re.search(rf"\bcontaining\b.*{town.pattern}", described) is not None
+
+
+def _of_parts_of(graph: Graph, outer: str, town: re.Pattern[str]) -> bool:
+    """Whether most of the divisions of a place carry the name of the town, behind which their own follows."""
+    parts = graph.targets(outer, "P150")
+    graph.fetch(parts)
+    named = [normalise(label) for part in parts if (label := graph.label(part))]
+    return len(named) > 1 and 2 * sum(bool(town.match(label)) for label in named) > len(named)
+
+
+# What kind of dependent territory a place is, in words: "a British overseas territory".
+
+_DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
+_NAMED = re.compile(r"[A-Z]")  # it tells whose it is
+
+
+def dependency(case: LadderCase, key: str) -> list[Proposal]:
+    """The tier that says so of the answer, or of the place `key` that holds it; at most one."""
+    qid = case.answer if key == ANSWER else key
+    if not case.gazetteer.dependency(qid):
+        return []
+    kinds = [
+        v for v in current_values(case.graph, qid, "P31") if _NAMED.search(v.label) and _DEPENDENCY.search(v.label)
+    ]
+    if not kinds:
+        return []
+    kind = min(kinds, key=lambda value: (len(value.label), value.label))
+    text = indefinite(_singular(kind.label))
+    evidence = (kind.evidence,)
+    return [Proposal(key=normalise(text), text=text, parents=(key,), evidence=evidence, conditions=kind.conditions)]
+
+
+def _singular(label: str) -> str:
+    """ "British Overseas Territories" -> "British overseas territory"; a name behind "of" stays as it is."""
+    kind, of, name = label.partition(" of ")
+    first, *rest = kind.replace("Territories", "territory").replace("territories", "territory").split()
+    return " ".join([first, *(word.lower() for word in rest)]) + of + name
+
+
+# On which continent a place lies: as the coarsest tier of a where-question, and only where all of it does.
+#
+# A state's continent is that of a place within it unless something says the place lies elsewhere: its own P30, the
+# part that another P30 value of the state applies to, an overseas territory in between, or another part of the world
+# in its description. Of a state on two continents only a place's own P30 counts.
+
+CONTINENT_CLASS = "Q5107"
+_NEAR = ("P706", "P361")  # of what landscape or larger whole a place is told to be a part
+# Classes of what belongs to a state without lying on its continent, by label.
+_ELSEWHERE = re.compile(
+    r"\b(?:overseas|dependent territory|dependency|unincorporated|insular area|external territory"
+    r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b",
+    re.I,
+)
+_ISLANDS = re.compile(r"\b(?:islands?|archipelago|atolls?|islets?)\b", re.I)
+_OCEANS = frozenset({"Atlantic", "Pacific", "Indian Ocean"})
+# Parts of the world that lie on a continent without carrying its name; from any atlas.
+_WITHIN: Mapping[str, Collection[str]] = MappingProxyType(
+    {
+        "Q46": ("Europe", "Eurasia", "Balkans", "Scandinavia", "Iberian", "Baltic", "Nordic", "Caucasus"),
+        "Q48": ("Asia", "Eurasia", "Middle East", "Near East", "Levant", "Caucasus", "Arabian", "Himalayas"),
+        "Q15": ("Africa", "Maghreb", "Sahel", "Horn of"),
+        "Q49": ("America", "Americas", "Caribbean", "Antilles"),
+        "Q18": ("America", "Americas"),
+        "Q538": ("Oceania", "Polynesia", "Micronesia", "Melanesia", "Pacific"),
+    }
+)
+
+
+def stated_continent(graph: Graph, place: str) -> Statement | None:
+    """The one P30 value that holds for all of the place: it alone, or it alone without a part it is limited to.
+
+    None where several hold, and where the description tells of a part of the world on another continent. Of
+    several unlimited values the one whose name alone the description carries is taken.
+    """
+    stated = [s for s in graph.current(place, CONTINENT) if s.target and graph.label(s.target)]
+    whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)]
+    named_parts = _parts_of_world(graph, place)
+    if len(whole) > 1:
+        whole = [s for s in whole if named_parts and all(_lies_on(name, s.target or "") for name in named_parts)]
+    if len(whole) != 1 or CONTINENT_CLASS not in graph.classes(whole[0].target or ""):
+        return None
+    return whole[0] if all(_lies_on(name, whole[0].target or "") for name in named_parts) else None
+
+
+def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
+    """Whether anything tells that `place`, within `holder`, is not on `holder`'s continent."""
+    continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
+    if continents:
+        return continent not in continents
+    for statement in graph.statements(holder, CONTINENT):
+        parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
+        if statement.target != continent and place in parts:
+            return True
+    if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
+        return True
+    return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))
+
+
+def names_part_of(name: str, continent: str) -> bool:
+    """Whether the part of the world that the name tells may lie on the continent; True where it tells none."""
+    parts = WORLD.findall(name)
+    return not parts or any(_lies_on(part, continent) for part in parts)
+
+
+def continent_of(name: str) -> str | None:
+    """The one continent on which the part of the world lies that a name tells, by id; None where it tells none."""
+    continents = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
+    return continents.pop() if len(continents) == 1 else None
+
+
+def together(places: Sequence[Place]) -> Place:
+    """One place, or what lies in several at once: "Eastern Europe and North Asia", in neither alone."""
+    if len(places) == 1:
+        return places[0]
+    names = sorted(place.text for place in places)
+    return Place(text=f"{', '.join(names[:-1])} and {names[-1]}")
+
+
+def as_written(place: Place) -> Place:
+    """The place by the words of the description, which say more than its entity: "Eastern Europe"."""
+    text = place.written or place.text
+    return Place(text=text[:1].upper() + text[1:], written=place.written)
+
+
+def _parts_of_world(graph: Graph, place: str) -> list[str]:
+    """The parts of the world that the description and the stated larger wholes name; oceans for islands alone."""
+    if not (WORLD.search(graph.description(place) or "") or any(graph.current(place, prop) for prop in _NEAR)):
+        return []
+    label = graph.label(place) or ""
+    description = (graph.description(place) or "").replace("States of America", "States")
+    near = [s for prop in _NEAR for s in graph.current(place, prop) if s.target and not s.qualifier(APPLIES_TO_PART)]
+    around = [graph.label(s.target) or "" for s in near if s.target]
+    island = _ISLANDS.search(f"{label}; {description}; {'; '.join(around)}") is not None
+    parts = [name for text in (description, *around) for name in WORLD.findall(text)]
+    return [name for name in parts if island or name not in _OCEANS]
+
+
+def _lies_on(name: str, continent: str) -> bool:
+    return name in _WITHIN.get(continent, ())
+
 
 # Where the thing is, most direct first; the first property with a value is used.
 PLACE_PROPERTIES = ("P131", "P276", "P159", "P706", "P361")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.office_grammar import Kin, Office, office_data, read_office
-from abstraction.descriptions.person_grammar import parse_person
+from abstraction.descriptions.person_grammar import PersonDescription, parse_person
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.entity_values import NamedValue, named_values
 from abstraction.ladders.nations import Nation, ever, word_evidence
 from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
-from abstraction.ladders.portrait import Portrait
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import Lattice, indefinite, listed
 from abstraction.proposals import LadderCase
@@ -22,6 +21,26 @@ from abstraction.tiers import Evidence
 from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import has_ended
+
+# What the builders of persons share: the description as read, and the phrases put in so far.
+
+
+@dataclass(kw_only=True)
+class Portrait:
+    """A person under construction. `order` counts the phrases put in: the display order inside a level."""
+
+    case: LadderCase
+    text: str
+    described: PersonDescription | None
+    lattice: Lattice = field(default_factory=Lattice)
+    order: int = 0
+
+    @classmethod
+    def of(cls, case: LadderCase) -> Portrait:
+        """The answer's description read, no phrases yet."""
+        text = case.graph.description(case.answer)
+        return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
+
 
 OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.

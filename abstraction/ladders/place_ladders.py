@@ -13,20 +13,22 @@ from dataclasses import replace
 from abstraction.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.descriptions.place_grammar import is_directed
 from abstraction.evidence import from_description, from_statement, joined
-from abstraction.ladders.containers import WORLDS, Containers
-from abstraction.ladders.continents import (
+from abstraction.ladders.containers import (
+    WORLDS,
+    Containers,
+    all_above,
     as_written,
     continent_of,
+    dependency,
+    entailed,
     lies_elsewhere,
     names_part_of,
+    same_extent,
     stated_continent,
     together,
 )
-from abstraction.ladders.dependencies import dependency
 from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.entity_values import current_values
-from abstraction.ladders.extent import same_extent
-from abstraction.ladders.sure_containers import all_above, entailed
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.proposals import ANSWER, LadderCase, Proposal

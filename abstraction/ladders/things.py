@@ -9,15 +9,17 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from abstraction.descriptions.kind_grammar import read_kind
+from abstraction.descriptions.trimming import first_segment
 from abstraction.descriptions.words import words
-from abstraction.evidence import from_statement
+from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, speaks_english
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
-from abstraction.language.phrases import Lattice, indefinite, listed
+from abstraction.language.phrases import Lattice, definite, indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Evidence
+from abstraction.tiers import Condition, Evidence
+from kg.model import Rank, Statement, TimeValue
 from kg.terms import normalise
 
 STEPS = 3
@@ -177,3 +179,127 @@ def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
         )
         return [entity_proposal(graph, fitting[0], whole, (rule,), states("P361", fitting[0]), order=-1)]
     return []
+
+
+# Awards: the prize they are one of, then by whom they are given, of which country and of which kind.
+
+GIVERS = 1
+_FOR = re.compile(
+    r"\b(?:awards?|prizes?|medals?|honou?rs?)\s+(?:\w+ )?(?P<words>for\s+(?:the\s+)?(?P<x>[a-z][\w' -]{1,250}?))"
+    r"(?=$|[,;.(]|(?<!\s)\s++(?:in the|in [A-Z]|by|given|since|that|which|presented|from)\b)"
+)
+_BY = re.compile(
+    r"\b(?:given|presented|awarded|conferred|bestowed|granted)(?:\s+\w+ly)?\s+(?P<words>by\s+(?:the\s+)?"
+    r"(?P<x>[A-Z][\w'’&.-]*(?:\s+(?:(?:of|and|for|the)\s+){0,2}[A-Z&][\w'’&.-]*)*))"
+)
+
+
+def awards(case: LadderCase) -> list[Proposal]:
+    """ "Nobel Prize | a science award given by X › a Swedish science award › a science award"."""
+    return things(case, _AWARD)
+
+
+def _details(case: LadderCase) -> Sequence[Wording]:
+    """By whom it is given (P1027, else the description), and for what."""
+    graph = case.graph
+    givers = current_values(graph, case.answer, "P1027")[:GIVERS]
+    details = [_detail(f"given by {_the(v.label)}", v.evidence, v.conditions) for v in givers]
+    sentence = first_segment(graph.description(case.answer) or "")
+    for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
+        if match := pattern.search(sentence):
+            evidence = from_description(graph, case.answer, match["words"])
+            conditions = states("text", f"award:{normalise(match['words'])}")
+            details.append(_detail(f"{verb}{match['words']}", evidence, conditions))
+    return details
+
+
+def _detail(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:
+    return Wording(text=text, features=frozenset({f"d:{text}"}), evidence=(evidence,), conditions=conditions)
+
+
+_BODY = re.compile(
+    r"\b(?:Academy|Association|Society|Institute|Foundation|Committee|Council|University of|President|King|Queen|"
+    r"Government|Ministry|Federation|Union|Commission|Guild)\b"
+)
+
+
+def _the(label: str) -> str:
+    return f"the {label}" if _BODY.search(label) and not label.lower().startswith("the ") else label
+
+
+_AWARD = ThingRecipe(
+    family="award",
+    noun="award",
+    wholes=("P361", "P279", "P31"),
+    within=frozenset({"award"}),
+    lands=("P17",),
+    behind=_details,
+)
+
+
+# Events: the larger event they belong to, then kind, year and place: "a 1943 battle in Tunisia".
+
+YEAR, DECADE = 9, 10  # precision of a year, years of a decade
+
+
+def events(case: LadderCase) -> list[Proposal]:
+    """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
+    return things(case, _EVENT)
+
+
+def _time(case: LadderCase) -> Wording | None:
+    """The year, or the decade that start and end share."""
+    start, end = _first(case, "P580"), _first(case, "P582")
+    point = _first(case, "P585")
+    if point is not None and start is None and end is None and len(case.graph.statements(case.answer, "P585")) == 1:
+        return _dated(case, str(_year(point)), (point,))
+    if start is None or end is None:
+        return None
+    first, last = _year(start), _year(end)
+    if first == last:
+        return _dated(case, str(first), (start, end))
+    if first // DECADE == last // DECADE:
+        return _dated(case, f"{first // DECADE * DECADE}s", (start, end))
+    return None
+
+
+def _dated(case: LadderCase, text: str, statements: Sequence[Statement]) -> Wording:
+    evidence = tuple(from_statement(case.graph, s) for s in statements)
+    return Wording(text=text, features=frozenset({f"y:{text}"}), evidence=evidence, conditions=states("P585", text))
+
+
+def _first(case: LadderCase, prop: str) -> Statement | None:
+    """The first statement that gives a year CE or a finer date."""
+    for statement in case.graph.statements(case.answer, prop):
+        value = statement.value
+        is_year = isinstance(value, TimeValue) and value.precision >= YEAR and value.year > 0
+        if is_year and statement.rank is not Rank.DEPRECATED:
+            return statement
+    return None
+
+
+def _year(statement: Statement) -> int:
+    assert isinstance(statement.value, TimeValue)
+    return statement.value.year
+
+
+def _places(case: LadderCase) -> Sequence[Wording]:
+    """The one place or country where it happened."""
+    for prop in ("P276", "P17"):
+        if len(case.graph.targets(case.answer, prop)) != 1:
+            continue
+        for value in current_values(case.graph, case.answer, prop):
+            if not case.gazetteer.classes(value.qid).isdisjoint({"place", "country"}):
+                text, features = f"in {definite(value.label)}", frozenset({f"d:{value.qid}"})
+                return [Wording(text=text, features=features, evidence=(value.evidence,), conditions=value.conditions)]
+    return []
+
+
+_EVENT = ThingRecipe(
+    family="event",
+    noun="event",
+    wholes=("P361",),
+    within=frozenset({"event"}),
+    before=_time,
+    behind=_places,
+)

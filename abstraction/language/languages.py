@@ -8,14 +8,295 @@ alone knows (Polish) goes without centuries, and one that it does not know borro
 
 from __future__ import annotations
 
+import json
+import re
+import string
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any, Literal
 
-from abstraction.language.cldr import cldr_name
-from abstraction.language.language_data import Language, folded
-from abstraction.language.language_files import language_of_cldr, read_language
+from abstraction.errors import LanguageError
+from abstraction.language.cldr import cldr_data, cldr_name
+from abstraction.language.language_data import Language, Month, Scale, folded
 from kg.terms import fallback_chain
+
+# Reading a language's data, every field checked: its file, and what CLDR tells where the file has nothing.
+
+# Every list of templates there is, and the slots that one may fill in.
+TEMPLATES: Mapping[str, str] = {
+    "year": "n",
+    "year_in_date": "n",
+    "year_before": "n mark other",
+    "year_after_BC": "n",
+    "year_after_BCE": "n",
+    "day": "d n m dd mm nth month short year",
+    "day_month_first": "d n m dd mm nth month short year",
+    "day_also": "d n m dd mm nth month year",
+    "day_short": "d n dd short year",
+    "day_numeric": "n m dd mm y year",
+    "month": "month alone m mm year",
+    "month_also": "month year",
+    "month_short": "short year",
+    "decade": "n mark",
+    "decade_short": "n spoken",
+    "century": "count mark",
+    "century_end": "count mark",
+    "century_beginning": "count mark",
+    "turn": "old new mark",
+    "millennium": "count mark",
+    "years_ago": "amount",
+    "range": "first last",
+    "circa": "date",
+    "completed": "left month year",
+    "completed_century": "left",
+    "completed_millennium": "left",
+    "percent": "n",
+    "position": "sport",
+}
+# Every regular expression there is, read against lower-case text; "" where the language has none.
+PATTERNS: Mapping[str, str] = {
+    "lead": "", "weekday": "", "clock": "", "circa": "", "part": "", "range_joint": "", "range_lead": "",
+    "era_before": "bc bce ad ce", "era_after": "bc bce ad ce", "calendar": "julian gregorian",
+    "decade": "y", "century": "n", "millennium": "n", "season": "y", "about": "",
+}  # fmt: skip
+_STYLES = ("day-first", "month-first")
+_NEVER = re.compile(r"(?!)")
+
+
+def read_language(path: Traversable) -> Language:
+    """The language of a file. Raises LanguageError naming the file, the key and what is allowed there."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise LanguageError(f"{path}: no readable JSON file: {error}") from error
+    return _FileReader(str(path), data, has_file=True).language()
+
+
+def language_of_cldr(code: str) -> Language:
+    """A language without a file, by what CLDR alone tells of it."""
+    return _FileReader(f"CLDR {code}", {"code": code, "months": [[]] * 12}, has_file=False).language()
+
+
+class _FileReader:
+    """Checks one file's fields one by one. What the file leaves out is CLDR's."""
+
+    def __init__(self, path: str, data: Any, *, has_file: bool) -> None:
+        self.path = path
+        self.has_file = has_file
+        self.file_data = self.data = self.typed(data, dict, "the file")
+        merged = cldr_data(self.get("code", str))
+        for key, value in self.file_data.items():
+            is_table = isinstance(merged.get(key), dict) and isinstance(value, dict)
+            merged[key] = merged[key] | value if is_table else value
+        self.data = merged
+
+    def fail(self, key: str, what: str) -> LanguageError:
+        return LanguageError(f"{self.path}: {key}: {what}")
+
+    def typed(self, value: Any, kind: type, key: str) -> Any:
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self.fail(key, f"expected {kind.__name__}, got {value!r}")
+        return value
+
+    def get(self, key: str, kind: type) -> Any:
+        if key not in self.data:
+            raise self.fail(key, "missing; de.json beside it has it")
+        return self.typed(self.data[key], kind, key)
+
+    def texts(self, value: Any, key: str) -> tuple[str, ...]:
+        return tuple(self.typed(text, str, key) for text in self.typed(value, list, key))
+
+    def table(self, key: str) -> dict[int, str]:
+        out = {}
+        for name, text in self.get(key, dict).items():
+            if not name.isdigit():
+                raise self.fail(key, f"{name!r} is no number")
+            out[int(name)] = self.typed(text, str, key)
+        return out
+
+    def pattern(self, text: str, key: str, groups: str = "") -> re.Pattern[str]:
+        if not text:
+            return _NEVER
+        for slot, expression in self.slots.items():
+            text = text.replace(slot, expression)
+        try:
+            compiled = re.compile(text)
+        except re.error as error:
+            raise self.fail(key, f"no regular expression: {error}: {text}") from error
+        unknown = set(compiled.groupindex) - set(groups.split())
+        if unknown:
+            raise self.fail(key, f"groups {sorted(unknown)} mean nothing here; allowed: {groups or 'none'}")
+        return compiled
+
+    def language(self) -> Language:
+        months = self.months()
+        counts = self.get("counts", dict)
+        words = self.texts(counts.get("words", []), "counts.words")
+        suffix = self.typed(counts.get("suffix"), str, "counts.suffix")
+        heads = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+        written = self.texts(counts.get("written"), "counts.written")
+        numerals = "|[ivxl]{1,12}" if any("roman" in template for template in written) else ""
+        days = {folded(k): self.typed(v, int, "day_words") for k, v in self.get("day_words", dict).items()}
+        weekdays = dict.fromkeys(folded(day) for day in self.texts(self.get("weekdays", list), "weekdays"))
+        names = [folded(w).rstrip(".") for m in months for w in (m.name, m.alone, m.short, *m.read)]
+        forms = sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n))
+        self.slots = {
+            "<months>": rf"(?P<m>{'|'.join(forms)})",
+            "<month>": rf"(?P<m>{'|'.join(forms)})(?!\w)\.?",
+            "<weekday>": f"(?:{'|'.join(map(re.escape, weekdays))})",
+            "<day>": rf"(?P<d>\d{{1,2}}{''.join('|' + re.escape(w) for w in days)})(?:{self.get('day_suffix', str)})?",
+            "<year>": r"(?P<y>\d{1,4})",
+            "<count>": rf"(?P<n>(?:\d{{1,3}}{numerals})(?:{suffix})" + (f"|{heads}" if heads else "") + ")",
+        }  # fmt: skip
+        templates = self.templates()
+        patterns = {
+            key: self.pattern(
+                self.typed(self.get("read", dict).get(key, ""), str, f"read.{key}"), f"read.{key}", groups
+            )
+            for key, groups in PATTERNS.items()
+        }
+        number = self.get("numbers", dict)
+        quantity = self.get("quantities", dict)
+        text = self.typed
+
+        def of(data: dict[str, Any], name: str, kind: type) -> Any:
+            return text(data.get(name), kind, name)
+
+        return Language(
+            code=self.get("code", str),
+            name=self.get("name", str),
+            has_file=self.has_file,
+            months=months,
+            marks=self.marks(),
+            templates=templates,
+            patterns=patterns,
+            points=self.points(),
+            month_day=self.pattern("<month> <day>", "months", "m d"),
+            day_year=self.pattern(r"<day>,? (?P<y>\d{3,4})", "day_suffix", "d y"),
+            counts=written,
+            special_counts={int(k): self.texts(v, "counts.special") for k, v in of(counts, "special", dict).items()},
+            count_words=words,
+            nth={str(k): text(v, str, "counts.endings") for k, v in of(counts, "endings", dict).items()},
+            days=self.table("days"),
+            day_words=days,
+            articles=self.texts(self.get("articles", list), "articles"),
+            spoken_decades=self.table("spoken_decades"),
+            numeric_day_first=self.get("numeric_day_first", bool),
+            decimal=of(number, "decimal", str),
+            group=of(number, "group", str),
+            grouped_from=of(number, "grouped_from", int),
+            later_group=of(number, "later_group", int),
+            groups_read=of(number, "groups_read", str),
+            digits=_digits(of(number, "zero", str)),
+            signs_after=of(number, "signs_after", bool),
+            plural_from_two=of(number, "plural_from_two", bool),
+            scales=self.scales(quantity),
+            scale_of=of(quantity, "scale_of", str),
+            about=self.some(quantity, "about"),
+            fewer=self.some(quantity, "fewer"),
+            between=of(quantity, "between", str),
+            joint_and=of(quantity, "and", str),
+            joint_to=of(quantity, "to", str),
+            magnitudes={int(k): text(v, str, "magnitudes") for k, v in of(quantity, "magnitudes", dict).items()},
+            magnitude_of=of(quantity, "magnitude_of", str),
+            number_words={folded(k): text(v, int, "words") for k, v in of(quantity, "words", dict).items()},
+            no_nouns=frozenset(self.texts(quantity.get("no_noun"), "no_noun")) | {folded(m.name) for m in months},
+            units={k: self.texts(v, f"units.{k}") for k, v in self.get("units", dict).items()},
+            singular_of=self.pattern(self.get("singular_of", str), "singular_of"),
+            singular=self.replacements("singular"),
+            bare_names=self.replacements("bare_names"),
+            around_names=self.replacements("around_names"),
+            matching=self.matching(),
+            elided=self.replacements("elided"),
+        )
+
+    def matching(self) -> dict[str, re.Pattern[str]]:
+        data = self.get("matching", dict)
+        if missing := {"asks_amount", "guess", "opening"} - set(data):
+            raise self.fail("matching", f"missing: {', '.join(sorted(missing))}")
+        return {key: self.pattern(self.typed(text, str, key), f"matching.{key}") for key, text in data.items()}
+
+    def replacements(self, key: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+        out = []
+        for row in self.get(key, list):
+            pair = self.texts(row, key)
+            if len(pair) != 2:
+                raise self.fail(key, f"expected a pattern and what to put in its place, got {row!r}")
+            out.append((self.pattern(pair[0], key), pair[1]))
+        return tuple(out)
+
+    def some(self, data: dict[str, Any], key: str) -> tuple[str, ...]:
+        texts = self.texts(data.get(key), key)
+        if not texts:
+            raise self.fail(key, "at least one is needed")
+        return texts
+
+    def months(self) -> tuple[Month, ...]:
+        rows = self.get("months", list)
+        if len(rows) != 12:
+            raise self.fail("months", f"there are 12, got {len(rows)}")
+        shorts, out = self.table("short_months"), []
+        for number, (names, row) in enumerate(zip(self.data["month_names"], rows, strict=True), 1):
+            name, alone, short, short_alone = self.texts(names, "month_names")
+            read = (short, short_alone, *self.texts(row, "months"))
+            out.append(
+                Month(name=name, alone=alone, short=shorts.get(number, "" if short == name else short), read=read)
+            )
+        return tuple(out)
+
+    def marks(self) -> dict[str, tuple[str, str]]:
+        data = self.get("marks", dict)
+        out = {}
+        for era in ("BC", "BCE"):
+            pair = self.texts(data.get(era), f"marks.{era}")
+            if len(pair) != 2:
+                raise self.fail(f"marks.{era}", "expected the mark before and the mark after 1 CE")
+            out[era] = (pair[0], pair[1])
+        return out
+
+    def templates(self) -> dict[str, tuple[str, ...]]:
+        data = self.get("write", dict)
+        unknown = set(data) - set(TEMPLATES)
+        if unknown:
+            raise self.fail("write", f"no templates {sorted(unknown)}; there are {', '.join(TEMPLATES)}")
+        out = {}
+        for key, allowed in TEMPLATES.items():
+            texts = self.texts(data.get(key, []), f"write.{key}")
+            for template in texts:
+                slots = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+                if wrong := slots - set(allowed.split()):
+                    raise self.fail(f"write.{key}", f"slots {sorted(wrong)} in {template!r}; allowed: {allowed}")
+            out[key] = texts
+        for key in ("year_before", "day", "month", "decade", "century", "millennium", "circa", "range", "position"):
+            if key in self.file_data.get("write", {}) and not out[key]:
+                raise self.fail(f"write.{key}", "at least one template is needed")
+        return out
+
+    def points(self) -> tuple[tuple[re.Pattern[str], Literal["day-first", "month-first"]], ...]:
+        out: list[tuple[re.Pattern[str], Literal["day-first", "month-first"]]] = []
+        for row in self.get("points", list):
+            pattern, style = self.texts(row, "points")
+            if style not in _STYLES:
+                raise self.fail("points", f"style {style!r}; allowed: {', '.join(_STYLES)}")
+            shown: Literal["day-first", "month-first"] = "month-first" if style == "month-first" else "day-first"
+            out.append((self.pattern(pattern, "points", "d m y"), shown))
+        return tuple(out)
+
+    def scales(self, data: dict[str, Any]) -> tuple[Scale, ...]:
+        out = []
+        for row in self.typed(data.get("scales"), list, "scales"):
+            power, singular, plural, *read = self.typed(row, list, "scales")
+            self.typed(power, int, "scales")
+            out.append(Scale(power=power, singular=singular, plural=plural, read=self.texts(read, "scales")))
+        return tuple(sorted(out, key=lambda s: -s.power))
+
+
+def _digits(zero: str) -> dict[int, str]:
+    """What puts a script's digits, given by its zero, in place of 0 to 9; empty where they are these."""
+    return {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)}
+
 
 __all__ = [
     "Language",

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
-from abstraction.descriptions.lists import PLURAL
 from abstraction.descriptions.place_grammar import TYPED, PlaceUnit, parse_place, variants
+from abstraction.descriptions.trimming import PLURAL
 from abstraction.language.demonyms import bundled_demonyms
+from abstraction.relations import Relation
 from kg.model import entity_number
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -419,3 +420,37 @@ def _folded(name: str) -> str:
     """A name for comparing with labels: without accents and punctuation."""
     text = unicodedata.normalize("NFKD", normalise(name))
     return "".join(c for c in text if c.isalnum())
+
+
+# Capitals of units that many states have under one name: Washington County's seat is another in each.
+
+CAPITAL = "P36"
+_UNIT = re.compile(
+    r"[A-ZÀ-Þ][\w.'’-]{0,40}+(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]{0,40}+)){0,8} "
+    r"(?P<kind>County|District|Parish|Province|Region|Department)$"
+)
+
+
+def lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+    """Whether a capital is said to lie in another unit of the kind asked for: another county, say."""
+    asked = _unit(relation, question)
+    if asked is None:
+        return False
+    kind, name = normalise(asked["kind"]), normalise(asked[0])
+    same_kind = [above for above in gazetteer.above(qid) if above.endswith(f" {kind}")]
+    return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
+
+
+def is_unlikely_seat(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+    """Whether a name alone is too little for a capital.
+
+    Of the many namesakes of a county's seat the snapshot may hold another. A state is no capital.
+    """
+    if relation.id != CAPITAL:
+        return False
+    asked = _unit(relation, question)
+    return (asked is not None and asked["kind"] == "County") or gazetteer.is_state(qid)
+
+
+def _unit(relation: Relation, question: str) -> re.Match[str] | None:
+    return _UNIT.search(question.rstrip("?. ")) if relation.id == CAPITAL else None

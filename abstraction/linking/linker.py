@@ -16,9 +16,8 @@ from typing import Literal, get_args
 
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.ambiguous_capitals import CAPITAL, is_unlikely_seat, lies_elsewhere
 from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
-from abstraction.linking.gazetteer import Gazetteer
+from abstraction.linking.gazetteer import CAPITAL, Gazetteer, is_unlikely_seat, lies_elsewhere
 from abstraction.linking.link_features import Measured, Signs, Surroundings
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.priors import Priors

@@ -1,8 +1,18 @@
 """Chat models: any OpenAI-compatible server, a local `transformers` model, recorded answers."""
 
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Message, Request, Sampling
-from abstraction.models.chat_result import Completion, Failure, FailureReason, Reply, Result, TokenLogprob, Totals
+from abstraction.models.chat_model import (
+    ChatModel,
+    Completion,
+    Failure,
+    FailureReason,
+    Message,
+    Reply,
+    Request,
+    Result,
+    Sampling,
+    TokenLogprob,
+    Totals,
+)
 from abstraction.models.spec import ModelSpec, open_model, parse_model_spec
 
 __all__ = [

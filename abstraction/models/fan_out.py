@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 
-from abstraction.models.chat_request import Request
-from abstraction.models.chat_result import Completion, Failure, FailureReason, Reply, Result
+from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result
 from abstraction.models.pace import Stopped
 
 _LOOK = 0.5  # seconds after which who waits looks whether all has ended

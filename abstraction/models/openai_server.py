@@ -18,13 +18,10 @@ import orjson
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
 from abstraction.models import wire
-from abstraction.models.api_key import ApiKey
-from abstraction.models.call_log import Call
-from abstraction.models.chat_request import Request
-from abstraction.models.chat_result import Completion, FailureReason, Result, Totals
+from abstraction.models.chat_model import Completion, FailureReason, Request, Result, Totals
 from abstraction.models.fan_out import CallFailed, FanOut, RequestTask
-from abstraction.models.http_call import Broken, HTTPAnswer, NoConnection, Poster, TooSlow
-from abstraction.models.ledger import Ledger, Prices
+from abstraction.models.http_call import ApiKey, Broken, HTTPAnswer, NoConnection, Poster, TooSlow
+from abstraction.models.ledger import Call, Ledger, Prices
 from abstraction.models.pace import Pace, Stopped
 from kg.web.rate_limits import RetryDelays, excerpt, retry_after
 

@@ -15,7 +15,7 @@ to say; a file must use those that are required.
 What fills a slot is data, whoever wrote it. Turns are parted before slots are filled, a slot's text is never searched
 for slots again, and it is put on one line, without control characters, and with its angle brackets and other marks
 that part turns or close tags replaced. So `<question>...</question>` around a slot cannot be closed from within, and
-a reply in which a tag is looked for (`abstraction.models.replies`) cannot have got that tag from data.
+a reply in which a tag is looked for (`abstraction.phrasing.forms`) cannot have got that tag from data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from abstraction.errors import PromptError
-from abstraction.models.chat_request import Message, Role
+from abstraction.models.chat_model import Message, Role
 
 SUFFIX = ".txt"
 LONGEST = 2000  # characters of one slot's text; what is longer ends in ...

@@ -17,9 +17,18 @@ import orjson
 
 from abstraction.errors import ModelError
 from abstraction.models import wire
-from abstraction.models.call_log import KIND, SCHEMA_VERSION, read_lines
-from abstraction.models.chat_request import ROLES, Message, Request
-from abstraction.models.chat_result import Completion, Failure, FailureReason, Reply, Result, Totals
+from abstraction.models.chat_model import (
+    ROLES,
+    Completion,
+    Failure,
+    FailureReason,
+    Message,
+    Reply,
+    Request,
+    Result,
+    Totals,
+)
+from abstraction.models.ledger import KIND, SCHEMA_VERSION, read_lines
 from kg.files import sha256_of
 
 

@@ -182,7 +182,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
 
 
 def _server(spec: ModelSpec, cache: Path | str | None, log: Path | str | None) -> ChatModel:
-    from abstraction.models.api_key import ApiKey
+    from abstraction.models.http_call import ApiKey
     from abstraction.models.ledger import Prices
     from abstraction.models.openai_server import OpenAIModel, ServerSettings
 

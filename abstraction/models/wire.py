@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.models.chat_request import Request
-from abstraction.models.chat_result import Completion, TokenLogprob
+from abstraction.models.chat_model import Completion, Request, TokenLogprob
 
 
 class BadReply(Exception):  # noqa: N818 - no error of the program: the server is asked again

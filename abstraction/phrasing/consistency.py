@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
-from abstraction.models.chat_result import Failure, Reply
+from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.forms import read_vote
 from abstraction.phrasing.phraser import model_name

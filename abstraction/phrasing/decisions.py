@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from abstraction.models.chat_result import FailureReason
+from abstraction.models.chat_model import FailureReason
 from abstraction.rows import TieredRow
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 

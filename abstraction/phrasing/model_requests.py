@@ -9,9 +9,7 @@ from typing import Generic, TypeVar
 
 from abstraction.errors import ReplyError
 from abstraction.faults import FAULT, Fault, fault_of
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Message, Request
-from abstraction.models.chat_result import Failure, Reply, Result
+from abstraction.models.chat_model import ChatModel, Failure, Message, Reply, Request, Result
 from abstraction.models.prompts import Prompt
 
 T = TypeVar("T")

@@ -9,10 +9,9 @@ from typing import Literal
 
 import orjson
 
-from abstraction.datasets.entity_columns import described
+from abstraction.datasets.dataset_columns import described
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import with_note

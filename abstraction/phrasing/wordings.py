@@ -13,7 +13,7 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.rule_replay import value_tier_holds
+from abstraction.verifying.step_replay import value_tier_holds
 from abstraction.verifying.tier_verdicts import Judge
 from kg.store.protocol import Store
 from kg.terms import normalise

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from abstraction.formats.patterns import question_patterns
+from abstraction.formats.fields import question_patterns
 from abstraction.questions.question_kinds import AskedKind, QuestionKind, asked_kind
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache

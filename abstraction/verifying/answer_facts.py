@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from abstraction.formats.patterns import question_patterns
+from abstraction.formats.fields import question_patterns
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker

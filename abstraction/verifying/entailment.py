@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from abstraction.assembly.reference_levels import sources
 from abstraction.classes import Classifier
 from abstraction.information.weighing import rises
-from abstraction.ladders.extent import same_extent
+from abstraction.ladders.containers import same_extent
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.languages import language as language_of
 from abstraction.language.languages import reading_language
@@ -35,9 +35,8 @@ from abstraction.verifying.comparable_words import (
     taken_back_by,
     written_in_lower_case,
 )
-from abstraction.verifying.evidence_replay import ReplayedStep, replay
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
-from abstraction.verifying.rule_replay import Ruling, rule_holds, value_tier_holds
+from abstraction.verifying.step_replay import ReplayedStep, Ruling, replay, rule_holds, value_tier_holds
 from kg.model import TextValue, TimeValue
 from kg.store.protocol import Store
 from kg.terms import normalise

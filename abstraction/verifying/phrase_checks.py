@@ -9,7 +9,7 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.comparable_words import all_words, bare, content, proper_names
-from abstraction.verifying.rule_replay import titles
+from abstraction.verifying.step_replay import titles
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 

@@ -9,14 +9,13 @@ import re
 
 from abstraction.language.phrases import indefinite
 from abstraction.linking.gazetteer import PLACES
-from abstraction.questions.answer_fit import FIRST_YEAR, LAST_YEAR, class_conflict, is_bare_number, text_conflict
 from abstraction.questions.asked_nouns import AskedNouns
+from abstraction.questions.golds import FIRST_YEAR, LAST_YEAR, class_conflict, is_bare_number, text_conflict
 from abstraction.questions.question_kinds import AskedKind, QuestionKind, asked_kind, yes_no_words
 from abstraction.relations import ANY
 from abstraction.tiers import Abstention, Tier
-from abstraction.verifying.amount_ranges import range_of_words
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
-from abstraction.verifying.calendar_spans import span_of_words
+from abstraction.verifying.literal_ranges import range_of_words, span_of_words
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 

@@ -7,25 +7,170 @@ is read in the neighbourhood of the answer and of the tiers before it. Where the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from enum import StrEnum
 
-from abstraction.linking.ambiguous_capitals import CAPITAL
-from abstraction.linking.gazetteer import PLACES
+from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
-from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
-from abstraction.verifying.naming import Naming, naming
-from abstraction.verifying.peers import ANOTHER, Peers
+from abstraction.verifying.comparable_words import FUNCTION, all_words, bare, content, stands_in
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
 from abstraction.verifying.question_fit import QuestionFit, is_value
-from abstraction.verifying.rule_replay import value_tier_holds
-from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, VerdictKind
+from abstraction.verifying.step_replay import value_tier_holds
+from abstraction.verifying.verdicts import (
+    A_PERSON,
+    ANOTHER_ANSWER,
+    GENERIC,
+    LEAKS,
+    MEMBER,
+    NOT_ALL,
+    NOTHING_NEW,
+    RowVerdict,
+    TierVerdict,
+    VerdictKind,
+)
 from kg.store.protocol import Store
 from kg.terms import normalise
+
+# Names of other things of the answer's kind: another school, another label, a member of the group.
+
+ANOTHER = "the name of another"
+_SCHOOLS = "university college school academy institute polytechnic conservatory lyceum gymnasium seminary"
+SCHOOLS = frozenset(_SCHOOLS.split())
+
+
+class Peers:
+    """Tells what stands beside the answer from what may stand above it."""
+
+    def __init__(self, cases: CaseReader) -> None:
+        self.maker: LadderMaker = cases.maker
+        self.graph = cases.graph
+        self.near = cases.near
+
+    def beside(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
+        """Another answer to the question, a member of a group that is the answer, or a person for what is none."""
+        others = set(self.graph.targets(case.subject, case.asked.id)) if case.subject else set()
+        if others & set(linked) - set(case.answers):
+            return ANOTHER_ANSWER
+        members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
+        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(case.answers)}
+        if members & set(linked):
+            return MEMBER
+        persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
+        return A_PERSON if persons and case.kinds and not case.person and not case.place else None
+
+    def is_another(self, case: AnswerFacts, linked: Sequence[str]) -> bool:
+        """Whether the text names an entity of the answer's own kind, unrelated to it."""
+        if case.place or not case.kinds:
+            return False
+        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
+        telling_kinds = case.kinds - {"organisation"} or case.kinds
+        return bool(kinds & telling_kinds) and not kinds & PLACES
+
+    def astray(self, case: AnswerFacts, text: str) -> str | None:
+        """Why a name that the snapshot does not put anywhere can hardly be above the answer."""
+        if case.place:
+            return None
+        if case.astray:
+            return "stands in line with the name of another"
+        if self._is_another_school(case, text):
+            return "another school: nothing of its name is said of the answer"
+        return None
+
+    def _is_another_school(self, case: AnswerFacts, text: str) -> bool:
+        words = content(text)
+        if case.asked.asks != "school" or SCHOOLS.isdisjoint(words):
+            return False
+        known_words = case.words | {word for name in case.names for word in content(name)}
+        return bool(words - SCHOOLS) and not (words - SCHOOLS) & known_words
+
+
+# Is a text another name of the answer, an invented one, or the name of someone else?
+
+_LEGAL = """
+    ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holding records label
+    fc f.c a.f.c afc cf club
+"""
+LEGAL = frozenset(_LEGAL.split())
+# Said of one of several people of a name: no name has them by chance.
+_SUFFIXES = "jr sr junior senior ii iii iv v ph.d phd m.d md esq"
+SUFFIXES = frozenset(_SUFFIXES.split())
+_SMALL = "de del della di da von van der den of the la le du al el bin ibn y e"
+_PARTICLES = frozenset(_SMALL.split())
+_AND = re.compile(r"\s(?:and|&|feat\.?|featuring|with)\s")
+
+
+class Naming(StrEnum):
+    """How a text stands to the names of the answer."""
+
+    ALIAS = "alias"
+    INVENTED = "invented"  # the name with an addition that nothing attests
+    OTHER = "other"  # shares a part of the name and is someone else's
+    MORE = "more"  # the answer and something beside it
+    NONE = "none"
+
+
+def naming(text: str, names: Sequence[str], *, person: bool, attested: Collection[str] = ()) -> Naming:
+    """How `text` stands to `names`; `attested` are further words said of the answer (description, places, years).
+
+    For persons a part of the name with given name or initial and family name is an alias; words after the whole name
+    are attested ones, or make it an alias that nobody vouches for. For all others the whole name must stand in it.
+    """
+    words = _plain_words(re.sub(r"\([^()]*\)", " ", text))
+    attested_words = {w.rstrip(".") for w in attested}
+    for name in names:
+        theirs = _plain_words(name)
+        if theirs and stands_in(theirs, words):
+            added = [w for w in _without(words, theirs) if w not in FUNCTION]
+            tail = normalise(text).partition(normalise(name))[2]
+            if _AND.search(f" {tail} ") and not set(added) <= attested_words:
+                return Naming.MORE
+            if any(w in SUFFIXES and w not in attested_words for w in added):
+                return Naming.INVENTED
+            if person or all(w in LEGAL or w in attested_words or w.isdigit() for w in added):
+                return Naming.ALIAS
+    if person:
+        return _of_person(text, words, names)
+    return Naming.NONE
+
+
+def _of_person(text: str, words: list[str], names: Sequence[str]) -> Naming:
+    if text[:1].islower() or re.match(r"(?:an?|the)\s", text, re.I):
+        return Naming.NONE
+    called = [_plain_words(name) for name in names]
+    every = frozenset().union(*called)
+    for theirs in called:
+        if len(theirs) > 1 and theirs[0] in words and theirs[-1] in words:
+            return Naming.ALIAS if SUFFIXES.isdisjoint(set(words) - every) else Naming.INVENTED
+        if words and all(_stands_for_part(w, theirs) for w in words):
+            return Naming.ALIAS
+    shared = every.intersection(words) - _PARTICLES
+    return Naming.OTHER if shared and _looks_like_a_name(text) else Naming.NONE
+
+
+def _stands_for_part(word: str, name: Sequence[str]) -> bool:
+    """Whether the word is a word of the name, or the initial of one."""
+    return word in name or (len(word) == 1 and any(part[0] == word for part in name))
+
+
+def _plain_words(text: str) -> list[str]:
+    """The words of a text without the full stop behind an abbreviation."""
+    return [w.rstrip(".") for w in all_words(text)]
+
+
+def _looks_like_a_name(text: str) -> bool:
+    parts = [p for p in re.split(r"[\s,]+", text) if p]
+    return len(parts) <= 8 and all(p[:1].isupper() or p.casefold() in _PARTICLES for p in parts)
+
+
+def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
+    before, middle, behind = f" {' '.join(words)} ".partition(f" {' '.join(part)} ")
+    return [*before.split(), *behind.split()] if middle else list(words)
+
 
 MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one
 # Of several verdicts on one tier, each by another answer, the one that stands is the first of these.

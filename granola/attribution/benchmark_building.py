@@ -16,7 +16,7 @@ from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups
 from granola.attribution.fact_wording import FactWording, WordingError
 from granola.attribution.label_proofs import unproven
 from granola.attribution.query_extension import Extension, ExtensionSettings, QueryExtender
-from granola.attribution.relation_values import RelationValues
+from granola.attribution.relation_table import RelationValues
 from granola.attribution.text_checks import states_name
 from kg.errors import GroundingError
 from kg.queries import Grounding, LogicalQuery, Shape, StoreFacts, ground_all

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample

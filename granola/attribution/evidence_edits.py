@@ -9,8 +9,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from granola.attribution.categories import Category
-from granola.attribution.relation_table import enclosing, excluded, near
-from granola.attribution.relation_values import CLASS, RelationValues
+from granola.attribution.relation_table import CLASS, RelationValues, enclosing, excluded, near
 from granola.errors import GranolaError
 from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from granola.attribution.attribution_samples import CitedFact
-from granola.attribution.relation_table import wording
-from granola.attribution.relation_values import CLASS
+from granola.attribution.relation_table import CLASS, wording
 from granola.errors import GranolaError
 from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of

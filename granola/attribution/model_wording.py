@@ -14,8 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample, CitedFact

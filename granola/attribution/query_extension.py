@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.attribution.relation_table import excluded
-from granola.attribution.relation_values import RelationValues
+from granola.attribution.relation_table import RelationValues, excluded
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 

@@ -16,7 +16,7 @@ from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from granola.errors import SheetError
-from granola.report.evidence_text import evidence_line
+from granola.report.ladder_view import evidence_line
 from kg.files import atomic_path
 
 NEEDED = ("correct", "informative", "granularity")  # columns that every sheet has

@@ -23,7 +23,7 @@ from granola.errors import UsageError
 from granola.matching import Matcher
 from granola.matching.batch_matching import MatchCase, match_many
 from granola.scoring.bootstrap import Interval, estimated, mean_of
-from granola.scoring.row_names import language_of, names_of
+from granola.scoring.items import language_of, names_of
 
 FEWEST = 50  # questions with candidates, below which a fit says little
 FEWEST_ANSWERED = 20  # questions answered, below which their precision says little

@@ -34,8 +34,7 @@ from abstraction.linking.linker import Method as LinkerMethod
 from granola.decoding.answer_prompts import SETS
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
-from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
-from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
+from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering, needs_snapshot, rule_of, usual_abstaining
 from granola.decoding.model_answers import AnswerSettings
 from granola.decoding.response_aggregation import Method
 from granola.decoding.self_consistency import Counting

@@ -8,6 +8,58 @@ from typing import Literal
 
 from abstraction.models.prompts import PromptKind
 from granola.decoding import answer_prompts
+from granola.decoding.calibration import Calibration
+from granola.decoding.decision import Abstaining
+from granola.decoding.drag_graph import SUPPORT, DragGraph
+from granola.decoding.response_aggregation import Method
+from granola.decoding.self_consistency import Counting, SelfConsistency
+from granola.errors import UsageError
+
+# Which rule makes one answer of several, by the name of a method and its settings.
+
+
+def rule_of(
+    method: str,
+    *,
+    support: float | None = None,
+    weigh: float | None = None,
+    calibration: Calibration | None = None,
+    counting: Counting = Counting.TEXT,
+    abstaining: Abstaining | None = None,
+) -> Method | None:
+    """The rule of a method, None for one that has none; `abstaining` None for the method's own default.
+
+    Raises UsageError for settings of another method.
+    """
+    if calibration is not None and abstaining not in (None, calibration.abstaining):
+        raise UsageError(f"the calibration is for --abstaining {calibration.abstaining}; leave it out")
+    abstaining = abstaining or (calibration.abstaining if calibration else usual_abstaining(method))
+    settings = [support, weigh, calibration]
+    if method != "drag-graph" and any(setting is not None for setting in settings):
+        raise UsageError("--support, --weigh and --calibration are drag-graph's; give --method drag-graph with them")
+    if calibration is not None and (support is not None or weigh is not None):
+        raise UsageError("a calibration demands its own support: give --calibration, or --support and --weigh")
+    if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
+        raise UsageError("--abstaining pass is drag's; for others give majority, ignore or against")
+    if method != "self-consistency" and counting is not Counting.TEXT:
+        raise UsageError(f"--counting {counting} is self-consistency's; give --method self-consistency with it")
+    if method == "drag-graph":
+        support = SUPPORT if support is None else support
+        return DragGraph(support=support, weigh=weigh, abstaining=abstaining, calibration=calibration)
+    if method == "self-consistency":
+        return SelfConsistency(counting=counting, abstaining=abstaining)
+    return None
+
+
+def usual_abstaining(method: str) -> Abstaining:
+    """What responses count that decline where nothing is said: DRAG's model sees them, as in Yona et al. 2024."""
+    return Abstaining.PASS if method == "drag" else Abstaining.MAJORITY
+
+
+def needs_snapshot(rule: Method | None) -> bool:
+    """Whether a rule looks at what responses mean."""
+    return isinstance(rule, DragGraph) or (isinstance(rule, SelfConsistency) and rule.counting is not Counting.TEXT)
+
 
 TEMPERATURE = 0.8
 SAMPLES = 10

@@ -9,9 +9,7 @@ from typing import Any
 
 from abstraction.faults import FAULT, Fault, attempt
 from abstraction.formats.records import RejectedRow, excerpt
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
-from abstraction.models.chat_result import Failure, Reply
+from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling
 from abstraction.models.prompts import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from abstraction.models.chat_request import Message
+from abstraction.models.chat_model import Message
 from granola.decoding.claims import Claim, ClaimTally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph, needed

@@ -7,11 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from abstraction.models.call_log import read_lines
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request
-from abstraction.models.chat_result import Result, Totals
-from abstraction.models.ledger import Prices
+from abstraction.models.chat_model import ChatModel, Request, Result, Totals
+from abstraction.models.ledger import Prices, read_lines
 from granola.attribution.chat_evaluator import identity_name
 
 

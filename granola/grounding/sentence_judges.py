@@ -9,8 +9,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Protocol
 
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.chat_evaluator import identity_name

@@ -13,8 +13,8 @@ from pathlib import Path
 from abstraction.rows import RejectedRow, read_tiered
 from granola.errors import PredictionError
 from granola.matching import Verdict
+from granola.scoring.items import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Outcome, Standard, metrics
-from granola.scoring.row_names import language_of, names_of
 
 SCORES = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")
 PROMPT = "Question: {question}\nAnswer:"

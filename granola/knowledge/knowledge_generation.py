@@ -8,9 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from abstraction.formats.records import RejectedRow, excerpt
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Message, Request, Sampling
-from abstraction.models.chat_result import Failure
+from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_prompts import ANSWER_FROM, KNOWLEDGE, REPLY_FROM

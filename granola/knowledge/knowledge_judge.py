@@ -11,7 +11,6 @@ from typing import Any
 from abstraction.language.sentences import sentences as parted
 from abstraction.models.prompts import Prompt, hash_of
 from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, OwnPieces
-from granola.knowledge.factuality import Aggregation, JudgedSentence, aggregated, is_number, judged, label_of
 from granola.knowledge.knowledge_baselines import (
     RULE,
     answer_em,
@@ -22,12 +21,28 @@ from granola.knowledge.knowledge_baselines import (
     knowledge_f1,
 )
 from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.knowledge.knowledge_metrics import (
+    Aggregation,
+    JudgedSentence,
+    aggregated,
+    helpfulness,
+    informativeness,
+    is_number,
+    judged,
+    label_of,
+    random_texts,
+    sentence_coherence,
+)
 from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, as_text
-from granola.knowledge.token_metrics import helpfulness, informativeness, random_texts, sentence_coherence
-from granola.text_models.coherence import CoherenceModel
-from granola.text_models.continuations import Continuation, ContinuationModel
-from granola.text_models.relevance import QueryPassage, RelevanceModel
-from granola.text_models.text_entailment import EntailmentModel, TextPair
+from granola.text_models.text_scorers import (
+    CoherenceModel,
+    Continuation,
+    ContinuationModel,
+    EntailmentModel,
+    QueryPassage,
+    RelevanceModel,
+    TextPair,
+)
 
 
 class AnswerForm(StrEnum):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from granola import __version__
-from granola.knowledge.factuality import LABELS
+from granola.knowledge.knowledge_metrics import LABELS
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
 

@@ -15,7 +15,7 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_prompts import GIVEN_QUERY, as_text
-from granola.text_models.continuations import Continuation, ContinuationModel
+from granola.text_models.text_scorers import Continuation, ContinuationModel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,8 +15,7 @@ from pathlib import Path
 import orjson
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.chat_request import Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.code_hash import hash_of_modules

@@ -49,7 +49,7 @@ from granola.matching.naming.partial_answers import (
     covered,
     phrase_tiers,
 )
-from granola.matching.naming.person_mentions import by_person, is_another_person
+from granola.matching.naming.person_names import by_person, is_another_person
 from granola.matching.naming.references import Tier
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied

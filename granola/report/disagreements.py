@@ -11,9 +11,8 @@ from random import Random
 from abstraction.rows import TieredRow
 from granola.matching import F1Matcher, Matcher, RulesMatcher, Verdict, in_language, squad
 from granola.report.plain_table import Table, Value
-from granola.scoring.items import ItemScore
+from granola.scoring.items import ItemScore, language_of, names_of
 from granola.scoring.predictions import PredictionFile
-from granola.scoring.row_names import language_of, names_of
 from granola.scoring.scores import ScoreReport
 
 EXAMPLES = 8

@@ -21,7 +21,7 @@ from granola.report.figure_style import (
     short,
     shown_names,
 )
-from granola.report.page_tables import few
+from granola.report.score_page import few
 from granola.report.score_tables import distribution_columns, relation_title
 from granola.report.study import Study
 from granola.scoring.grouping import NONE

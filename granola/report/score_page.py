@@ -16,13 +16,239 @@ from markupsafe import Markup
 from abstraction.rows import TieredRow
 from granola import __version__
 from granola.pages import page_file, render_page
-from granola.report.page_opening import headlines, meanings, opening
-from granola.report.page_tables import PageTable, label_rules
+from granola.report.ladder_view import LONGEST, LadderView, cut, gold, view_ladder
 from granola.report.question_list import question_views, shown_places
-from granola.report.score_sections import distributions, every_metric, relations
-from granola.report.score_tables import relation_title
-from granola.scoring.aggregation import NO_RELATION
+from granola.report.score_tables import (
+    RELATION_METRICS,
+    SHORT_TITLES,
+    distribution_columns,
+    interval,
+    number,
+    relation_title,
+    share,
+)
+from granola.scoring.aggregation import NO_RELATION, Estimate
 from granola.scoring.scores import ScoreReport
+
+# How the page opens: who answered, one ladder with what the systems said, and three scores.
+
+HEADLINES = {
+    "standard_accuracy": "the share of the questions that are answered right at level 1, the gold answer",
+    "granola_accuracy": "the share of the questions that are answered right at any level",
+    "informativeness": "how fine the right answers are: 1 for level 1, less for each coarser level, 0 for wrong "
+    "answers and for none",
+}
+_DEEPEST = 5  # levels of the ladder that is drawn
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnLadder:
+    """The ladder that the page opens on. `elsewhere` has a system, what it said that matches no level, and why."""
+
+    question: str
+    gold: str
+    ladder: LadderView
+    elsewhere: Sequence[tuple[str, str, str]]
+
+
+def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnLadder | None:
+    """Of the questions on the page, the ladder that shows best how the systems differ, with their predictions.
+
+    None where no row has a ladder.
+    """
+    best = max(shown_places(len(rows)), key=lambda index: _shows(rows[index], reports, index), default=None)
+    if best is None or len(rows[best].levels) == 1:
+        return None
+    row = rows[best]
+    scored = [(report.system, report.items[best]) for report in reports]
+    return DrawnLadder(
+        question=row.question,
+        gold=gold(row),
+        ladder=view_ladder(row, scored),
+        elsewhere=[
+            (system, cut(item.prediction), "declines to answer" if item.status == "abstained" else "matches no level")
+            for system, item in scored
+            if item.status != "matched" and item.prediction
+        ],
+    )
+
+
+def _shows(row: TieredRow, reports: Sequence[ScoreReport], index: int) -> tuple[int, int, int, int, int]:
+    """How well a row shows what ladders are for: systems at different levels, none wrong, some levels, few words."""
+    if not 2 <= len(row.levels) <= _DEEPEST or len(row.question) > LONGEST:
+        return (-1, 0, 0, 0, -len(row.question))
+    items = [report.items[index] for report in reports]
+    levels = {item.verdict.level for item in items if item.verdict and item.verdict.level}
+    matched = sum(item.status == "matched" for item in items)
+    brief = sum(len(item.prediction or "") <= LONGEST for item in items)
+    alone = sum(len(level.tiers) == 1 for level in row.levels)
+    return (len(levels) + (1 in levels), matched, brief, alone, -len(row.question))
+
+
+def headlines(reports: Sequence[ScoreReport]) -> PageTable:
+    """Three scores of every system with their intervals."""
+    titles = {metric.name: metric.title for metric in reports[0].metrics}
+    return PageTable(
+        head=["system", *(titles[name] for name in HEADLINES)],
+        rows=[
+            TableRow(
+                cells=[
+                    TableCell(text=report.system),
+                    *(
+                        TableCell(text=number(score.value), small=interval(score), is_strong=True)
+                        for score in (report.overall.estimates[name] for name in HEADLINES)
+                    ),
+                ]
+            )
+            for report in reports
+        ],
+    )
+
+
+def meanings(reports: Sequence[ScoreReport]) -> list[tuple[str, str]]:
+    """The titles of the three scores, each with what it is."""
+    titles = {metric.name: metric.title for metric in reports[0].metrics}
+    return [(titles[name], words) for name, words in HEADLINES.items()]
+
+
+# The parts of the page about scores: every metric, where the answers stand, relations.
+
+_PAPER = "Yona et al. 2024"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DistributionPart:
+    """How many answers stand at one level, are wrong or decline; `shade` is its class in the style."""
+
+    shade: str
+    words: str
+    count: int
+    share: str
+
+
+def every_metric(reports: Sequence[ScoreReport]) -> PageTable:
+    """A row a metric: what it is in words, and every system's score with its interval and its count of questions."""
+    return PageTable(
+        head=["metric", *(report.system for report in reports)],
+        rows=[
+            TableRow(
+                cells=[
+                    TableCell(text=metric.title, small=metric.source.replace(_PAPER, "the paper")),
+                    *(
+                        TableCell(text=number(score.value), small=interval(score), n=score.n)
+                        for score in (report.overall.estimates[metric.name] for report in reports)
+                    ),
+                ]
+            )
+            for metric in reports[0].metrics
+        ],
+    )
+
+
+def distributions(reports: Sequence[ScoreReport]) -> list[tuple[str, list[DistributionPart]]]:
+    """By system, how many answers stand at each level, are wrong or decline; none of nought."""
+    columns = distribution_columns(reports) if reports else []
+    return [
+        (
+            report.system,
+            [
+                DistributionPart(
+                    shade=f"s{min(int(column), 6)}" if column.isdigit() else column,
+                    words=f"level {column}" if column.isdigit() else column,
+                    count=count,
+                    share=share(count, report.questions),
+                )
+                for column in columns
+                if (count := report.overall.distribution.get(column, 0))
+            ],
+        )
+        for report in reports
+    ]
+
+
+def relations(report: ScoreReport) -> PageTable:
+    """A row a relation, and the means over relations and over questions; those of few questions are grey."""
+
+    def cells(name: str, n: int, estimates: Mapping[str, Estimate]) -> list[TableCell]:
+        scores = (estimates[metric] for metric in RELATION_METRICS)
+        return [*texts(name, str(n)), *(TableCell(text=number(e.value), small=interval(e)) for e in scores)]
+
+    rows = [
+        TableRow(kind="few" if few(group.n) else "", cells=cells(relation_title(name), group.n, group.estimates))
+        for name, group in report.relations.items()
+    ]
+    macro = cells("mean of the relations (macro; n counts relations)", len(report.relations), report.macro)
+    micro = cells("mean of the questions (micro)", report.overall.n, report.overall.estimates)
+    totals = [TableRow(kind="total", cells=mean) for mean in (macro, micro)]
+    return PageTable(head=["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)], rows=[*rows, *totals])
+
+
+# Tables of the page: on a phone every row stands as a block, with the column's name beside each figure.
+
+FEW = 20  # questions; the 95 % interval of a share of 0.5 is then 0.44 wide
+LABELLED = 24  # columns with their name beside each figure on a phone
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableCell:
+    """A figure or a text; `small` stands below it, with the count `n` where there is one. `wraps` breaks long lines."""
+
+    text: str
+    small: str = ""
+    n: int | None = None
+    is_strong: bool = False
+    wraps: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableRow:
+    """Cells, the first of which names the row. `kind` is `few` where few questions stand behind it, or `total`."""
+
+    cells: Sequence[TableCell]
+    kind: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageTable:
+    """Names of columns, and rows of as many cells."""
+
+    head: Sequence[str]
+    rows: Sequence[TableRow]
+
+    def column_names(self) -> str:
+        """The names as variables of a style, which `label_rules` writes beside the figures."""
+        names = self.head[1 : LABELLED + 1]
+        return ";".join(f"--c{index}:{_css_text(name)}" for index, name in enumerate(names, start=2))
+
+    def note(self) -> str:
+        """What grey rows mean; empty where there are none."""
+        if all(row.kind != "few" for row in self.rows):
+            return ""
+        return f"Grey rows have fewer than {FEW} questions: one question more or less moves them by 5 points or more."
+
+
+def texts(*cells: str) -> list[TableCell]:
+    """Cells of text alone."""
+    return [TableCell(text=cell) for cell in cells]
+
+
+def label_rules() -> str:
+    """The style that names the columns of a table on a phone."""
+    rules = "".join(
+        f"table.stacked td:nth-child({index})::before{{content:var(--c{index})}}" for index in range(2, LABELLED + 2)
+    )
+    return f"@media (max-width:34rem){{{rules}}}"
+
+
+def _css_text(text: str) -> str:
+    """Text as a string of CSS, whatever is in it."""
+    signs = (sign if sign.isalnum() or sign in " -.,%" else f"\\{ord(sign):x} " for sign in text)
+    return f'"{"".join(signs)}"'
+
+
+def few(n: int) -> bool:
+    """Whether a mean over `n` questions says little."""
+    return n < FEW
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,9 +11,8 @@ from markupsafe import Markup
 from granola.report.figure_style import DARK
 from granola.report.figures import DrawnFigure, drawings
 from granola.report.lean_svg import FigureStyles, lean_svg
-from granola.report.page_tables import PageTable, TableCell, TableRow, few
 from granola.report.plain_table import Table, Value, shown
-from granola.report.score_page import PageFigure, PageTableFile, render
+from granola.report.score_page import PageFigure, PageTable, PageTableFile, TableCell, TableRow, few, render
 from granola.report.study import Study
 from kg.files import atomic_path
 

@@ -113,7 +113,7 @@ class PhrasingSettings:
 
     def sampling(self) -> Any:
         """As the model is asked. Raises UsageError."""
-        from abstraction.models.chat_request import Sampling
+        from abstraction.models.chat_model import Sampling
 
         try:
             return Sampling(

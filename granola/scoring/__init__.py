@@ -8,9 +8,9 @@ from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from granola.scoring.bootstrap import Interval, estimated
+    from granola.scoring.items import names_of
     from granola.scoring.metrics import Metric, Outcome
     from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-    from granola.scoring.row_names import names_of
     from granola.scoring.scores import ScoreReport, score
     from granola.scoring.system_comparison import Difference, compare
     from granola.scoring.tiered_file import TieredFile, read_tiered_file
@@ -42,7 +42,7 @@ _MODULES = {
     "TieredFile": ".tiered_file",
     "compare": ".system_comparison",
     "estimated": ".bootstrap",
-    "names_of": ".row_names",
+    "names_of": ".items",
     "read_predictions": ".predictions",
     "read_tiered_file": ".tiered_file",
     "score": ".scores",

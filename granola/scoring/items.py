@@ -1,4 +1,4 @@
-"""What became of each question: an item, and the items of a report in little memory."""
+"""What a matcher reads of a question's row, what became of it (an item), and the items of a report in little memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
+from abstraction.rows import TieredRow
+from abstraction.tiers import Level
 from granola.matching.verdict import Comparison, Verdict
-from granola.scoring.metrics import Outcome
-from granola.scoring.packed import Packed
+from granola.scoring.metrics import Outcome, Standard
+from granola.scoring.packed_rows import Packed
+
+# What a matcher reads of a row: the names of its levels, and the language that they are in.
+
+
+def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
+    """The acceptable names of a row, finest level first: every text and alias, level 1 all gold answers.
+
+    With `standard` "gold", level 1 has the gold answers alone.
+    """
+    return names_of_levels(row.answers, row.levels, standard)
+
+
+def names_of_levels(answers: Sequence[str], levels: Sequence[Level], standard: Standard) -> list[list[str]]:
+    """As `names_of`, of gold answers and levels that are in no row."""
+    aliases = levels[0].names() if levels and standard == "aliases" else ()
+    first = list(dict.fromkeys([*answers, *aliases]))
+    return [first, *(list(dict.fromkeys(level.names())) for level in levels[1:])]
+
+
+def language_of(row: TieredRow) -> str | None:
+    """The code of the language that a row says its question and answers are in."""
+    code = row.extra.get("language")
+    return code if isinstance(code, str) and code.strip() else None
+
 
 _WRONG, _ABSTAINED, _UNSCORED, _SAME = 0, -1, -2, -3  # in place of a level; the last for no other outcome
 NO_BITS = -1.0  # in arrays of bits, which are never below zero

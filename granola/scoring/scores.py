@@ -27,7 +27,7 @@ from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Levels
 from granola.scoring.aggregation import Estimate, GroupScore, aggregate
 from granola.scoring.bootstrap import RESAMPLES
-from granola.scoring.items import ItemScore, ItemScores
+from granola.scoring.items import ItemScore, ItemScores, language_of, names_of, names_of_levels
 from granola.scoring.metrics import (
     LAMBDA,
     Metric,
@@ -40,7 +40,6 @@ from granola.scoring.metrics import (
 )
 from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.row_names import language_of, names_of, names_of_levels
 from granola.scoring.signature import SHORT, Signature
 from granola.scoring.tiered_file import TieredFile, read_tiered_file
 

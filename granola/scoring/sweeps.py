@@ -11,9 +11,9 @@ from typing import Any
 from abstraction.rows import TieredRow
 from granola.matching import squad
 from granola.matching.abstention import abstention
+from granola.scoring.items import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
 from granola.scoring.predictions import Prediction
-from granola.scoring.row_names import language_of, names_of
 from granola.scoring.scores import ScoreReport
 
 TAUS = tuple(number / 20 for number in range(20))

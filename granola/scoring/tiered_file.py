@@ -12,8 +12,8 @@ from abstraction.faults import fault_of
 from abstraction.formats.records import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
+from granola.scoring.items import language_of
 from granola.scoring.packed_rows import PackedRows
-from granola.scoring.row_names import language_of
 from granola.scoring.signature import prompts_of, snapshot_of
 
 

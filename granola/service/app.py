@@ -32,8 +32,7 @@ from granola.service.incoming.schemas import (
 )
 from granola.service.incoming.validation_errors import problem_of_errors
 from granola.service.routes.app_state import JSON, Service, answer
-from granola.service.routes.attribution_routes import add_attribution
-from granola.service.routes.judging_routes import add_judging
+from granola.service.routes.judging_routes import add_attribution, add_judging
 from granola.service.routes.ladder_routes import add_ladders
 from granola.service.routes.page_routes import add_page
 from granola.service.service_settings import ServiceSettings

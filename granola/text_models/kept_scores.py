@@ -12,11 +12,18 @@ from typing import Any, TypeVar
 import orjson
 
 from abstraction.errors import ModelError
-from granola.text_models.coherence import CoherenceModel
-from granola.text_models.continuations import Continuation, ContinuationModel, TokenScores
-from granola.text_models.embeddings import EmbeddingModel
-from granola.text_models.relevance import QueryPassage, RelevanceModel
-from granola.text_models.text_entailment import Entailment, EntailmentModel, TextPair
+from granola.text_models.text_scorers import (
+    CoherenceModel,
+    Continuation,
+    ContinuationModel,
+    EmbeddingModel,
+    Entailment,
+    EntailmentModel,
+    QueryPassage,
+    RelevanceModel,
+    TextPair,
+    TokenScores,
+)
 from kg.errors import SourceError
 from kg.web.answer_cache import Cache
 

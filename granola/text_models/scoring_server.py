@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import orjson
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
-from abstraction.models.api_key import ApiKey
-from abstraction.models.http_call import Broken, NoConnection, Poster, TooSlow
+from abstraction.models.http_call import ApiKey, Broken, NoConnection, Poster, TooSlow
 from abstraction.models.openai_server import check_address
 from kg.web.rate_limits import RetryDelays, excerpt, retry_after
 

@@ -14,12 +14,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from granola.text_models.continuations import LEAST, Continuation, TokenScores
-from granola.text_models.embeddings import of_length_one
-from granola.text_models.local_entailment import classes_of, entailment_of
-from granola.text_models.relevance import QueryPassage
+from granola.text_models.local_scorers import classes_of, entailment_of
 from granola.text_models.scoring_server import ScoringServer
-from granola.text_models.text_entailment import Entailment, TextPair
+from granola.text_models.text_scorers import (
+    LEAST,
+    Continuation,
+    Entailment,
+    QueryPassage,
+    TextPair,
+    TokenScores,
+    of_length_one,
+)
 
 _TOGETHER = 32  # texts of one call for embeddings
 

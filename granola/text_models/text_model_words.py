@@ -17,11 +17,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from abstraction.errors import ModelError, ModelSpecError
-from granola.text_models.coherence import CoherenceModel
-from granola.text_models.continuations import ContinuationModel
-from granola.text_models.embeddings import EmbeddingModel
-from granola.text_models.relevance import RelevanceModel
-from granola.text_models.text_entailment import EntailmentModel
+from granola.text_models.text_scorers import (
+    CoherenceModel,
+    ContinuationModel,
+    EmbeddingModel,
+    EntailmentModel,
+    RelevanceModel,
+)
 
 GRAMMAR = "local:FOLDER_OR_NAME or openai:URL#NAME, as in local:models/nli?device=cpu&batch=32"
 _WEIGHTS = ("device", "dtype", "batch", "longest")
@@ -66,7 +68,7 @@ def open_entailment(given: str) -> EntailmentModel:
         from granola.text_models.server_scores import ServerEntailment
 
         return ServerEntailment(_server(word))
-    from granola.text_models.local_entailment import LocalEntailment
+    from granola.text_models.local_scorers import LocalEntailment
 
     labels = word.settings.get("labels")
     return LocalEntailment(word.place, settings=_weights(word), labels=None if labels is None else labels.split(","))
@@ -79,7 +81,7 @@ def open_relevance(given: str) -> RelevanceModel:
         from granola.text_models.server_scores import ServerRelevance
 
         return ServerRelevance(_server(word))
-    from granola.text_models.local_relevance import LocalRelevance
+    from granola.text_models.local_scorers import LocalRelevance
 
     return LocalRelevance(word.place, settings=_weights(word))
 
@@ -91,7 +93,7 @@ def open_continuations(given: str) -> ContinuationModel:
         from granola.text_models.server_scores import ServerContinuations
 
         return ServerContinuations(_server(word))
-    from granola.text_models.local_continuations import LocalContinuations
+    from granola.text_models.local_scorers import LocalContinuations
 
     return LocalContinuations(word.place, settings=_weights(word))
 
@@ -101,7 +103,7 @@ def open_coherence(given: str) -> CoherenceModel:
     word = parse_word(given, "head", "low", "high")
     if word.kind == "openai":
         raise ModelSpecError("no server gives the coherence of paragraphs; allowed: local:FOLDER_OR_NAME")
-    from granola.text_models.local_coherence import LocalCoherence, LocalNextSentences
+    from granola.text_models.local_scorers import LocalCoherence, LocalNextSentences
 
     head = word.settings.get("head", "text")
     if head == "next-sentence":
@@ -119,7 +121,7 @@ def open_embeddings(given: str) -> EmbeddingModel:
         from granola.text_models.server_scores import ServerEmbeddings
 
         return ServerEmbeddings(_server(word))
-    from granola.text_models.embeddings import LocalEmbeddings
+    from granola.text_models.text_scorers import LocalEmbeddings
 
     pooling = word.settings.get("pooling", "mean")
     if pooling not in ("mean", "first"):
@@ -143,7 +145,7 @@ def _weights(word: TextModelWord) -> Any:
 def _server(word: TextModelWord) -> Any:
     from dataclasses import replace
 
-    from abstraction.models.api_key import ApiKey
+    from abstraction.models.http_call import ApiKey
     from granola.text_models.scoring_server import ScoringServer, ScoringServerSettings
 
     key = word.settings.get("key")

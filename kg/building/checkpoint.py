@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from kg.errors import SnapshotError
-from kg.idset import IdSet
+from kg.ids import IdSet
 from kg.store import filling
 from kg.store.entity_rows import NameRow
 from kg.work_folder import WorkFolder, folder_of

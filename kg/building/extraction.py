@@ -18,14 +18,13 @@ from msgspec import UNSET
 
 from kg.building.pair_counts import key_of
 from kg.building.typed_rows import TypedRowMaker
-from kg.ids import number_of
-from kg.idset import IdSet
+from kg.ids import IdSet, number_of
+from kg.reading.dump import Block, DamagedLine, parse
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
-from kg.reading.lines import Block, DamagedLine, parse
 from kg.reading.snaks import Unreadable
 from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
 from kg.store.entity_rows import name_rows, record_of
-from kg.store.fingerprint import digest_of, summed
+from kg.store.filling import digest_of, summed
 from kg.terms import normalise
 
 READ, SURVEY, UNPACK, COUNT = 1, 2, 3, 4

@@ -14,11 +14,10 @@ from kg.building.checkpoint import BuildFolder
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.pair_counts import PairCounts
 from kg.building.source_pass import BlockResult
-from kg.ids import id_of
-from kg.idset import IdSet
+from kg.ids import IdSet, id_of
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
-from kg.store.fingerprint import digest_of, entities_digest, summed
+from kg.store.filling import digest_of, entities_digest, summed
 from kg.walks.closure import numbers_of
 
 _TOLD = 5  # ids in a warning

@@ -12,8 +12,7 @@ from typing import Any
 from kg.building.extraction import UNPACK, packed
 from kg.building.worker_pool import Task, WorkerPool
 from kg.errors import SourceError
-from kg.reading.dump import DumpReader, Mark
-from kg.reading.lines import Block
+from kg.reading.dump import Block, DumpReader, Mark
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

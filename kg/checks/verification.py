@@ -13,7 +13,7 @@ from typing import Any
 from kg.errors import DamagedSnapshotError
 from kg.store import filling, schema
 from kg.store.file_header import check_kind
-from kg.store.fingerprint import content_hash
+from kg.store.filling import content_hash
 from kg.store.sqlite import SQLiteStore
 from kg.terms import normalise_anew
 

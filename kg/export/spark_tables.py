@@ -29,8 +29,8 @@ from kg.export.output_streams import folder_out
 from kg.export.parquet import TablesWriter, write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
+from kg.reading.dump import Block, DamagedLine, brackets, parse, unclosed
 from kg.reading.entity_json import Reject, decode
-from kg.reading.lines import Block, DamagedLine, brackets, parse, unclosed
 from kg.terms import fallback_chain
 
 REJECTS_SUFFIX = ".rejects.jsonl"

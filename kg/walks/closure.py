@@ -9,8 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from kg.ids import number_of
-from kg.idset import IdSet
+from kg.ids import IdSet, number_of
 from kg.scope import Scope
 
 INSTANCE_OF, SUBCLASS_OF = 31, 279

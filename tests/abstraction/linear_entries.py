@@ -15,7 +15,7 @@ from abstraction.descriptions.person_grammar import parse_person
 from abstraction.descriptions.place_grammar import parse_chain, parse_place, variants
 from abstraction.descriptions.trimming import spell_countries
 from abstraction.descriptions.work_grammar import parse_work
-from abstraction.formats.patterns import question_patterns
+from abstraction.formats.fields import question_patterns
 from abstraction.formats.records import parse_records
 from abstraction.language.amount_reader import parse_quantity
 from abstraction.language.date_reader import parse_date
@@ -31,12 +31,11 @@ from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.rows import TieredRow, question_rows
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying import comparable_words
-from abstraction.verifying.amount_ranges import range_of_words
-from abstraction.verifying.calendar_spans import span_of_words
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.naming import naming
+from abstraction.verifying.literal_ranges import range_of_words, span_of_words
 from abstraction.verifying.revalidation import recheck
-from abstraction.verifying.rule_replay import rule_holds
+from abstraction.verifying.step_replay import rule_holds
+from abstraction.verifying.tier_verdicts import naming
 from kg.model import Entity
 from kg.terms import best_text, fallback_chain, names, normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, block

@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.verifying.calendar_spans import span_of_words
+from abstraction.verifying.literal_ranges import span_of_words
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import RowVerdict
 from tests.worlds import entity, store_of

@@ -16,8 +16,7 @@ from abstraction.datasets.building import Built, DatasetSettings, build_dataset
 from abstraction.datasets.dataset_cleaning import STEPS, CleaningStep
 from abstraction.datasets.questions import QuestionFiles
 from abstraction.errors import DatasetError
-from abstraction.models.chat_request import Message, Request
-from abstraction.models.chat_result import Failure, FailureReason
+from abstraction.models.chat_model import Failure, FailureReason, Message, Request
 from abstraction.phrasing.decisions import with_note
 from abstraction.rows import TieredRow
 from kg.store.sqlite import SQLiteStore

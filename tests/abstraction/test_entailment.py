@@ -13,7 +13,7 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
-from abstraction.verifying.rule_replay import value_tier_holds
+from abstraction.verifying.step_replay import value_tier_holds
 from kg.model import Entity
 from kg.walks.graph import Graph
 from tests.worlds import entity, row, store_of

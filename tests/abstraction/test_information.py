@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.information.counting import Hierarchy, ValueCounts
-from abstraction.information.facets import Facets
-from abstraction.information.joint import Joint
+from abstraction.information.facets import Facets, Joint, World
 from abstraction.information.literal_bits import YEAR
-from abstraction.information.place_shares import World
 from abstraction.information.weighing import Information, population_of, rises
 from abstraction.relations import relation
 from abstraction.rows import TieredRow, read_tiered, write_tiered

@@ -15,7 +15,7 @@ import pytest
 
 from abstraction.errors import ModelAccessError, ModelSpecError
 from abstraction.models import Failure, Message, Reply, Request, Sampling, open_model
-from abstraction.models.api_key import ApiKey
+from abstraction.models.http_call import ApiKey
 from tests.chat_server import serving
 
 SECRET = "sk-Very/Secret+1234567890"  # JSON may write its slash in two ways

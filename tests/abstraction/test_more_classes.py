@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.awards import awards
 from abstraction.ladders.builders import builder_for
-from abstraction.ladders.concepts import concepts
-from abstraction.ladders.event_ladders import events
+from abstraction.ladders.class_terms import concepts, taxa
 from abstraction.ladders.language_ladders import languages
-from abstraction.ladders.posts import posts
-from abstraction.ladders.taxa import taxa
+from abstraction.ladders.positions import posts
+from abstraction.ladders.things import awards, events
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker

@@ -7,8 +7,8 @@ import pytest
 from abstraction.descriptions.place_grammar import parse_place
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
-from abstraction.verifying.amount_ranges import holds, range_of_words
 from abstraction.verifying.entailment import EntailmentChecker
+from abstraction.verifying.literal_ranges import holds, range_of_words
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.model import Entity

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.organisation_ladders import organisations
-from abstraction.ladders.parents import parents
+from abstraction.ladders.organisation_ladders import organisations, parents
 from kg.model import Entity, TimeValue
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models.prompts import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
-from abstraction.models.replies import listed, tagged, yes_or_no
+from abstraction.phrasing.forms import listed, tagged, yes_or_no
 
 KIND = PromptKind(name="places", required=frozenset({"question"}), optional=frozenset({"ladder", "answer"}))
 TEXT = """# How places are asked for.

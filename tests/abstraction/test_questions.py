@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from abstraction.formats.records import Record
 from abstraction.pipeline import make_ladders
-from abstraction.questions.answer_fit import is_bare_number, text_conflict
+from abstraction.questions.golds import is_bare_number, text_conflict
 from abstraction.questions.question_kinds import AskedKind, asked_kind
 from abstraction.rows import QARow, question_rows
 from abstraction.tiers import Abstention, Tier

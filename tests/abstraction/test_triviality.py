@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.assembly import triviality
-from abstraction.assembly.triviality import Triviality
+from abstraction.assembly import filters
+from abstraction.assembly.filters import Triviality
 from abstraction.pipeline import LadderMaker
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.relations import relation, table
@@ -92,8 +92,8 @@ def test_what_one_frequent_answer_alone_is_told_to_be_tells_which_it_is() -> Non
     family, branch = (replace(bare(q, ("P407", q)), qid=q) for q in ("Q2000", "Q2001"))
     shares = measured(make).shares(asked, branch)
     assert shares is not None
-    assert shares[0] > triviality.TRIVIAL_SHARE
-    assert shares[1] < triviality.HALF
+    assert shares[0] > filters.TRIVIAL_SHARE
+    assert shares[1] < filters.HALF
     assert not measured(make).is_trivial(asked, branch)
     assert measured(make).is_trivial(asked, family)
     made = make.make(row("Tongue0ish", "P407", question="Which language was it written in?"))

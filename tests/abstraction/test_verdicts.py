@@ -10,8 +10,7 @@ import pytest
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.naming import Naming, naming
-from abstraction.verifying.tier_verdicts import Judge
+from abstraction.verifying.tier_verdicts import Judge, Naming, naming
 from abstraction.verifying.verdicts import NOTHING_NEW, RowVerdict
 from kg.store import open_store
 from tests.conftest import DATA

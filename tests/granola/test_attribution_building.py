@@ -22,7 +22,7 @@ from granola.attribution.benchmark_building import (
     SampleSettings,
     SourcedQuery,
 )
-from granola.attribution.benchmark_statistics import PAPER_COUNTS, counts, lengths
+from granola.attribution.benchmark_folder import PAPER_COUNTS, counts, lengths
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording
 from granola.attribution.label_proofs import unproven

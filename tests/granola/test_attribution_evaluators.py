@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from abstraction.models import Request
 from granola.attribution import AttributionSample, Category, CitedFact, Complexity, read_samples, write_samples
+from granola.attribution.attribution_samples import read_any_samples
 from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, PremiseIs
@@ -22,20 +23,20 @@ from granola.attribution.evaluation import agreement, compared, evaluated
 from granola.attribution.evaluation_metrics import (
     CATEGORIES,
     Unparsed,
+    automatic_score,
     confusion,
     f1_of,
+    fact_samples,
+    judged_score,
     macro_f1,
+    mean_score,
     micro_f1,
 )
 from granola.attribution.evaluators import AttributionJudgement, in_pieces
-from granola.attribution.fact_scores import automatic_score, fact_samples, judged_score, mean_score
-from granola.attribution.foreign_samples import read_any_samples
-from granola.attribution.graph_verdicts import GraphVerdicts
 from granola.attribution.label_reading import read_label
-from granola.attribution.linear_evaluator import LinearEvaluator
+from granola.attribution.linear_evaluator import ENTAILMENT_FEATURES, FEATURES, LinearEvaluator, features_of
 from granola.attribution.model_wording import ModelWording
-from granola.attribution.overlap_features import ENTAILMENT_FEATURES, FEATURES, features_of
-from granola.attribution.simple_evaluators import GraphEvaluator, MajorityEvaluator
+from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts, MajorityEvaluator
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.text_sheets import drawn_texts, read_text_sheet, text_rates, write_text_sheet
 from granola.attribution.tier_checks import TierAttributor, category_of

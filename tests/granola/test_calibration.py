@@ -27,7 +27,7 @@ from granola.decoding.calibrating import (
 )
 from granola.decoding.calibration import Calibration
 from granola.decoding.decision import Abstaining
-from granola.decoding.method_rules import rule_of
+from granola.decoding.methods import rule_of
 from granola.errors import UsageError
 from kg import snapshot
 from tests.conftest import Run

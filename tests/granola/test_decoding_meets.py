@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from abstraction.tiers import Condition, Level, Tier
 from granola.decoding import Aggregator, DragGraph, SampleRow, read_samples
 from granola.decoding.claims import ClaimTally, tally
-from granola.decoding.entailed import united, with_containers
 from granola.decoding.joint_linking import Doubtful, chosen
+from granola.decoding.response_ladders import united, with_containers
 from granola.decoding.responses import ResponseReader
 from kg.store import open_store
 from tests.conftest import DATA

@@ -12,13 +12,13 @@ import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from granola.attribution.agreement_figure import agreement_figure
+from granola.attribution.evaluation import agreement_figure
 from granola.decoding.calibrating import Point
 from granola.grounding.grounding_figures import slice_figure
 from granola.knowledge.knowledge_figures import drawn_figures
 from granola.matching import matcher
 from granola.report.curve_figures import f1, lambdas, taus, weights
-from granola.report.risk_figure import draw_curves
+from granola.report.figures import draw_curves
 from granola.report.score_figures import gap, popularity, relations, tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate

@@ -13,8 +13,7 @@ from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.passage_ages import age_in_days
-from granola.grounding.sample_statistics import statistics_of
+from granola.grounding.sample_statistics import age_in_days, statistics_of
 from granola.grounding.sentence_judges import WordSentences
 from tests.granola.test_grounding_pools import write
 from tests.grounding_world import TOPICS, garage_rows, own_rows

@@ -172,7 +172,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
     tmp_path: Path, models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from granola.text_models import kept_scores
-    from granola.text_models.local_continuations import LocalContinuations
+    from granola.text_models.local_scorers import LocalContinuations
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"

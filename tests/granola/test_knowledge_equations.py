@@ -10,14 +10,27 @@ from hypothesis import strategies as st
 
 from granola.errors import UsageError
 from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex, passages_of
-from granola.knowledge.factuality import Aggregation, aggregated, judged, label_of
 from granola.knowledge.knowledge_baselines import hallucinated_entities, knowledge_f1, named_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.knowledge.knowledge_metrics import (
+    PARTS,
+    Aggregation,
+    Coefficients,
+    aggregated,
+    best_of,
+    best_places,
+    fitted,
+    helpfulness,
+    informativeness,
+    judged,
+    label_of,
+    random_texts,
+    read_coefficients,
+    sentence_coherence,
+)
 from granola.knowledge.knowledge_prompts import read_knowledge_prompts
-from granola.knowledge.overall_quality import PARTS, Coefficients, best_of, best_places, fitted, read_coefficients
 from granola.knowledge.rank_association import somers_d
-from granola.knowledge.token_metrics import helpfulness, informativeness, random_texts, sentence_coherence
 from granola.text_models import Entailment, TokenScores
 from tests.knowledge_models import TableCoherence, TableContinuations, TableEntailment, TableRelevance
 

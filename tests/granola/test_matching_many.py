@@ -11,7 +11,7 @@ from abstraction.rows import read_tiered
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.matching.batch_matching import CHUNK, MatchCase, match_many
-from granola.scoring.row_names import names_of
+from granola.scoring.items import names_of
 from granola.scoring.tiered_file import read_tiered_file
 
 FILES = Path(__file__).parent / "files"

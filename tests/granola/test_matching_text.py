@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from granola.matching import matcher
 from granola.matching.text.repair import mended, repairs, tidied
-from granola.matching.text.tokens import drop_articles, key, simple, words
-from granola.matching.text.word_forms import fold, loose_key
+from granola.matching.text.tokens import drop_articles, fold, key, loose_key, simple, words
 
 SPELLINGS = [
     ("J. R. R. Tolkien", "J.R.R. Tolkien", "JRR Tolkien", "j. r. r. tolkien"),

@@ -17,8 +17,7 @@ from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
 from granola.matching import Comparison, Verdict, matcher
 from granola.scoring.items import ItemScore, ItemScores
-from granola.scoring.packed import BLOCK, Packed
-from granola.scoring.packed_rows import PackedRows
+from granola.scoring.packed_rows import BLOCK, Packed, PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, score
 

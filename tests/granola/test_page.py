@@ -12,9 +12,8 @@ import pytest
 
 from abstraction.rows import read_tiered
 from granola.matching import matcher
-from granola.report.page_tables import PageTable, TableRow, texts
 from granola.report.question_list import MOST
-from granola.report.score_page import render
+from granola.report.score_page import PageTable, TableRow, render, texts
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import score
 

@@ -13,7 +13,7 @@ from abstraction.rows import TieredRow, read_tiered, write_tiered
 from granola.cli import main
 from granola.decoding.perturbing import AskedUnit, Kept, perturbed
 from granola.matching import matcher
-from granola.scoring.row_names import names_of
+from granola.scoring.items import names_of
 
 
 def asked(question: str, answer: str) -> TieredRow:

@@ -10,9 +10,8 @@ import pytest
 
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models.prompts import Prompt, hash_of, prompts_hash
-from abstraction.models.replies import counted
 from abstraction.phrasing import phrasing_prompts as phrasing
-from abstraction.phrasing.forms import read_ladder
+from abstraction.phrasing.forms import counted, read_ladder
 from granola.decoding import answer_prompts as decoding
 
 Read = Callable[..., Mapping[str, Prompt]]

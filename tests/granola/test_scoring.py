@@ -17,9 +17,9 @@ from abstraction.tiers import Level, Tier
 from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
+from granola.scoring.items import names_of
 from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.row_names import names_of
 from granola.scoring.scores import ScoreReport, level_bits, score
 
 FILES = Path(__file__).parent / "files"

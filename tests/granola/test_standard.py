@@ -13,10 +13,10 @@ from abstraction.tiers import Level, Tier
 from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.report.disagreements import coarse_answers
+from granola.scoring.items import names_of
 from granola.scoring.meta_evaluation import cell_counts
 from granola.scoring.metrics import Standard, metrics
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.row_names import names_of
 from granola.scoring.scores import ScoreReport, score
 from granola.scoring.sweeps import item_f1, tau_sweep
 from tests.granola.test_compare_cli import run

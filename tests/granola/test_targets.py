@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.models.chat_request import Message
+from abstraction.models.chat_model import Message
 from abstraction.pipeline import LadderMaker
 from granola.cli import main
 from granola.decoding.claims import Claim, ClaimTally, tally

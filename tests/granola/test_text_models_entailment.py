@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelError
-from granola.text_models.local_entailment import LocalEntailment, classes_of
+from granola.text_models.local_scorers import LocalEntailment, classes_of
 from granola.text_models.local_weights import WeightSettings
-from granola.text_models.text_entailment import TextPair
+from granola.text_models.text_scorers import TextPair
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 

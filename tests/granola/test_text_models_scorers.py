@@ -24,9 +24,7 @@ from granola.text_models import (
     open_relevance,
 )
 from granola.text_models.kept_scores import KeptContinuations, KeptEntailment
-from granola.text_models.local_coherence import LocalCoherence, LocalNextSentences
-from granola.text_models.local_continuations import LocalContinuations
-from granola.text_models.local_relevance import LocalRelevance
+from granola.text_models.local_scorers import LocalCoherence, LocalContinuations, LocalNextSentences, LocalRelevance
 from granola.text_models.local_weights import WeightSettings
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build

@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 
 from kg.errors import SourceError
 from kg.reading import dump, streams
-from kg.reading.dump import DumpReader
-from kg.reading.lines import Block, DamagedLine, parse
+from kg.reading.dump import Block, DamagedLine, DumpReader, parse
 
 IDS = [f"Q{n}" for n in range(1, 40)]
 # Braces, brackets, quotes and escapes inside strings are what a splitter can trip over.

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from strategies import entities as any_entities
 
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
-from kg.idset import IdSet
-from kg.reading.lines import Block
+from kg.ids import IdSet
+from kg.reading.dump import Block
 from kg.reading.typed_decoder import Unusual
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 

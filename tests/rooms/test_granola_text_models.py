@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from granola.text_models import Continuation, Entailment, TextPair, TokenScores, open_relevance
-from granola.text_models.text_entailment import EntailmentModel
+from granola.text_models.text_scorers import EntailmentModel
 from tests.scoring_server import scoring_server
 
 

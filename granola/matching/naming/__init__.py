@@ -2,12 +2,10 @@
 
 __all__ = [
     "countries",
-    "longer_names",
     "mentions",
     "name_forms",
     "names",
     "partial_answers",
-    "person_mentions",
     "person_names",
     "references",
 ]

@@ -9,10 +9,8 @@ from itertools import accumulate, pairwise
 from granola.matching.naming import references
 from granola.matching.naming.countries import country_adjectives, country_ids
 from granola.matching.text import word_lists
-from granola.matching.text.cached_attribute import lazy
-from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import FoldedWord, drop_articles, key, occurrences, words
-from granola.matching.text.word_forms import fold, loose_key, root, stem
+from granola.matching.text.match_cache import MATCHING, lazy
+from granola.matching.text.tokens import FoldedWord, drop_articles, fold, key, loose_key, occurrences, root, stem, words
 
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
@@ -78,7 +76,7 @@ class AnswerText:
 
     @lazy
     def loose(self) -> tuple[str, ...]:
-        """The words folded further, in order (granola.matching.text.word_forms)."""
+        """The words folded further, in order (granola.matching.text.tokens)."""
         return fold(self.words)
 
     @lazy

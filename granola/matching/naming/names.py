@@ -24,8 +24,7 @@ from granola.matching.naming.name_forms import Form, forms, initials
 from granola.matching.naming.references import Tier, is_description
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import MOST, key, occurrences
-from granola.matching.text.word_forms import loose, loose_key
+from granola.matching.text.tokens import MOST, key, loose, loose_key, occurrences
 
 
 def spans(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:

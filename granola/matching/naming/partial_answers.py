@@ -14,13 +14,11 @@ from itertools import islice
 from granola.matching.naming.countries import is_adjective, is_known
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.naming.names import DELICATE, Mentions
-from granola.matching.naming.person_mentions import is_another_person
-from granola.matching.naming.person_names import whole_person
+from granola.matching.naming.person_names import is_another_person, whole_person
 from granola.matching.naming.references import Tier, is_description
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import MOST, drop_articles, key, occurrences, words
-from granola.matching.text.word_forms import loose_key, root, stem
+from granola.matching.text.tokens import MOST, drop_articles, key, loose_key, occurrences, root, stem, words
 
 
 def by_words(answer: AnswerText, tier: Tier) -> Mentions:

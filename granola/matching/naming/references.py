@@ -14,8 +14,7 @@ from granola.matching.claims.intervals import IntervalClaim
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import mended
-from granola.matching.text.tokens import key
-from granola.matching.text.word_forms import loosened
+from granola.matching.text.tokens import key, loosened
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""

@@ -1,12 +1,10 @@
 """Text as the rules read it: repaired, folded into words, with what is kept of it."""
 
 __all__ = [
-    "cached_attribute",
     "match_cache",
     "numerals",
     "repair",
     "restated",
     "tokens",
-    "word_forms",
     "word_lists",
 ]

@@ -228,7 +228,7 @@ def _first(maker: SampleMaker) -> str:
 
 
 def _class_names(facts: StoreFacts) -> Any:
-    from granola.attribution.relation_values import CLASS
+    from granola.attribution.relation_table import CLASS
     from kg.queries import Hop
     from kg.queries.query_mining import name_of
 

@@ -118,7 +118,7 @@ class AttributionEvaluateRun(Run):
     def _samples(self, rejected: list[RejectedRow]) -> list[AttributionSample]:
         import random
 
-        from granola.attribution.foreign_samples import read_any_samples
+        from granola.attribution.attribution_samples import read_any_samples
 
         samples = [
             sample
@@ -138,7 +138,7 @@ class AttributionEvaluateRun(Run):
     ) -> tuple[EvaluatorReport, float | None]:
         from granola.attribution.categories import Category
         from granola.attribution.evaluation import evaluated
-        from granola.attribution.fact_scores import fact_samples, judged_score, mean_score
+        from granola.attribution.evaluation_metrics import fact_samples, judged_score, mean_score
 
         judgements = list(evaluator.judged(samples))
         report = evaluated(
@@ -168,7 +168,7 @@ class AttributionEvaluateRun(Run):
         )  # fmt: skip
 
     def _draw(self, agreement: Mapping[str, Any]) -> None:
-        from granola.attribution.agreement_figure import agreement_figure
+        from granola.attribution.evaluation import agreement_figure
         from kg.files import atomic_path
 
         if not agreement.get("points"):
@@ -266,7 +266,7 @@ class EvaluatorsCompared:
             )
 
     def _paper_parts(self) -> Iterator[Part]:
-        from granola.attribution.paper_results import COLUMNS, NOT_COMPARABLE, TABLE_5
+        from granola.attribution.evaluation import COLUMNS, NOT_COMPARABLE, TABLE_5
 
         if not any(report.confusion for report in self.reports):
             return

@@ -79,7 +79,7 @@ class AggregateRun(Run):
     def run(self) -> RowsWritten:
         """Write the predictions. Raises UsageError for settings that do not go together."""
         from granola.decoding.calibration import Calibration
-        from granola.decoding.method_rules import needs_snapshot, rule_of, usual_abstaining
+        from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining
         from granola.errors import UsageError
         from granola.runs.outputs import check_language, count, warn_of_language
         from kg.store import open_store

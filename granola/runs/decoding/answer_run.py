@@ -112,7 +112,7 @@ class AnswerRun(Run, QuestionSettings):
         """The rule of the method, where its settings go together."""
         from abstraction.models.spec import parse_model_spec
         from granola.decoding.calibration import Calibration
-        from granola.decoding.method_rules import needs_snapshot, rule_of
+        from granola.decoding.methods import needs_snapshot, rule_of
         from granola.errors import UsageError
         from granola.runs.outputs import check_language
 
@@ -131,7 +131,7 @@ class AnswerRun(Run, QuestionSettings):
         return rule
 
     def _asking(self, rule: Method | None) -> AnswerSettings:
-        from granola.decoding.method_rules import usual_abstaining
+        from granola.decoding.methods import usual_abstaining
         from granola.decoding.model_answers import AnswerSettings
 
         return AnswerSettings(

@@ -74,7 +74,7 @@ class CalibrateRun(Run):
     def run(self) -> Calibrated:
         """Fit, write the calibration and draw the figure. Raises UsageError, PredictionError where nothing fits."""
         from granola.decoding.calibrating import SHARES, curve, fit, majority, supported
-        from granola.report.risk_figure import draw_curves
+        from granola.report.figures import draw_curves
         from granola.run_record import write_run_record
         from granola.runs.outputs import list_rejects
 

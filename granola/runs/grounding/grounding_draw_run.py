@@ -53,8 +53,8 @@ class GroundingDrawRun(Run, FormingSettings):
     def run(self) -> FiguresDrawn:
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.grounding.grounding_figures import slice_figure
+        from granola.grounding.grounding_items import answers_by_system
         from granola.grounding.grounding_scores import judges_of, sliced
-        from granola.grounding.judged_answers import answers_by_system
         from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
 
         check_bands(self.bands)

@@ -93,7 +93,7 @@ class GroundingPoolRun(Run, FormingSettings):
         )  # fmt: skip
 
     def _judges(self, rejected: list[Any]) -> tuple[dict[str, list[GroundingItem]], dict[str, dict[str, float]]]:
-        from granola.grounding.judged_answers import read_judged_answers
+        from granola.grounding.grounding_items import read_judged_answers
         from granola.run_record import record_of
 
         judges: dict[str, list[GroundingItem]] = {}

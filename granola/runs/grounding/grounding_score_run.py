@@ -49,6 +49,7 @@ class GroundingScoreRun(Run, FormingSettings):
     def run(self) -> AnswersScored:
         """Score every system. Raises UsageError."""
         from granola.grounding.grounded_samples import Relevance
+        from granola.grounding.grounding_items import answers_by_system
         from granola.grounding.grounding_scores import (
             compared_answers,
             deflections_unjudged,
@@ -60,7 +61,6 @@ class GroundingScoreRun(Run, FormingSettings):
             ladders_unjudged,
             sliced,
         )
-        from granola.grounding.judged_answers import answers_by_system
         from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
 
         check_bands(self.bands)

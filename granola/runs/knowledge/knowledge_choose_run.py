@@ -15,7 +15,7 @@ from granola.runs.shared_settings import Force, Out
 from granola.terminal_lines import Part, TextTable, Verbatim
 
 if TYPE_CHECKING:
-    from granola.knowledge.overall_quality import Coefficients
+    from granola.knowledge.knowledge_metrics import Coefficients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class KnowledgeChooseRun(Run):
         """Choose and write. Raises UsageError for settings that do not go together, and for scores that are lacking."""
         from granola.errors import UsageError
         from granola.knowledge.judged_rows import read_judged
-        from granola.knowledge.overall_quality import PARTS, best_of, best_places
+        from granola.knowledge.knowledge_metrics import PARTS, best_of, best_places
         from granola.runs.outputs import count
 
         if self.coefficients is not None and self.fit is not None:
@@ -71,7 +71,7 @@ class KnowledgeChooseRun(Run):
         return output.ended(told_of, *lines, source=self.judged)
 
     def _coefficients(self, rows: Sequence[Mapping[str, Any]]) -> Coefficients:
-        from granola.knowledge.overall_quality import PARTS, Coefficients, fitted, read_coefficients
+        from granola.knowledge.knowledge_metrics import PARTS, Coefficients, fitted, read_coefficients
 
         if self.fit is None:
             return Coefficients() if self.coefficients is None else read_coefficients(self.coefficients)

@@ -55,7 +55,7 @@ class KnowledgeGenerateRun(Run):
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
-        from abstraction.models.chat_request import Sampling
+        from abstraction.models.chat_model import Sampling
         from abstraction.models.prompts import hash_of
         from abstraction.models.spec import parse_model_spec
         from granola.errors import UsageError

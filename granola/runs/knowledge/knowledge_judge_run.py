@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from granola.knowledge.factuality import Aggregation
 from granola.knowledge.knowledge_judge import AnswerForm
+from granola.knowledge.knowledge_metrics import Aggregation
 from granola.runs.knowledge.knowledge_settings import (
     Documents,
     Items,
@@ -175,8 +175,14 @@ class KnowledgeJudgeRun(Run):
         )
 
     def _evidence(self, stack: ExitStack, encoder: Any) -> Any:
-        from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex, read_passages
-        from granola.knowledge.statement_pieces import StatementPieces
+        from granola.knowledge.evidence_pieces import (
+            JoinedPieces,
+            OwnPieces,
+            StatementPieces,
+            VectorIndex,
+            WordIndex,
+            read_passages,
+        )
         from kg.store import open_store
 
         sources: list[Any] = [OwnPieces(reference=self.reference)]

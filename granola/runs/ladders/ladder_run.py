@@ -16,7 +16,7 @@ from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.reasons import REASONS
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Tier
-from granola.report.evidence_text import evidence_line
+from granola.report.ladder_view import evidence_line
 from granola.runs.outputs import check_language, print_json, warn_of_language, warn_of_relation, warn_of_time
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import LINKED_TO, Language, Linker, LinkerName, property_id

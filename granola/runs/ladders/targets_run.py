@@ -103,7 +103,7 @@ class TargetsRun(Run):
         self, output: RowsOutput, rule: DragGraph, texts: Mapping[str, Prompt], store: Store
     ) -> Iterator[dict[str, Any]]:
         from abstraction.faults import Fault, attempt
-        from abstraction.models.chat_request import Message
+        from abstraction.models.chat_model import Message
         from granola.decoding.response_aggregation import Aggregator
         from granola.decoding.samples import read_samples
         from granola.decoding.training_targets import preference_rows, supervised_row, targets

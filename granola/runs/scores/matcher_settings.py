@@ -111,7 +111,7 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
     from granola.matching.model_judge import JudgedItem, JudgeMatcher
-    from granola.scoring.row_names import names_of
+    from granola.scoring.items import names_of
 
     if not isinstance(matcher, JudgeMatcher):
         return

@@ -88,7 +88,7 @@ class TablesWritten:
 
     def show(self) -> None:
         """Rows by table and what was left out, on standard error."""
-        from kg.reading.lines import unclosed
+        from kg.reading.dump import unclosed
 
         report = self.done
         tables = ", ".join(f"{count:,} {table}" for table, count in report.rows.items())

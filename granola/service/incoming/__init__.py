@@ -1,7 +1,6 @@
 """What is sent: who may ask and how much, its types, and what is said of what is wrong."""
 
 __all__ = [
-    "access",
     "body_parsing",
     "documents",
     "headers",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from abstraction.errors import RowError
 from abstraction.rows import QARow, TieredRow
 from granola.decoding import SampleRow
-from granola.scoring.row_names import names_of
+from granola.scoring.items import names_of
 from granola.service.incoming.problems import HTTPProblem
 
 LONGEST = 4_000  # characters of a question, an answer, a prediction, a name

@@ -26,9 +26,8 @@ from granola.pages.visible_text import escaped
 from granola.pages.wikidata_links import address
 from granola.report.ladder_view import SHOWN_ALIASES
 from granola.report.score_tables import number
-from granola.scoring.items import ItemScore
+from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.row_names import names_of
 from granola.scoring.scores import ScoreReport, score
 from granola.service.incoming.limits import LONGEST, check_compared
 from granola.service.page.example_questions import Example

@@ -2,7 +2,6 @@
 
 __all__ = [
     "app_state",
-    "attribution_routes",
     "judging_routes",
     "ladder_routes",
     "page_routes",

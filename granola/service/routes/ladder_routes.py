@@ -33,7 +33,7 @@ from granola.service.incoming.schemas import (
 from granola.service.routes.app_state import MODEL_HEADER, NDJSON, Service, answer
 from granola.service.work import model_work, snapshot_work
 from granola.service.work.model_threads import NeedsReplies, Relay, attempt
-from granola.service.work.phrasing_work import Phrasing
+from granola.service.work.model_work import Phrasing
 from granola.service.work.snapshot_pool import Lease
 from granola.service.work.snapshot_session import SnapshotSession
 

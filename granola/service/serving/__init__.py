@@ -2,7 +2,6 @@
 
 __all__ = [
     "connections",
-    "heartbeats",
     "prometheus_metrics",
     "server",
     "supervisor",

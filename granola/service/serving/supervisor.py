@@ -8,17 +8,47 @@ does the worker tell it while work that gives the lock away, and heeds nothing, 
 from __future__ import annotations
 
 import logging
+import mmap
 import os
 import select
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from granola.errors import GranolaError
 from granola.service.service_settings import ServiceSettings
-from granola.service.serving.heartbeats import Heartbeats
+
+# Memory that a supervisor shares with its workers: until when each is known to be well, and how many were replaced.
+
+REASONS = ("hung", "ended")  # why a worker was replaced: it did not answer any more, or its process ended by itself
+_SIZE = 8  # bytes of a double: it is written at once, so that no reader sees half of it
+
+
+class Heartbeats:
+    """Of `workers` processes that are forks of this one. Times are those of `time.monotonic`, in seconds."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._values = memoryview(mmap.mmap(-1, _SIZE * (workers + len(REASONS)))).cast("d")
+
+    def beat(self, worker: int, until: float) -> None:
+        """Tell that the worker need not be heard of before `until`."""
+        self._values[worker] = until
+
+    def until(self, worker: int) -> float:
+        """What was told last."""
+        return self._values[worker]
+
+    def count(self, reason: str) -> None:
+        """Count a worker that was replaced. Of the supervisor alone."""
+        self._values[self._workers + REASONS.index(reason)] += 1
+
+    def replaced(self) -> Mapping[str, int]:
+        """How many workers were replaced so far, by reason."""
+        return {reason: int(self._values[self._workers + at]) for at, reason in enumerate(REASONS)}
+
 
 START_SECONDS = 300.0  # in which a worker has to be ready
 RESTART_SECONDS = 1.0  # between two starts of one worker, so that one that cannot live does not take the processor

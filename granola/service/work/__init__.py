@@ -6,7 +6,6 @@ __all__ = [
     "model_threads",
     "model_work",
     "near_names",
-    "phrasing_work",
     "snapshot_pool",
     "snapshot_session",
     "snapshot_work",

@@ -6,7 +6,7 @@ Each is given a `Relay` and is done again when replies are there: see `granola.s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from abstraction.models.prompts import hash_of
@@ -21,10 +21,11 @@ from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 from granola.matching import matcher
 from granola.matching.model_judge import JudgedItem, JudgeMatcher
 from granola.matching.model_judge import read_prompts as judge_prompts
+from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard
-from granola.scoring.row_names import names_of
 from granola.service.incoming.problems import HTTPProblem
-from granola.service.work.model_threads import NeedsReplies, Relay, attempt
+from granola.service.work.model_threads import ModelThreads, NeedsReplies, Relay, attempt
+from granola.service.work.snapshot_pool import Lease
 from granola.service.work.snapshot_session import SnapshotSession
 
 _judge_prompts = cache(judge_prompts)
@@ -100,3 +101,47 @@ def outcome_of(row: TieredRow) -> str:
     """How a row was phrased, for the figures: `phrased`, or why it keeps the graph's ladder."""
     note = row.extra.get("phrasing")
     return str(note.get("fallback", "phrased")) if isinstance(note, dict) else "phrased"
+
+
+# Ladders in a model's words, asked for together and checked one by one between other work.
+
+
+class Phrasing:
+    """How the rows of one request are phrased. `name` tells by what, once `begin` has found it out."""
+
+    def __init__(self, models: ModelThreads, *, mode: str, unproven: str, language: str, seconds: float) -> None:
+        self._models = models
+        self._mode = mode
+        self._unproven = unproven
+        self._language = language
+        self._seconds = seconds
+        self.name = ""
+
+    async def begin(self, lease: Lease) -> None:
+        """Find out what rows will be phrased with."""
+        relay = Relay(self._models.identity)
+        settings = {"mode": self._mode, "unproven": self._unproven, "language": self._language}
+        self.name = await lease.run(
+            lambda holding: holding.phraser(relay, **settings).fingerprint, seconds=self._seconds
+        )
+
+    async def rows(self, rows: Sequence[TieredRow], lease: Lease) -> list[TieredRow]:
+        """The rows as `granola tiers --phrase` writes them. Raises Problem and ModelError."""
+        if not rows:
+            return []
+        until = self._models.until()
+        relay = Relay(self._models.identity)
+        phrased = await self._work(rows, lease, relay)
+        if not isinstance(phrased, NeedsReplies):
+            return phrased
+        relay.learn(await self._models.ask(phrased.requests, until))
+        out: list[TieredRow] = []
+        for row in rows:
+            out += await self._models.through(partial(self._work, [row], lease), until, relay)
+        return out
+
+    async def _work(self, rows: Sequence[TieredRow], lease: Lease, relay: Relay) -> list[TieredRow] | NeedsReplies:
+        def do(holding: SnapshotSession) -> list[TieredRow] | NeedsReplies:
+            return phrase(holding, rows, relay, language=self._language, mode=self._mode, unproven=self._unproven)
+
+        return await lease.run(do, seconds=self._seconds)

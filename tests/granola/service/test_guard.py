@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.incoming.access import AccessChecks, is_address, name_of
+from granola.service.incoming.middleware import AccessChecks, is_address, name_of
 from granola.service.service_settings import ServiceSettings
 from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, batch, is_well, sent

@@ -19,9 +19,8 @@ import requests
 
 from granola.errors import UsageError
 from granola.service.service_settings import ServiceSettings
-from granola.service.serving.heartbeats import Heartbeats
 from granola.service.serving.server import FINISHING
-from granola.service.serving.supervisor import ENDING
+from granola.service.serving.supervisor import ENDING, Heartbeats
 from tests.granola.service.conftest import Running, started, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
 from tests.granola.service.test_running import children

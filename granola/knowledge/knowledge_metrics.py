@@ -1,0 +1,191 @@
+"""The scores of knowledge texts: factuality, coherence, informativeness, helpfulness, and one number of all, Q_know
+(Chen et al. 2023, equations 1, 3, 5, 6 and 9)."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from granola.errors import UsageError
+from granola.text_models.text_scorers import Entailment, EntailmentModel, TextPair, TokenScores
+
+# Coherence of sentences, informativeness and helpfulness: equations 3, 5 and 6 of Chen et al. 2023.
+
+
+def sentence_coherence(scores: Sequence[TokenScores]) -> float:
+    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 for no sentence, and for one without tokens or numbers."""
+    shares = [sentence.geometric_mean for sentence in scores]
+    return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
+
+
+def informativeness(scores: TokenScores) -> float:
+    """1 - exp(mean log-probability given the query), in [0, 1]; 0 for a text without tokens or numbers."""
+    share = scores.geometric_mean
+    return 0.0 if math.isnan(share) else 1.0 - share
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Helpfulness:
+    """`score` in [0, 1]; `raw` is not cut off at 0, None where it is no number."""
+
+    score: float
+    raw: float | None
+
+
+def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> Helpfulness:
+    """max(0, 1 - L(q, k, a) / mean of L(q, k_i-, a)): the first form of equation 6.
+
+    L is the mean negative log-probability of the gold answer's tokens. 0 where it is no better than with random texts,
+    also where both are 0; no number, and 0, where there is no random text, no token, or no number of the model's.
+    """
+    loss = -with_own.mean
+    losses = [-scores.mean for scores in with_random]
+    mean = math.fsum(losses) / len(losses) if losses else math.nan
+    if math.isnan(loss) or math.isnan(mean):
+        return Helpfulness(score=0.0, raw=None)
+    if mean == 0:
+        return Helpfulness(score=0.0, raw=0.0 if loss == 0 else None)
+    raw = 1.0 - loss / mean
+    return Helpfulness(score=max(0.0, raw), raw=raw)
+
+
+def random_texts(text: str, pool: Sequence[str], number: int, *, seed: int, key: object) -> list[str]:
+    """`number` different texts of the pool, never equal to `text`; all of them where there are fewer.
+
+    The draw depends on the seed, the key of the item and the texts, not on their order.
+    """
+    others = sorted(set(pool) - {text})
+    return random.Random(f"{seed}\0{key!r}").sample(others, min(number, len(others)))
+
+
+# One number of a text, Q_know, and choosing by it: equation 9 and section 5 of Chen et al. 2023.
+
+PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")
+EQUAL = (0.25, 0.25, 0.25, 0.25)  # the paper states no values
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Coefficients:
+    """gamma, in the order of PARTS."""
+
+    values: tuple[float, float, float, float] = EQUAL
+
+    def quality(self, scores: Mapping[str, Any]) -> float:
+        """gamma . scores. Raises UsageError for a score that is lacking."""
+        lacking = [name for name in PARTS if not isinstance(scores.get(name), int | float)]
+        if lacking:
+            raise UsageError(f"no score {', '.join(lacking)}: Q needs {', '.join(PARTS)}; judge with models for all")
+        return math.fsum(gamma * scores[name] for gamma, name in zip(self.values, PARTS, strict=True))
+
+
+def read_coefficients(text: str) -> Coefficients:
+    """Four numbers, parted by commas, in the order of PARTS. Raises UsageError."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = ()
+    if len(values) != 4 or not all(map(math.isfinite, values)):
+        raise UsageError(f"coefficients are {text!r}; four numbers are allowed, for {', '.join(PARTS)}")
+    return Coefficients(values=(values[0], values[1], values[2], values[3]))
+
+
+def fitted(rows: Sequence[tuple[Mapping[str, Any], float]]) -> Coefficients:
+    """Least squares of a target on the four scores and a constant, the constant left out of Q: it moves no choice.
+
+    Raises UsageError for fewer rows than five, and for scores that do not tell the coefficients apart.
+    """
+    import numpy as np
+
+    if len(rows) < 5:
+        raise UsageError(f"{len(rows)} rows with a target; five or more are needed to fit four coefficients")
+    left = np.array([[*(scores[name] for name in PARTS), 1.0] for scores, _ in rows])
+    if np.linalg.matrix_rank(left) < 5:
+        raise UsageError("the four scores do not vary apart from each other: give coefficients instead of fitting them")
+    coefficients = np.linalg.lstsq(left, np.array([target for _, target in rows]), rcond=None)[0].tolist()
+    return Coefficients(values=(coefficients[0], coefficients[1], coefficients[2], coefficients[3]))
+
+
+def best_of(qualities: Sequence[float]) -> int:
+    """The place of the greatest, the first of equal ones."""
+    return max(range(len(qualities)), key=lambda at: (qualities[at], -at))
+
+
+def best_places(qualities: Sequence[float], n: int) -> list[int]:
+    """The places of the `n` greatest, greatest first, the first of equal ones first."""
+    return sorted(range(len(qualities)), key=lambda at: (-qualities[at], at))[:n]
+
+
+UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # a sentence without evidence, and a text without a sentence
+LABELS = ("consistent", "non-verified", "inconsistent")
+
+
+class Aggregation(StrEnum):
+    """How the sentences of a text make its vector."""
+
+    MIN = "min"
+    MEAN = "mean"
+    MAX = "max"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgedSentence:
+    """A sentence with the vector of the piece that entails it most; `piece` is its place, None without evidence."""
+
+    text: str
+    vector: Entailment
+    piece: int | None
+
+
+def is_number(vector: Entailment) -> bool:
+    """Whether the model gave numbers."""
+    return not any(math.isnan(share) for share in (vector.entailed, vector.neutral, vector.refuted))
+
+
+def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: EntailmentModel) -> list[JudgedSentence]:
+    """f(s_i, E_i): over the pieces of each sentence the vector with the greatest entailment, the first of equal ones.
+
+    The premise is the piece, the hypothesis the sentence. A pair that the model has no number for is passed over; a
+    sentence without any is not verified.
+    """
+    pairs = [
+        TextPair(piece, text) for text, of_sentence in zip(sentences, pieces, strict=True) for piece in of_sentence
+    ]
+    vectors = iter(model.entailments(pairs) if pairs else [])
+    judgements = []
+    for text, of_sentence in zip(sentences, pieces, strict=True):
+        best: tuple[int, Entailment] | None = None
+        for place, vector in enumerate([next(vectors) for _ in of_sentence]):
+            if is_number(vector) and (best is None or vector.entailed > best[1].entailed):
+                best = place, vector
+        judgements.append(
+            JudgedSentence(text=text, vector=best[1] if best else UNVERIFIED, piece=best[0] if best else None)
+        )
+    return judgements
+
+
+def aggregated(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
+    """The text's vector: that of the sentence with the least or greatest entailment, whole, or the mean of all.
+
+    Its three numbers add up to 1. A text without a sentence is not verified.
+    """
+    if not vectors:
+        return UNVERIFIED
+    if how is Aggregation.MEAN:
+        n = len(vectors)
+        return Entailment(
+            math.fsum(vector.entailed for vector in vectors) / n,
+            math.fsum(vector.neutral for vector in vectors) / n,
+            math.fsum(vector.refuted for vector in vectors) / n,
+        )
+    chosen = min if how is Aggregation.MIN else max
+    return chosen(vectors, key=lambda vector: vector.entailed)
+
+
+def label_of(vector: Entailment) -> str:
+    """The likeliest of LABELS, the first of equal ones."""
+    shares = (vector.entailed, vector.neutral, vector.refuted)
+    return LABELS[shares.index(max(shares))]
