@@ -20,11 +20,12 @@ $(STAMP): pyproject.toml scripts/constraints.txt $(LOCK)
 demo: $(STAMP)
 	$(BIN)/granola demo --out $(DEMO_OUT)
 
+# Compiled modules are kept, whatever the environment says: without them a fifth of the tests' time is compiling.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadgroup
 
 test-thorough: $(STAMP)
-	GRANOLA_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist loadgroup --timeout 3600
+	PYTHONDONTWRITEBYTECODE= GRANOLA_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist loadgroup --timeout 3600
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -5,15 +5,14 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from granola.cli.main import main
 from kg import snapshot
+from tests.commands import granola
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -40,15 +39,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+def run() -> Run:
     """Run `granola` with these words, in this process: (exit status, stdout, stderr)."""
 
     def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["granola", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capfd.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
+        done = granola(*words)
+        return done.returncode, done.stdout, done.stderr
 
     return call
 

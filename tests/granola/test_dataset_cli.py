@@ -15,6 +15,7 @@ import pytest
 from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
 from abstraction.rows import read_tiered
 from kg import snapshot
+from tests.commands import granola
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -36,7 +37,7 @@ def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def dataset(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return run("-c", "from granola.cli.main import main; main()", "dataset", *words, cwd=cwd)
+    return granola("dataset", *words, cwd=cwd)
 
 
 def test_the_walk_through_runs_as_it_stands(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from abstraction.models import open_model
 from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.matching.model_judge import JudgedItem, JudgeMatcher, read_prompts, verdict_of
+from tests.commands import granola
 
 LEVELS = (("Honolulu",), ("Hawaii", "HI"), ("United States",))
 ITEM = JudgedItem(prediction="somewhere in the islands", levels=LEVELS, question="Where was he born?")
@@ -116,14 +115,13 @@ def test_score_asks_about_all_predictions_and_signs_with_the_judge(tmp_path: Pat
     tiers, predictions = tmp_path / "tiers.jsonl", tmp_path / "predictions.jsonl"
     tiers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     predictions.write_text("".join(json.dumps({"id": str(n), "prediction": t}) + "\n" for n, t in enumerate(said)))
-    command = [sys.executable, "-c", "from granola.cli.main import main; main()", "score", tiers, predictions, "--json"]
-    judging = ["--matcher", "judge", "--judge", f"replay:{path}"]
-    done = subprocess.run([*map(str, command), *judging], capture_output=True, text=True, check=False)
+    words = ["score", tiers, predictions, "--json", "--matcher", "judge", "--judge", f"replay:{path}"]
+    done = granola(*words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["metrics"]["granola_accuracy"]["value"] == pytest.approx(2 / 3)
     assert found["signature"].startswith("matcher:judge|model:replay-")
     path.write_text(path.read_text().splitlines()[0] + "\n")  # one answer is lost
-    done = subprocess.run([*map(str, command), *judging], capture_output=True, text=True, check=False)
+    done = granola(*words)
     assert done.returncode == 2
     assert "no verdict on 1 predictions (1 not-recorded)" in done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,12 @@ import pytest
 from abstraction.formats.records import Record
 from granola.matching import RulesMatcher
 from granola.runs.scores.match_run import read_row
+from tests.commands import granola
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
-GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
 
-
-def run(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*GRANOLA, "match", *map(str, arguments)], input=stdin, capture_output=True, text=True, check=False
-    )
+def match(*words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return granola("match", *words, stdin=stdin)
 
 
 def written(path: Path, rows: list[Any]) -> Path:
@@ -43,7 +39,7 @@ def test_rows_get_level_rule_and_abstained_and_keep_their_fields(tmp_path: Path)
         {"prediction": "Ich weiß es nicht.", "answers": ["Paris"], "language": "de"},
     ]
     out = tmp_path / "out.jsonl"
-    done = run(written(tmp_path / "in.jsonl", rows), "--out", out)
+    done = match(written(tmp_path / "in.jsonl", rows), "--out", out)
     assert done.returncode == 0, done.stderr
     found = read(out)
     assert [(row["level"], row["rule"], row["abstained"]) for row in found] == [
@@ -67,7 +63,7 @@ def test_the_same_bytes_by_one_process_and_by_several(tmp_path: Path) -> None:
     rows[700] = {"id": 700, "prediction": "Berlin"}  # rejected, between rows that are written
     file = written(tmp_path / "in.jsonl", rows)
     outs = [tmp_path / f"{workers}.jsonl" for workers in "13"]
-    told = [run(file, "--out", out, "--workers", out.stem) for out in outs]
+    told = [match(file, "--out", out, "--workers", out.stem) for out in outs]
     assert [done.returncode for done in told] == [1, 1], told[1].stderr
     assert outs[0].read_bytes() == outs[1].read_bytes()
     assert [row["id"] for row in read(outs[1])] == [n for n in range(1300) if n != 700]
@@ -79,14 +75,14 @@ def test_processes_are_for_matchers_that_ask_no_model(tmp_path: Path) -> None:
         (("--workers", "0"), "--workers is 0"),
         (("--workers", "2", "--matcher", "judge", "--judge", "replay:x"), "a judge asks many at once"),
     ):
-        done = run(file, *given)
+        done = match(file, *given)
         assert (done.returncode, wanted in done.stderr) == (2, True), done.stderr
 
 
 def test_a_threshold_and_standard_streams() -> None:
     row = json.dumps({"prediction": "August 1961", "levels": [["August 4, 1961"], ["1961"]]})
     levels = [
-        json.loads(run("-", "--matcher", "f1", "--tau", tau, stdin=row).stdout)["level"]
+        json.loads(match("-", "--matcher", "f1", "--tau", tau, stdin=row).stdout)["level"]
         for tau in ("0.5", "0.79", "0.8")
     ]
     assert levels == [1, 1, None]  # token-F1 0.8 with level 1, which does not exceed 0.8; 2/3 with level 2
@@ -107,7 +103,7 @@ def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path
         {"prediction": "x", "answers": ["x"]},
     ]
     out = tmp_path / "out.jsonl"
-    done = run(written(tmp_path / "in.jsonl", rows), "--out", out)
+    done = match(written(tmp_path / "in.jsonl", rows), "--out", out)
     assert done.returncode == 1
     assert [row["level"] for row in read(out)] == [1]
     reasons = [row["reason"] for row in read(tmp_path / "out.jsonl.rejects.jsonl")]
@@ -123,7 +119,7 @@ def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path
 def test_csv_has_lists_as_json(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text('question,prediction,levels,answers\nWhere?,Hawaii,"[[""Honolulu""],[""Hawaii""]]",\nWhere?,b,,b\n')
-    done = run(path)
+    done = match(path)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line)["level"] for line in done.stdout.splitlines()] == [2, 1]
 
@@ -131,7 +127,7 @@ def test_csv_has_lists_as_json(tmp_path: Path) -> None:
 def test_levels_of_csv_that_are_no_json_are_told_so(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("prediction,levels\nLyon,Lyon|France\n")
-    done = run(rows, "--out", tmp_path / "out.csv")
+    done = match(rows, "--out", tmp_path / "out.csv")
     assert done.returncode == 1
     assert "levels: no JSON; expected lists of texts, finest first" in done.stderr
 
@@ -143,7 +139,8 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
         {"prediction": "never asked", "levels": [["x"]]},
     ]
     out = tmp_path / "out.jsonl"
-    done = run(written(tmp_path / "in.jsonl", rows), "--matcher", "judge", "--judge", f"replay:{answers}", "--out", out)
+    judge = ["--matcher", "judge", "--judge", f"replay:{answers}"]
+    done = match(written(tmp_path / "in.jsonl", rows), *judge, "--out", out)
     assert done.returncode == 1
     assert [(row["level"], row["rule"]) for row in read(out)] == [(2, "judge")]
     assert "not-recorded" in read(tmp_path / "out.jsonl.rejects.jsonl")[0]["reason"]
@@ -165,18 +162,18 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_settings_are_told(options: list[str], told: str) -> None:
-    done = run("-", *options, stdin="{}")
+    done = match("-", *options, stdin="{}")
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
 
 
 def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     path = written(tmp_path / "in.jsonl", [{"prediction": "x", "answers": ["x"]}])
-    assert "is also an input" in run(path, "--out", path).stderr
+    assert "is also an input" in match(path, "--out", path).stderr
     out = tmp_path / "out.jsonl"
-    assert run(path, "--out", out).returncode == 0
-    assert "give --force" in run(path, "--out", out).stderr
-    assert run(path, "--out", out, "--force").returncode == 0
+    assert match(path, "--out", out).returncode == 0
+    assert "give --force" in match(path, "--out", out).stderr
+    assert match(path, "--out", out, "--force").returncode == 0
 
 
 def test_a_row_of_one_text() -> None:
@@ -205,14 +202,14 @@ def test_numbers_are_their_digits_here_as_in_scores(tmp_path: Path) -> None:
         {"prediction": "3", "answers": 3},
     ]
     path = written(tmp_path / "in.jsonl", rows)
-    found = [json.loads(line) for line in run(path).stdout.splitlines()]
+    found = [json.loads(line) for line in match(path).stdout.splitlines()]
     assert [row["level"] for row in found] == [2, 1, 1]
     assert [row["prediction"] for row in found] == [1961, 2.5, "3"]  # the fields stay as they were
 
 
 def test_fields_that_are_replaced_are_told(tmp_path: Path) -> None:
     rows = [{"prediction": "x", "answers": ["x"], "level": "hard", "rule": "mine"}, {"prediction": "x", "answers": "x"}]
-    done = run(written(tmp_path / "in.jsonl", rows))
+    done = match(written(tmp_path / "in.jsonl", rows))
     assert done.returncode == 0
     assert "1 row had level, rule or abstained already: replaced" in done.stderr
     assert [json.loads(line)["level"] for line in done.stdout.splitlines()] == [1, 1]
@@ -225,13 +222,13 @@ def test_every_matcher_recognises_abstentions_in_the_language_of_the_row(tmp_pat
         {"prediction": "Je ne sais pas.", "answers": ["Paris"]},
         {"prediction": "Je ne sais pas.", "answers": ["Paris"], "language": "en"},
     ]
-    done = run(written(tmp_path / "in.jsonl", rows), "--matcher", name, "--language", "fr")
+    done = match(written(tmp_path / "in.jsonl", rows), "--matcher", name, "--language", "fr")
     assert [json.loads(line)["abstained"] for line in done.stdout.splitlines()] == [True, True, False]
 
 
 def test_a_language_without_rules_is_told(tmp_path: Path) -> None:
     rows = [{"prediction": "x", "answers": ["x"], "language": code} for code in ("tlh", "tlh", "en", "pl")]
-    done = run(written(tmp_path / "in.jsonl", rows))
+    done = match(written(tmp_path / "in.jsonl", rows))
     assert done.returncode == 0
     assert "2 rows in the language 'tlh', which has no rules (there are: de, en, es, fr and those of " in done.stderr
     assert "read as English" in done.stderr
@@ -244,5 +241,5 @@ def test_files_as_other_programs_write_them(tmp_path: Path, change: str) -> None
     path = tmp_path / ("in.jsonl.gz" if change == "gzip" else "in.jsonl")
     forms = {"bom": b"\xef\xbb\xbf" + text, "crlf": text.replace(b"\n", b"\r\n"), "gzip": gzip.compress(text)}
     path.write_bytes(forms[change])
-    done = run(path)
+    done = match(path)
     assert (done.returncode, [json.loads(line)["level"] for line in done.stdout.splitlines()]) == (0, [1, None])

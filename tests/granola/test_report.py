@@ -17,11 +17,11 @@ import pytest
 
 from granola.report.plain_table import Table, latex
 from granola.report.score_tables import relation_title
+from tests.commands import granola
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]
 pytestmark = pytest.mark.xdist_group("report")  # one report for all
-GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
 FIGURES = {
     "distribution", "f1", "gap", "lambdas", "popularity", "relations", "risk-coverage", "thresholds", "tradeoff",
     "weights",
@@ -31,8 +31,8 @@ FIGURES = {
 VOID = ("meta", "br", "link", "input")
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GRANOLA, "report", *map(str, arguments)], capture_output=True, text=True, check=False)
+def report_of(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return granola("report", *words)
 
 
 class Outline(HTMLParser):
@@ -69,7 +69,7 @@ def report(systems: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     out = tmp_path_factory.mktemp("report") / "out"
     files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
-    done = run(*files, "--by", "region", "--popularity", "popularity", "--colour", "bleurt", "--out", out)
+    done = report_of(*files, "--by", "region", "--popularity", "popularity", "--colour", "bleurt", "--out", out)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -127,7 +127,7 @@ def test_the_run_record_has_the_settings_that_were_used(report: Path) -> None:
 def test_two_runs_give_the_same_bytes(report: Path, systems: Path, tmp_path: Path) -> None:
     files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
     again = tmp_path / "again"
-    done = run(*files, "--by", "region", "--popularity", "popularity", "--colour", "bleurt", "--out", again)
+    done = report_of(*files, "--by", "region", "--popularity", "popularity", "--colour", "bleurt", "--out", again)
     assert done.returncode == 0, done.stderr
     names = [path.relative_to(report) for path in report.rglob("*") if path.is_file() and "run.json" not in path.name]
     assert len(names) > 30
@@ -136,7 +136,7 @@ def test_two_runs_give_the_same_bytes(report: Path, systems: Path, tmp_path: Pat
 
 def test_one_system_without_any_field(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    done = run(systems / "tiers.jsonl", systems / "mute.jsonl", "--out", tmp_path / "one")
+    done = report_of(systems / "tiers.jsonl", systems / "mute.jsonl", "--out", tmp_path / "one")
     assert done.returncode == 0, done.stderr
     figures = {path.stem for path in (tmp_path / "one/figures").glob("*.svg")}
     assert figures >= {"distribution", "lambdas", "weights"}
@@ -145,14 +145,14 @@ def test_one_system_without_any_field(systems: Path, tmp_path: Path) -> None:
 
 def test_a_report_is_replaced_only_where_it_is_one(report: Path, systems: Path, tmp_path: Path) -> None:
     files = [systems / "tiers.jsonl", systems / "mute.jsonl"]
-    assert "give --force" in run(*files, "--out", report).stderr
+    assert "give --force" in report_of(*files, "--out", report).stderr
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.tex").write_text("x")
     for force in ([], ["--force"]):
-        done = run(*files, "--out", tmp_path / "mine", *force)
+        done = report_of(*files, "--out", tmp_path / "mine", *force)
         assert done.returncode == 2
         assert "holds no earlier report" in done.stderr
-    assert "is no folder" in run(*files, "--out", files[0]).stderr
+    assert "is no folder" in report_of(*files, "--out", files[0]).stderr
 
 
 @pytest.mark.parametrize("name", ["P38", "P119", "P19", "P61"])
@@ -186,7 +186,7 @@ def test_what_an_earlier_report_left_goes(report: Path, systems: Path, tmp_path:
     assert (out / "figures/popularity.svg").exists()
     (out / "figures/mine.svg").write_text("<svg/>")
     files = [systems / "tiers.jsonl", systems / "mute.jsonl"]
-    assert run(*files, "--resamples", "5", "--out", out, "--force").returncode == 0
+    assert report_of(*files, "--resamples", "5", "--out", out, "--force").returncode == 0
     assert not list(out.glob("*/*popularity*"))
     assert (out / "figures/mine.svg").exists()
 
@@ -197,7 +197,7 @@ def test_names_that_figures_could_misread(systems: Path, tmp_path: Path) -> None
     files = [systems / "tiers.jsonl", *(tmp_path / f"{name}.jsonl" for name in names)]
     for file in files[1:]:
         file.write_bytes((systems / "exact.jsonl").read_bytes())
-    done = run(*files, "--resamples", "5", "--out", tmp_path / "out")
+    done = report_of(*files, "--resamples", "5", "--out", tmp_path / "out")
     assert (done.returncode, "Warning" in done.stderr) == (0, False)
     assert {row["system"] for row in table(tmp_path / "out", "scores")} == set(names)
     outline = Outline()
@@ -207,7 +207,7 @@ def test_names_that_figures_could_misread(systems: Path, tmp_path: Path) -> None
 
 def test_an_unknown_score_is_told(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    done = run(systems / "tiers.jsonl", systems / "exact.jsonl", "--colour", "bluert", "--out", tmp_path / "x")
+    done = report_of(systems / "tiers.jsonl", systems / "exact.jsonl", "--colour", "bluert", "--out", tmp_path / "x")
     assert done.returncode == 2
     assert "did you mean 'bleurt'" in done.stderr
     assert not (tmp_path / "x").exists()
@@ -241,13 +241,13 @@ def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Pa
 def test_only_named_numbers_are_scores(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     files = [systems / "tiers.jsonl", systems / "exact.jsonl"]
-    done = run(*files, "--resamples", "5", "--out", tmp_path / "none")
+    done = report_of(*files, "--resamples", "5", "--out", tmp_path / "none")
     assert (done.returncode, "other numbers: bleurt; name those that are scores" in done.stderr) == (0, True)
     assert "bleurt" not in (tmp_path / "none/tables/other-metrics.csv").read_text()
-    done = run(*files, "--resamples", "5", "--item-score", "bleurt", "--out", tmp_path / "named")
+    done = report_of(*files, "--resamples", "5", "--item-score", "bleurt", "--out", tmp_path / "named")
     assert (done.returncode, "other numbers" in done.stderr) == (0, False)
     assert "bleurt" in (tmp_path / "named/tables/other-metrics.csv").read_text()
-    assert run(*files, "--item-score", "blurt", "--out", tmp_path / "x").returncode == 2
+    assert report_of(*files, "--item-score", "blurt", "--out", tmp_path / "x").returncode == 2
 
 
 def test_figures_in_the_page_follow_its_colours_and_have_letters(report: Path) -> None:
@@ -283,5 +283,5 @@ def test_token_f1_of_long_answers_comes_with_a_word(systems: Path, tmp_path: Pat
     (tmp_path / "long.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     for name, told in (("cautious", False), ("long", True)):
         file = (systems if name == "cautious" else tmp_path) / f"{name}.jsonl"
-        assert run(systems / "tiers.jsonl", file, "--resamples", "5", "--out", tmp_path / name).returncode == 0
+        assert report_of(systems / "tiers.jsonl", file, "--resamples", "5", "--out", tmp_path / name).returncode == 0
         assert ("Read with care: half of the predictions" in (tmp_path / name / "report.html").read_text()) == told

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from granola.service import ServiceSettings
+from abstraction import QARow
+from granola.service.client import Client
+from tests.granola.service.conftest import serving
 
 
 def test_a_ladder_over_http(demo: Path) -> None:
-    testclient = pytest.importorskip("fastapi.testclient", reason="the service's libraries are not installed")
-    from granola.service import create_app
-
-    app, _ = create_app(ServiceSettings(snapshot=str(demo / "snapshot.sqlite")))
-    with testclient.TestClient(app, base_url="http://localhost") as client:
-        asked = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
-        answer = client.post("/v1/ladder", json=asked)
-    assert answer.status_code == 200
-    assert "Hawaii" in [tier["text"] for level in answer.json()["levels"] for tier in level["tiers"]]
+    question = QARow(id="q1", question="Where was Barack Obama born?", answers=("Honolulu",), answer_qids=(None,))
+    with serving(demo / "snapshot.sqlite") as service, Client(service.address) as client:
+        row = client.make(question)
+    assert "Hawaii" in [name for level in row.levels for name in level.names()]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,8 @@ from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import score
 from kg.store import open_store
-from tests.granola.service.conftest import DEMO, ROOT, Running
+from tests.commands import granola
+from tests.granola.service.conftest import DEMO, Running
 
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
 HOSTILE = "<script>alert(1)</script>\x00\x1b[31m‮&\"'{{7*7}}"
@@ -36,11 +35,7 @@ def tiers(demo_snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def test_a_batch_gives_the_bytes_of_the_command_line(service: Running, tiers: Path, tmp_path: Path) -> None:
     out = tmp_path / "cli.jsonl"
-    subprocess.run(
-        [sys.executable, "-c", "from granola.cli.main import main; main()", "tiers", str(DEMO / "questions.jsonl"),
-         "--snapshot", str(service.snapshot), "--out", str(out)],
-        check=True, capture_output=True, cwd=ROOT,
-    )  # fmt: skip
+    granola("tiers", DEMO / "questions.jsonl", "--snapshot", service.snapshot, "--out", out).check_returncode()
     body = (DEMO / "questions.jsonl").read_bytes()
     got = requests.post(f"{service.address}/v1/ladders", data=body, timeout=30)
     assert got.content == out.read_bytes() == tiers.read_bytes()

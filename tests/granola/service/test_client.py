@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +23,8 @@ from granola.matching import matcher
 from granola.service.client import Client
 from kg.snapshot import build
 from kg.store import open_store
-from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving
+from tests.commands import granola
+from tests.granola.service.conftest import DEMO, Running, limited, serving
 
 ROWS = list(read_questions([DEMO / "questions.jsonl"]))
 
@@ -34,11 +33,6 @@ ROWS = list(read_questions([DEMO / "questions.jsonl"]))
 def client(service: Running) -> Iterator[Client]:
     with Client(service.address) as opened:
         yield opened
-
-
-def granola(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from granola.cli.main import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
 def test_ladders_are_those_of_the_library_to_the_byte(service: Running, client: Client, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +11,8 @@ import requests
 
 from granola.service.incoming.middleware import AccessChecks, is_address, name_of
 from granola.service.service_settings import ServiceSettings
-from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
+from tests.commands import granola
+from tests.granola.service.conftest import Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, batch, is_well, sent
 
 
@@ -53,10 +52,7 @@ def test_names_may_be_allowed(demo_snapshot: Path) -> None:
     with serving(demo_snapshot, "--allow-host", "Granola.example.org") as service:
         assert asked(service, "granola.example.org").status_code == 200
         assert asked(service, "other.example.org").status_code == 421
-    done = subprocess.run(
-        [sys.executable, "-c", "from granola.cli.main import main; main()", "serve", "--demo", "--allow-host", "a/b"],
-        capture_output=True, text=True, cwd=ROOT, timeout=30,
-    )  # fmt: skip
+    done = granola("serve", "--demo", "--allow-host", "a/b")
     assert done.returncode == 2
     assert "'a/b'" in done.stderr
 

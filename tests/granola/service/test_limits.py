@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +15,8 @@ import pytest
 import requests
 
 from granola.service.work.snapshot_session import SnapshotSession
-from tests.granola.service.conftest import ROOT, Running, limited, serving, wait_until
+from tests.commands import granola
+from tests.granola.service.conftest import Running, limited, serving, wait_until
 
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
 
@@ -353,13 +351,11 @@ def test_the_token_is_asked_for(demo_snapshot: Path) -> None:
         (["--snapshot", "nowhere.sqlite"], None, "nowhere.sqlite"),
     ],
 )
-def test_wrong_use_is_told(options: list[str], token: str | None, said: str) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "GRANOLA_TOKEN"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from granola.cli.main import main; main()", "serve", "--port", "0", *options],
-        capture_output=True, text=True, cwd=ROOT, timeout=30, 
-        env=environment | ({"GRANOLA_TOKEN": token} if token else {}),
-    )  # fmt: skip
+def test_wrong_use_is_told(options: list[str], token: str | None, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRANOLA_TOKEN", raising=False)
+    if token:
+        monkeypatch.setenv("GRANOLA_TOKEN", token)
+    done = granola("serve", "--port", "0", *options)
     assert done.returncode == 2
     assert said in done.stderr
 

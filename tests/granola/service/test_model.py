@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -21,7 +19,8 @@ from granola.service.client import Client
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.model_threads import NeedsReplies, Relay, opened
 from tests.chat_server import serving as chatting
-from tests.granola.service.conftest import DEMO, ROOT, Running, limited, serving, wait_until
+from tests.commands import granola
+from tests.granola.service.conftest import DEMO, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
 
 LINES = (DEMO / "questions.jsonl").read_bytes().splitlines()[:12]
@@ -33,7 +32,6 @@ REPLIES = {
     "Which level?": "2",
     "Which?": "a city in Hawaii",
 }
-COMMAND = [sys.executable, "-c", "from granola.cli.main import main; main()"]
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +60,8 @@ def test_batches_are_phrased_to_the_byte_as_the_command_line_does_it(
 ) -> None:
     (tmp_path / "qa.jsonl").write_bytes(QUESTIONS)
     out = tmp_path / "tiers.jsonl"
-    subprocess.run(
-        [*COMMAND, "tiers", str(tmp_path / "qa.jsonl"), "--snapshot", str(modelled.snapshot), "--out", str(out),
-         "--phrase", chat, "--phrase-mode", mode],
-        check=True, capture_output=True, cwd=ROOT,
-    )  # fmt: skip
+    source = [tmp_path / "qa.jsonl", "--snapshot", modelled.snapshot]
+    granola("tiers", *source, "--out", out, "--phrase", chat, "--phrase-mode", mode).check_returncode()
     got = requests.post(f"{modelled.address}/v1/ladders?phrase={mode}", data=QUESTIONS, timeout=60)
     assert got.content == out.read_bytes()
     fingerprint = json.loads(Path(f"{out}.run.json").read_text())["phrasing"]["fingerprint"]
@@ -102,11 +97,8 @@ def test_the_judge_scores_and_signs_as_on_the_command_line(modelled: Running, ch
     predictions = [{"id": "1", "prediction": "whatever"}]
     (tmp_path / "t.jsonl").write_text(json.dumps({"schema_version": 1, **row}, separators=(",", ":")) + "\n")
     (tmp_path / "p.jsonl").write_text(json.dumps(predictions[0]) + "\n")
-    done = subprocess.run(
-        [*COMMAND, "score", str(tmp_path / "t.jsonl"), str(tmp_path / "p.jsonl"), "--json", "--matcher", "judge",
-         "--judge", chat],
-        check=True, capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+    judging = ["--matcher", "judge", "--judge", chat]
+    done = granola("score", tmp_path / "t.jsonl", tmp_path / "p.jsonl", "--json", *judging)
     got = post(modelled, "/v1/score", {"rows": [row], "predictions": predictions, "matcher": "judge", "system": "p"})
     expected = json.loads(done.stdout)
     assert {key: got.json()[key] for key in expected} == expected
@@ -279,9 +271,7 @@ def test_too_many_rows_for_the_model_are_refused(chat: str, demo_snapshot: Path)
     ],
 )
 def test_a_model_that_cannot_be_had_is_told_at_the_start(options: list[str], said: str) -> None:
-    done = subprocess.run(
-        [*COMMAND, "serve", "--demo", "--port", "0", *options], capture_output=True, text=True, cwd=ROOT, timeout=30
-    )
+    done = granola("serve", "--demo", "--port", "0", *options)
     assert done.returncode in (1, 2)
     assert said in done.stderr
 
