@@ -151,3 +151,10 @@ class Classifier:
         if known is None:
             known = self._known[entity_id] = classes_of(self._graph, entity_id)
         return known
+
+
+@lru_cache(maxsize=1)
+def stop_classes() -> frozenset[str]:
+    """Classes that are never a tier and never climbed through."""
+    data = json.loads(files("abstraction").joinpath("data/stop_classes.json").read_text(encoding="utf-8"))
+    return frozenset(data["stop"])

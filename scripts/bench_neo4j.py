@@ -28,8 +28,8 @@ from contextlib import contextmanager
 from itertools import groupby, islice
 from pathlib import Path
 
+from kg.checks.mirror_verification import verify_mirror
 from kg.store.neo4j_push import PushProgress, push
-from kg.store.neo4j_verify import verify_mirror
 
 ROOT = Path(__file__).resolve().parents[1]
 GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]

@@ -5,7 +5,7 @@
 Every pattern of the three packages is compiled: those of modules as they are imported, literal ones in calls such as
 `re.split(...)`, and those of the language files. Each is attacked with texts made from its own parts: what may be
 repeated is repeated, once as it is and once for every two signs of the pattern's alphabet, behind what leads there and
-before what makes the match fail. Where 500 characters take more than 0.1 ms and 2 000 clearly more than 4 times as
+before what makes the match fail. Where 500 characters take more than 0.04 ms and 2 000 clearly more than 4 times as
 long, the text grows until it costs 20 ms; then its time is compared with that of an eighth of it: linear patterns need
 8 times as long, quadratic ones 64 times. A pattern is asked as the code asks it: one that only `match` is called of
 need not be fast to search.
@@ -46,7 +46,7 @@ OF_CLDR = ("ar", "ja", "lt", "pt")  # languages without a file: other digits, no
 CALLS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 ALL = frozenset({"search", "match", "fullmatch"})  # the other methods search
 LONGEST = 48_000  # characters of an attack: a quadratic pattern needs a second for it
-PROBE, FAST = 500, 0.0001  # characters that take no longer, in seconds, are no attack
+PROBE, FAST = 500, 0.00004  # characters that take no longer, in seconds, are no attack
 DOUBTFUL = 1.6  # times as long as linear growth would be: worth a longer text
 RINGS = 0.2  # seconds between looks at the clock
 SLOW = 0.02  # seconds from which a time can be compared

@@ -17,18 +17,27 @@ import pytest
 from granola.cli.main import main
 
 
-def granola(*words: object, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What the command line does with these words: its exit status, and what it and its own processes write."""
+def granola(
+    *words: object, stdin: str | bytes = b"", cwd: Path | None = None, terminal: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """What the command line does with these words: its exit status, and what it and its own processes write.
+
+    With `terminal` its streams say that they are one.
+    """
     command = ["granola", *map(str, words)]
     with ExitStack() as stack:
         given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-        given.write(stdin.encode())
+        given.write(stdin if isinstance(stdin, bytes) else stdin.encode())
         given.seek(0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", command)
             if cwd is not None:
                 patch.chdir(cwd)
-            with _stream("stdin", 0, given), _stream("stdout", 1, out), _stream("stderr", 2, err):
+            with ExitStack() as streams:
+                for number, (name, file) in enumerate({"stdin": given, "stdout": out, "stderr": err}.items()):
+                    stream = streams.enter_context(_stream(name, number, file))
+                    if terminal:
+                        patch.setattr(stream, "isatty", lambda: True, raising=False)
                 status = _status()
         return subprocess.CompletedProcess(command, status, _written(out), _written(err))
 
@@ -45,7 +54,7 @@ def _status() -> int:
 
 
 @contextmanager
-def _stream(name: str, number: int, file: IO[bytes]) -> Iterator[None]:
+def _stream(name: str, number: int, file: IO[bytes]) -> Iterator[IO[str]]:
     """Have a standard stream, Python's and that of processes started, be a file."""
     before, kept = getattr(sys, name), os.dup(number)
     if number:
@@ -55,7 +64,7 @@ def _stream(name: str, number: int, file: IO[bytes]) -> Iterator[None]:
     try:
         with open(number, mode, buffering=buffering, encoding="utf-8", closefd=False) as stream:
             setattr(sys, name, stream)
-            yield
+            yield stream
     finally:
         setattr(sys, name, before)
         os.dup2(kept, number)

@@ -7,6 +7,7 @@ import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -42,8 +43,8 @@ def pytest_collection_finish() -> None:
 def run() -> Run:
     """Run `granola` with these words, in this process: (exit status, stdout, stderr)."""
 
-    def call(*words: object) -> tuple[int, str, str]:
-        done = granola(*words)
+    def call(*words: object, **settings: Any) -> tuple[int, str, str]:
+        done = granola(*words, **settings)
         return done.returncode, done.stdout, done.stderr
 
     return call

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from abstraction.ladders.class_hierarchy import stop_classes
+from abstraction.classes import stop_classes
 from kg.store.protocol import Store
 from kg.walks.ranks import current
 

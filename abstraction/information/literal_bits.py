@@ -18,8 +18,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from abstraction.ladders.date_ladders import tolerance
 from abstraction.language.amount_reader import ParsedQuantity
+from abstraction.language.calendar_units import tolerance
 from abstraction.language.date_reader import ParsedDate
 from abstraction.tiers import Condition, Level
 from kg.model import TimeValue

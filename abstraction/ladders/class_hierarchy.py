@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from weakref import WeakKeyDictionary
 
+from abstraction.classes import stop_classes
 from abstraction.descriptions.attested_words import common_occupations
 from abstraction.evidence import joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
@@ -26,13 +27,6 @@ from kg.walks.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
 USES, USES_OF = 20, 11_000
-
-
-@lru_cache(maxsize=1)
-def stop_classes() -> frozenset[str]:
-    """Classes that are never a tier and never climbed through."""
-    data = json.loads(files("abstraction").joinpath("data/stop_classes.json").read_text(encoding="utf-8"))
-    return frozenset(data["stop"])
 
 
 @lru_cache(maxsize=2)

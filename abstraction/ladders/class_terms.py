@@ -9,16 +9,10 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import as_graph
-from abstraction.classes import anchors
+from abstraction.classes import anchors, stop_classes
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
-from abstraction.ladders.class_hierarchy import (
-    Climbing,
-    add_with_classes_above,
-    climb,
-    stop_classes,
-    used_as_value,
-)
+from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
 from abstraction.ladders.entity_values import entity_proposal
 from abstraction.ladders.nations import speaks_english
 from abstraction.ladders.phrase_parts import states

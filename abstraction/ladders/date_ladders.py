@@ -21,6 +21,7 @@ from abstraction.language.calendar_units import (
     century_marks,
     gregorian_of,
     names,
+    tolerance,
     unit_of,
 )
 from abstraction.language.date_reader import ParsedDate, parse_date
@@ -87,17 +88,6 @@ def _text(value: TimeValue, era: Era, style: Style) -> str:
             return era.words.written("decade", n=0, mark=f" {mark}")[0]
         return names(CalendarUnit("year", value.year), era=era)[0]
     return names(unit, era=era, style=style)[0]
-
-
-def tolerance(year: int) -> int:
-    """How many years "circa" may be off on either side: the rounder the number, the more.
-
-    4 for an ordinary year, 9 for a multiple of ten, 25 of a hundred, 50 of a thousand.
-    """
-    for size, years in ((1000, 50), (100, 25), (10, 9)):
-        if year % size == 0:
-            return years
-    return 4
 
 
 def _tier(rung: _DateRung, evidence: tuple[Evidence, ...]) -> Tier:

@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import Graph as ProposalGraph
 from abstraction.assembly.levels import ancestors, as_graph, remove
-from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, stop_classes
+from abstraction.classes import stop_classes
+from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb
 from abstraction.ladders.class_terms import described_classes
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from abstraction.classes import stop_classes
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description
-from abstraction.ladders.class_hierarchy import Climbing, climb, stop_classes, used_as_value
+from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.nations import nations, speaks_english
 from abstraction.ladders.office_phrases import office_labelled

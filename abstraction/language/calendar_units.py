@@ -274,3 +274,14 @@ def _deep(year: int, era: Era) -> list[str]:
         ago = list(words.written("years_ago", amount=worded)) if year < 0 else []
         return [*ago, f"{worded} {mark}"]
     return [f"{words.number(str(number))} {mark}", f"{number} {mark}"]
+
+
+def tolerance(year: int) -> int:
+    """How many years "circa" may be off on either side: the rounder the number, the more.
+
+    4 for an ordinary year, 9 for a multiple of ten, 25 of a hundred, 50 of a thousand.
+    """
+    for size, years in ((1000, 50), (100, 25), (10, 9)):
+        if year % size == 0:
+            return years
+    return 4

@@ -39,7 +39,7 @@ from typing import Any, TypeVar
 import orjson
 
 from kg.errors import DamagedMirrorError, MirrorError
-from kg.ids import id_of, number_after, number_of
+from kg.ids import id_of, in_order, number_after, number_of
 from kg.model import Entity, Statement
 from kg.store import schema
 from kg.store.entity_rows import Decoder
@@ -47,7 +47,6 @@ from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4
 from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_key
 from kg.store.protocol import NameMatch
 from kg.terms import normalise
-from kg.walks.paths import in_order
 
 # What a mirror answers, as entities and matches: the inverse of `kg.store.neo4j_rows`.
 

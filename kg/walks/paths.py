@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Protocol, runtime_checkable
 
 from kg.errors import SelectionError
-from kg.ids import number_of
+from kg.ids import in_order, number_of
 from kg.model import Rank
 from kg.store.protocol import Store
 
@@ -43,15 +43,6 @@ def closure(
         return store.closure(ids, properties, hops=hops)
     above, known = _edges(store, ids, frozenset(properties), hops)
     return {given: in_order(_walk(known[given], above, hops)) for given in dict.fromkeys(ids) if given in known}
-
-
-def in_order(steps: Mapping[str, int]) -> dict[str, int]:
-    """Reached ids nearest first, then by number, items before properties."""
-
-    def key(entity_id: str) -> tuple[int, bool, int]:
-        return steps[entity_id], entity_id[0] == "P", int(entity_id[1:])
-
-    return {entity_id: steps[entity_id] for entity_id in sorted(steps, key=key)}
 
 
 def _edges(

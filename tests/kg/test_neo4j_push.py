@@ -14,12 +14,12 @@ from neo4j_server import SERVER, snapshot_of, the_server
 from store_contract import ALL, PARIS
 
 from kg import snapshot
+from kg.checks.mirror_verification import verify_mirror
 from kg.errors import MirrorError
 from kg.store import open_store
 from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
-from kg.store.neo4j_verify import verify_mirror
 from tests.conftest import Run
 from tests.thorough import THOROUGH, thorough_only
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from neo4j_server import SERVER, the_server
 
+from kg.checks.mirror_verification import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j_push import push
-from kg.store.neo4j_verify import verify_mirror
 from kg.walks.paths import closure
 from tests.conftest import DATA, Run
 from tests.thorough import thorough_only

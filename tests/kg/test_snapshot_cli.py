@@ -265,11 +265,10 @@ def test_verify_finds_damage(run: Run, tmp_path: Path) -> None:
     assert "truncated" in out
 
 
-def test_standard_input_and_force(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = b"\n".join(orjson.dumps(entity_json(one)) for one in WORLD)
+def test_standard_input_and_force(run: Run, tmp_path: Path) -> None:
+    data = gzip.compress(b"\n".join(orjson.dumps(entity_json(one)) for one in WORLD))
     for words in (("--out", "w"), ("--out", "w", "--force")):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(data))))
-        assert run("build", "-", *words)[0] == 0
+        assert run("build", "-", *words, stdin=data)[0] == 0
     assert len(ids_of(tmp_path / "w")) == 13
 
 
@@ -338,11 +337,10 @@ def test_an_interrupt_says_what_becomes_of_the_work(
 def test_a_bar_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "entities read" in run("build", "world.json.gz", "--out", "quiet")[2]
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    code, out, err = run("build", "world.json.gz", "--out", "bar")
+    code, out, err = run("build", "world.json.gz", "--out", "bar", terminal=True)
     assert (code, out) == (0, "")
     assert "13 entities, 17 statements" in err
-    assert "checking content" in run("verify", "bar")[2]
+    assert "checking content" in run("verify", "bar", terminal=True)[2]
 
 
 def test_an_id_in_the_place_of_the_apis_url_is_told(run: Run, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class VerifyRun(Run):
         return Verified(place=self.snapshot, problems=result.problems, well=well)
 
     def _mirror(self) -> Verified:
-        from kg.store.neo4j_verify import verify_mirror
+        from kg.checks.mirror_verification import verify_mirror
 
         if self.against is None:
             raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
