@@ -14,7 +14,7 @@ _BITS = 16  # ids a page: 2**16, 8 KiB
 
 
 class IdSet:
-    """Integers of either sign (see `kg.store.entity_rows.number_of`), ascending. All of WikiData takes 20 MB."""
+    """Integers of either sign (see `number_of`), ascending. All of WikiData takes 20 MB."""
 
     def __init__(self, numbers: Iterable[int] = ()) -> None:
         self._pages: dict[int, bytearray] = {}
@@ -61,6 +61,9 @@ class IdSet:
 
     def __len__(self) -> int:
         return self._size
+
+
+# Ids as integers.
 
 
 @bounded_cache(entries=1 << 16, longest=20)

@@ -4,7 +4,8 @@
 
 A dump line: a snapshot built of one entity, in one process. A question: one row of a file, by a maker that has answered
 another. A prediction: a file of one, scored by the default matcher, a second time. Functions of the three packages
-alone are counted; what a module runs when it is imported is not.
+alone are counted, in the thread that calls; what a module runs when it is imported is not. Calls differ by a few with
+the order of sets.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from kg import snapshot
-from tests.commands import granola
+from tests.command_line import run_granola
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -44,7 +44,7 @@ def run() -> Run:
     """Run `granola` with these words, in this process: (exit status, stdout, stderr)."""
 
     def call(*words: object, **settings: Any) -> tuple[int, str, str]:
-        done = granola(*words, **settings)
+        done = run_granola(*words, **settings)
         return done.returncode, done.stdout, done.stderr
 
     return call

@@ -1,4 +1,5 @@
-"""What may not stand as a tier: another name of the answer, a leak, a triviality."""
+"""What may not stand as a tier: another name of the answer, what the question tells, and what holds of most answers of
+the relation, as measured."""
 
 from __future__ import annotations
 

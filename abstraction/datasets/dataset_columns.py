@@ -1,4 +1,5 @@
-"""The columns of a dataset's file: GRANOLA-EQ's own, ours, then the fields that the questions brought along.
+"""The columns of a dataset's file: GRANOLA-EQ's own, ours, then the fields that the questions brought along;
+and the descriptions and sitelinks of entities that some of them hold.
 
 The same columns stand in JSONL and in Parquet, each of one kind in all rows, so that the `datasets` library and
 every data frame read them alike; `abstraction.rows.read_tiered` reads them back as tiered rows.

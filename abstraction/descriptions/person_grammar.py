@@ -194,6 +194,9 @@ class OccupationReader:
         return may_stand(text) and self.vocabulary.is_occupation(text)
 
 
+# Persons: nationality, occupations, offices, kinship.
+
+
 MOST_OCCUPATIONS = 5
 _CLAUSE_ENDS = frozenset(";|:")
 

@@ -76,6 +76,9 @@ def _join_typed(names: Sequence[str], joints: list[str]) -> None:
             first = max(last, first + 1)
 
 
+# What is cut away.
+
+
 LONGEST = 500  # characters of a description that are read: WikiData's own have 250 at most
 _GROUPS = re.compile(r"(?:(?<!\s)\s++)?(?:\([^()]*+\)|\[[^\]]{0,500}\])")
 _SPACES = re.compile(r"\s+")

@@ -1,4 +1,4 @@
-"""What each condition of a tier tells, in bits, under the facet that it belongs to.
+"""What each condition of a tier tells, in bits, under the facet that it belongs to; and shares of the world by place.
 
 Conditions of one facet overlap (a county and its state, a singer and a musician): together they tell as much as the
 rarest of them. The facets of a tier are counted together where the snapshot holds all carriers of one (`Joint`):
@@ -29,7 +29,7 @@ from kg.walks.ranks import stated
 # How conditions go together, counted where the snapshot holds every carrier of one of them.
 
 MOST = 1_000  # carriers of the condition that the others are counted among
-JOINTS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
+CARRIERS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
 FEWEST = 5  # of them with a statement of the other property
 
 
@@ -39,10 +39,10 @@ class Joint:
     def __init__(self, counts: ValueCounts) -> None:
         self._counts = counts
         self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
-            JOINTS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
+            CARRIERS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
         )
         self._values: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
-            JOINTS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
+            CARRIERS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
         )
 
     def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
@@ -166,6 +166,9 @@ def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[s
     return keys.union(named or continents)
 
 
+# What each condition of a tier tells.
+
+
 # Kinds whose members are classes: a tier above one of them holds its instances and subclasses.
 CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office", "award"})
 _OF_CLASS = with_role("class")
@@ -174,7 +177,7 @@ _FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "wh
 _RARE = with_role("rare")
 # Properties that are counted together; of where something lies only the state, all else being summed over containers.
 _JOINT = with_role("joint")
-KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
+PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
 LONGEST = 20  # words of a phrase's end that may name a class
 # Words of a condition by their mark, and the property whose values they may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
@@ -207,7 +210,7 @@ class Facets:
         self._below = {prop: Hierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
         self._sizes: dict[str, int] = {}
         self._known: SizedDict[tuple[str, str, str], ConditionBits | None] = SizedDict(
-            KEPT, lambda key, _: sum(map(len, key)) + 200
+            PHRASES_KEPT, lambda key, _: sum(map(len, key)) + 200
         )
         self._joint = Joint(counts)
 

@@ -1,4 +1,4 @@
-"""Which builder makes the ladder: by what the relation asks for first, by the answer's class second. What it proposes
+"""Which builder makes the ladder: first by what the relation asks for, then by the answer's class. What it proposes
 is kept for the next question with the same answer."""
 
 from __future__ import annotations

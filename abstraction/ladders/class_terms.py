@@ -24,7 +24,7 @@ from kg.walks.graph import Graph
 
 # Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.
 
-_STEPS_OF_CONCEPTS = 3
+_CONCEPT_STEPS = 3
 # Classes of classes, which no answer is called by.
 _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
 
@@ -47,7 +47,7 @@ def concepts(case: LadderCase) -> list[Proposal]:
             return False
         return used(qid) or bool(noun and label.endswith(f" {noun}"))
 
-    how = Climbing(properties=("P279",), first=("P31",), depth=_STEPS_OF_CONCEPTS, keep=keep, doubting=True)
+    how = Climbing(properties=("P279",), first=("P31",), depth=_CONCEPT_STEPS, keep=keep, doubting=True)
     return list(climb(case.graph, case.answer, how, condition=case.relation.id).values())
 
 
@@ -61,7 +61,7 @@ def _noun(case: LadderCase) -> str | None:
 
 # Ranks (P105) that readers know; what lies between is climbed through.
 RANKS = frozenset({"Q7432", "Q34740", "Q35409", "Q36602", "Q37517"})  # species, genus, family, order, class
-_STEPS_OF_TAXA = 60  # full lineages have some forty ranked and unranked steps
+_TAXON_STEPS = 60  # full lineages have some forty ranked and unranked steps
 _KIND_OF = re.compile(
     r"^(?:an?\s+|the\s+)?(?:(?:extinct|fossil|large|small|medium-sized)\s+)*(?P<rank>sub-?species|species|breed|genus|family|order|variety|cultivar)\s+of\s+"
     r"(?P<x>[a-z][a-z-]*(?:\s[a-z-]+){0,2}?)(?=$|[,;(]|\s+(?:in|of|from|that|which|native|endemic|belonging|found|with)\b)"
@@ -74,7 +74,7 @@ def taxa(case: LadderCase) -> list[Proposal]:
     out: list[Proposal] = []
     below, at, seen = ANSWER, case.answer, {case.answer}
     steps: tuple[Evidence, ...] = ()
-    for _ in range(_STEPS_OF_TAXA):
+    for _ in range(_TAXON_STEPS):
         statement = next((s for s in graph.current(at, "P171") if s.target and s.target not in seen), None)
         if statement is None:
             break
@@ -104,6 +104,9 @@ def _described(case: LadderCase) -> list[Proposal]:
             conditions=states("text", f"kind:{normalise(words)}"),
         )
     ]
+
+
+# Occupations, and what every class-valued answer shares: the classes that its description names.
 
 
 _HYPERNYM = re.compile(

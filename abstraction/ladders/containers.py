@@ -18,7 +18,7 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import APPLIES_TO_PART, CONTINENT, time_key, valid_at
 
-# What surely holds a thing, where each place is known to lie in others, and some in one or another of several.
+# What surely holds a thing. Some places lie in one of several, and it is not known in which.
 
 Upward = Mapping[str, Collection[str]]
 
@@ -237,6 +237,9 @@ def _parts_of_world(graph: Graph, place: str) -> list[str]:
 
 def _lies_on(name: str, continent: str) -> bool:
     return name in _WITHIN.get(continent, ())
+
+
+# The statements that tell where a thing lies.
 
 
 # Where the thing is, most direct first; the first property with a value is used.

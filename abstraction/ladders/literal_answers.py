@@ -22,7 +22,7 @@ from kg.walks.ranks import time_key
 # Ages of people: the years, then the decade of life ("in their thirties").
 
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
-_YEAR_UNIT = "Q577"
+_YEAR = "Q577"
 _TEENS = range(13, 20)
 
 
@@ -31,7 +31,7 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
 
     An age in another unit ("3 months") has the ladder of an amount.
     """
-    if parsed.unit is not None and parsed.unit.qid != _YEAR_UNIT:
+    if parsed.unit is not None and parsed.unit.qid != _YEAR:
         return quantity_ladder(parsed)
     first = quantity_ladder(replace(parsed, unit=None, unit_text="", noun="years"))[0]
     years = int(parsed.amount) if parsed.amount == parsed.amount.to_integral_value() else -1
@@ -55,8 +55,11 @@ def _decade(years: int) -> Tier:
     )
 
 
+# Dates and quantities, read from the text of the answer.
+
+
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
-_YEAR = 9  # precision of a year
+_YEARLY = 9  # precision of a year
 _AGED = re.compile(r"(?<!\s)\s*+\((?:aged?|at age|age at death) [^()]{1,30}\)\s*+\Z", re.IGNORECASE)
 
 
@@ -151,7 +154,7 @@ def event_levels(qid: str, text: str, *, graph: Graph) -> tuple[Level, ...] | No
 
 
 def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:
-    return [s for s in graph.current(qid, prop) if isinstance(s.value, TimeValue) and s.value.precision >= _YEAR]
+    return [s for s in graph.current(qid, prop) if isinstance(s.value, TimeValue) and s.value.precision >= _YEARLY]
 
 
 def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:

@@ -42,6 +42,9 @@ class Portrait:
         return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
 
 
+# Offices and kinship as phrases.
+
+
 OFFICES = 2  # taken from P39
 # Relations that ask for kin: a tier that only says so says nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}

@@ -145,7 +145,7 @@ def _named(case: LadderCase, child: str, owner: Owner) -> str | None:
 
 # Educational institutions asked by "where educated": the parent institution, then where they stand.
 
-_PARENTS_OF_SCHOOLS = 2  # steps up
+_SCHOOL_STEPS = 2  # steps up
 # Leagues and consortia have universities as members, not as parts.
 _LOOSE = re.compile(
     r"\b(?:association|league|consortium|network|alliance|union|group|conference|federation|council)\b", re.I
@@ -157,7 +157,7 @@ def schools(case: LadderCase) -> list[Proposal]:
     graph = case.graph
     parents: dict[str, tuple[str, Evidence]] = {}
     layer = [(case.answer, ANSWER)]
-    for _ in range(_PARENTS_OF_SCHOOLS):
+    for _ in range(_SCHOOL_STEPS):
         above = []
         for entity_id, key in layer:
             for prop in ("P749", "P361"):
@@ -170,6 +170,9 @@ def schools(case: LadderCase) -> list[Proposal]:
                         above.append((value.qid, value.qid))
         layer = above
     return Climb(case).beyond(parents)
+
+
+# Organisations: parents, then kind with nationality and place.
 
 
 FAMILY = "organisation"

@@ -1,7 +1,7 @@
 """Persons: nationality, occupations, offices, kinship; and figures of fiction and myth by their work and kind.
 
-Description first: it lists what a person is known for, in order. Statements fill what it leaves out and stand
-beside it as evidence.
+A person's description comes first: it lists what the person is known for, in order. Statements fill what it leaves
+out and stand beside it as evidence.
 """
 
 from __future__ import annotations
@@ -125,6 +125,9 @@ def _kind(kind: str) -> frozenset[str]:
         return itself | {"k:biblical figure"}
     is_fictional = any(word in kind for word in ("character", "superhero", "supervillain"))
     return itself | {"k:fictional character"} if is_fictional else itself
+
+
+# Persons. Their description comes first: it lists what a person is known for, in order.
 
 
 # Words for a nationality that are also what one of that nationality is called.

@@ -62,6 +62,9 @@ def _titled(case: LadderCase) -> dict[str, Proposal]:
     return {title: Proposal(key=title, text=title, evidence=(rule,), conditions=states("text", f"post:{title}"))}
 
 
+# Positions of players.
+
+
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
     r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s++\w++)?\s++in\s++"

@@ -298,6 +298,9 @@ def _digits(zero: str) -> dict[int, str]:
     return {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)}
 
 
+# The languages there are, and which one reads a text.
+
+
 __all__ = [
     "Language",
     "folded",

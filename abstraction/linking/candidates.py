@@ -26,7 +26,7 @@ from kg.walks.graph import Graph
 # also where the description says it.
 
 LONGEST_TYPE = 3  # words
-TYPES_KEPT = 10_000_000  # characters of texts whose entities are kept: 40 MB at most
+TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are kept: 40 MB at most
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
@@ -49,7 +49,7 @@ class TypedNames:
         self._classes = classes
         self._types: dict[str, frozenset[str]] = {}
         self._matches: SizedDict[tuple[str, bool], tuple[NameMatch, ...]] = SizedDict(
-            TYPES_KEPT, lambda key, matches: len(key[0]) + 200 * (1 + len(matches))
+            TYPED_TEXTS_KEPT, lambda key, matches: len(key[0]) + 200 * (1 + len(matches))
         )
 
     def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
@@ -130,12 +130,15 @@ def _splits(text: str) -> Iterator[_Split]:
         yield _Split(" ".join(words[size:]), normalise(" ".join(words[nation:size])))
 
 
+# Entities that carry the name and can be what the relation asks for.
+
+
 CODE_LENGTH = 3  # "no" is the code of a language
 PROVEN = 3  # uses as a value from which the source itself says that an entity can be the relation's value
 ENDINGS = {"label": ("Records", "Recordings")}  # by what is asked for
 UNCOUNTED = 1000.0  # inhabitants of a place that nobody counted
 UNRELATED_TO_SIZE = frozenset({"P36"})
-KEPT = 20_000_000  # characters of texts whose candidates are kept, and of their signs: 80 MB each at most
+CANDIDATES_KEPT = 20_000_000  # characters of texts whose candidates are kept, and of their signs: 80 MB each at most
 MOST = 60  # candidates that are weighed; the least used of a longer list are left out
 
 
@@ -159,10 +162,10 @@ class Candidates:
         self._priors = priors
         self.typed = TypedNames(graph, self._classes)
         self._candidates: SizedDict[tuple[str, str, str], tuple[Candidate, ...] | None] = SizedDict(
-            KEPT, lambda key, candidates: len(key[0]) + 200 * (1 + len(candidates or ()))
+            CANDIDATES_KEPT, lambda key, candidates: len(key[0]) + 200 * (1 + len(candidates or ()))
         )
         self._signs: SizedDict[tuple[str, str, str, tuple[str, ...]], dict[str, dict[str, float]]] = SizedDict(
-            KEPT, lambda key, signs: len(key[0]) + 600 * (1 + len(signs))
+            CANDIDATES_KEPT, lambda key, signs: len(key[0]) + 600 * (1 + len(signs))
         )
 
     def of(self, text: str, relation: Relation, *, measured: str | None = None) -> Sequence[Candidate] | None:

@@ -1,4 +1,4 @@
-"""Which place a name in a description means, decided by the rest of its chain.
+"""Which place a name in a description means, decided by the rest of its chain; and capitals of units of one name.
 
 Names hold "of" and "and" (Isle of Man, Bosnia and Herzegovina), so the joined words are looked up before
 anything is split. Among namesakes the one whose own containers meet the rest of the chain is meant.
@@ -422,7 +422,7 @@ def _folded(name: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
-# Capitals of units that many states have under one name: Washington County's seat is another in each.
+# Capitals of units of one name: many states have a Washington County, each with another seat.
 
 CAPITAL = "P36"
 _UNIT = re.compile(
@@ -431,7 +431,7 @@ _UNIT = re.compile(
 )
 
 
-def lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+def capital_lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
     """Whether a capital is said to lie in another unit of the kind asked for: another county, say."""
     asked = _unit(relation, question)
     if asked is None:

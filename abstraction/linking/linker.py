@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
-from abstraction.linking.gazetteer import CAPITAL, Gazetteer, is_unlikely_seat, lies_elsewhere
+from abstraction.linking.gazetteer import CAPITAL, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
 from abstraction.linking.link_features import Measured, Signs, Surroundings
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.priors import Priors
@@ -157,7 +157,7 @@ class Linker:
         self, candidates: Sequence[Candidate], relation: Relation, subjects: Sequence[str], question: str
     ) -> list[Candidate]:
         """The candidates without those that lie elsewhere, and without what the question is about."""
-        possible = [c for c in candidates if not lies_elsewhere(c.qid, relation, question, self._gazetteer)]
+        possible = [c for c in candidates if not capital_lies_elsewhere(c.qid, relation, question, self._gazetteer)]
         if len(subjects) == 1 and (relation.id == CAPITAL or len(possible) > 1):
             return [c for c in possible if c.qid != subjects[0]]
         return possible

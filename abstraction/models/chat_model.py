@@ -206,6 +206,9 @@ class Totals:
     cost: float | None = None
 
 
+# The protocol of every chat model.
+
+
 class ChatModel(Protocol):
     """Continues conversations.
 

@@ -71,6 +71,9 @@ class ApiKey:
         raise TypeError("a key is not pickled")
 
 
+# The request.
+
+
 CONNECT = 10.0  # seconds for the connection alone
 LARGEST = 64 << 20  # bytes of an answer
 _PART = 1 << 16

@@ -112,6 +112,9 @@ def read_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
             offset += len(line)
 
 
+# Answers kept on disk, and their counts.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prices:
     """Of a million tokens, in any currency."""

@@ -141,6 +141,9 @@ class Decode:
         return text
 
 
+# The model.
+
+
 MODELS_HELP = f"a local model needs transformers and torch: {install_hint('models')}"
 _BATCHES = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
 

@@ -70,6 +70,9 @@ def yes_or_no(reply: str) -> bool:
     return match[1].lower() == "yes"
 
 
+# Replies as texts of tiers.
+
+
 TAG = "answers"
 MOST = 14  # as many as GRANOLA-EQ has columns
 LONGEST = 200  # characters of one answer

@@ -164,6 +164,9 @@ def _with_article(node: Proposal) -> Proposal:
     return replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))
 
 
+# What the noun says about the entities that may answer.
+
+
 KEPT = 5_000_000  # characters of nouns, and of phrases, that are kept: 20 MB each at most
 LONGEST = 6  # words of a noun phrase that are read
 _ASKED = re.compile(

@@ -155,6 +155,9 @@ def _is_year(text: str, code: str) -> bool:
     return parsed is not None and (parsed.circa or FIRST_YEAR <= parsed.first.year <= LAST_YEAR)
 
 
+# How several gold answers stand to each other.
+
+
 MOST = 40  # answers that are compared with each other; a longer list stays as it is
 _SHARE = 0.5  # of the alternatives with a ladder from which a tier must follow
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir", "lady", "lord", "saint", "st", "president", "king", "queen"})

@@ -92,6 +92,9 @@ def _unit(match: re.Match[str]) -> MeasureUnit | None:
     return None
 
 
+# Spans of days.
+
+
 _MONTHS = {
     name: number
     for number, names in enumerate(

@@ -113,6 +113,9 @@ def _described(
     return ReplayedStep(subject=subject, words=text[start:end], description=text, start=start), []
 
 
+# Rules: the calendar, arithmetic, what an office is.
+
+
 _IS_A = re.compile(r"an? (?P<fine>.+) is an? (?P<coarse>(?s:.+))\Z")
 CLIMB = 4
 

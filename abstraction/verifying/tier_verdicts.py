@@ -172,6 +172,9 @@ def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
     return [*before.split(), *behind.split()] if middle else list(words)
 
 
+# The verdicts.
+
+
 MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one
 # Of several verdicts on one tier, each by another answer, the one that stands is the first of these.
 _KINDEST = (

@@ -244,6 +244,9 @@ def _domains(figure: Any, statistics: Mapping[str, Any]) -> None:
     axes.grid(False, axis="y")
 
 
+# The folder.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Benchmark:
     """What is to be written. `built` has what became of queries, `made` the facts of origin for the card."""

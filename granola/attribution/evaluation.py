@@ -64,7 +64,7 @@ TABLE_5: dict[tuple[str, str], tuple[float | None, ...]] = {
 
 
 def agreement_figure(agreement: Mapping[str, Any]) -> bytes:
-    """SVG of `granola.attribution.evaluation.agreement`. Raises UsageError without matplotlib."""
+    """SVG of `agreement`. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
     from matplotlib.figure import Figure
@@ -82,6 +82,9 @@ def agreement_figure(agreement: Mapping[str, Any]) -> bytes:
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
     return out.getvalue().encode()
+
+
+# Evaluators held against samples.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -58,6 +58,9 @@ def mean_score(scores: Iterable[float]) -> float:
     return math.fsum(there) / len(there) if there else math.nan
 
 
+# F1, the confusion matrix, the two-way view.
+
+
 NO_LABEL = "unparsed"
 Pair = tuple[str, str]  # gold, judged
 Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]"]

@@ -101,6 +101,9 @@ def _longest_run(statement_words: Sequence[str], cited: Sequence[str]) -> float:
     return best / len(statement_words) if statement_words else 1.0
 
 
+# The evaluator.
+
+
 FILE = "linear.json"
 NEEDED = f"the linear evaluator needs scikit-learn: {install_hint('evidence')}"
 _BATCH = 256

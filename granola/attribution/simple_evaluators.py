@@ -125,6 +125,9 @@ def _before(fact: Fact, hop: Hop) -> str:
     return fact.subject if hop.forward else fact.object
 
 
+# Evaluators: the graph, and the most frequent category.
+
+
 class GraphEvaluator:
     """Looks the names of citations up and tests the query on them; see `granola.attribution.simple_evaluators`."""
 

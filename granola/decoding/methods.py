@@ -61,6 +61,9 @@ def needs_snapshot(rule: Method | None) -> bool:
     return isinstance(rule, DragGraph) or (isinstance(rule, SelfConsistency) and rule.counting is not Counting.TEXT)
 
 
+# The methods.
+
+
 TEMPERATURE = 0.8
 SAMPLES = 10
 

@@ -82,6 +82,9 @@ def is_several_regions(tier: Tier) -> bool:
     return tier.qid is None and is_container(tier) and " and " in tier.text
 
 
+# The ladders of responses.
+
+
 PEOPLE = frozenset({"person", "performer", "agent", "any"})
 _SOMEONE = re.compile(r"[Aa]n?\s+(?P<description>(?:[\w-]+\s+){0,5}[a-zß-ÿ][\w-]+)")
 NOBODY = "Q999999999999"  # an id for who is only described

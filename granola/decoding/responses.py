@@ -87,6 +87,9 @@ def _in_unit(
     return Level(tiers=(replace(tier, aliases=(*tier.aliases, *more)),)), *made[1:]
 
 
+# What each response says.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadResponse:
     """A response as understood. `levels[0]` is what it says, the rest what follows from that; empty for an abstention.

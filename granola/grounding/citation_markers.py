@@ -106,6 +106,9 @@ def _is_distinctive(form: str) -> bool:
     return letters and not form.isalpha() and not any(character.isspace() for character in form)
 
 
+# Markers of citations.
+
+
 LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
 _NOUN = (

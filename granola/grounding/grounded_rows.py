@@ -196,6 +196,9 @@ def _name(key: str) -> str | None:
     return "provider" if named == "source" else named
 
 
+# Rows of one's own.
+
+
 def read_grounded(
     path: Path | str,
     *,

@@ -81,6 +81,9 @@ def _age(text: str) -> float | None:
     return days if parts and at >= len(age_text) else None
 
 
+# The statistics.
+
+
 KINDS = 30  # values of a tag that are told
 
 

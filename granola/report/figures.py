@@ -1,6 +1,6 @@
 """The figures of a report, drawn by matplotlib: told apart by marks, dashes and hatches as well as by colour.
 
-Numbers of the figures that they follow are those of Yona et al. 2024.
+Figure numbers are those of Yona et al. 2024.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ _REST = (
 )
 
 
-# Precision against coverage of several rules: how much is right of what is answered, the more is answered.
+# Precision against coverage of several rules: the share that is right, as more is answered.
 
 
 def draw_curves(curves: Mapping[str, Sequence[Point]], *, chosen: Point | None = None) -> str:

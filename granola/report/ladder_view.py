@@ -34,6 +34,9 @@ def evidence_line(evidence: Evidence) -> str:
     return f"rule: {evidence.text}"
 
 
+# The ladder.
+
+
 SHOWN_ALIASES = 8
 LONGEST = 90  # characters of a prediction beside its level
 

@@ -251,6 +251,9 @@ def few(n: int) -> bool:
     return n < FEW
 
 
+# The page.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageFigure:
     """A figure as SVG for the page."""

@@ -37,6 +37,9 @@ def language_of(row: TieredRow) -> str | None:
     return code if isinstance(code, str) and code.strip() else None
 
 
+# Items.
+
+
 _WRONG, _ABSTAINED, _UNSCORED, _SAME = 0, -1, -2, -3  # in place of a level; the last for no other outcome
 NO_BITS = -1.0  # in arrays of bits, which are never below zero
 

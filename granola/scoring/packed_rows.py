@@ -84,6 +84,9 @@ def _equal(one: object, other: object) -> bool:
     return one == other
 
 
+# Tiered rows.
+
+
 SHARED = 50_000  # levels that are kept once; the others stand in their rows
 
 

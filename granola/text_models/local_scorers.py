@@ -1,4 +1,5 @@
-"""Scores of texts by any checkpoint that `transformers` loads: log-probabilities, entailment, relevance, coherence."""
+"""Scores of texts by any checkpoint that `transformers` loads: log-probabilities, entailment, relevance, coherence,
+embeddings."""
 
 from __future__ import annotations
 
@@ -12,7 +13,16 @@ from typing import Any, Literal
 
 from abstraction.errors import ModelError
 from granola.text_models.local_weights import LocalWeights, WeightSettings
-from granola.text_models.text_scorers import LEAST, Continuation, Entailment, QueryPassage, TextPair, TokenScores
+from granola.text_models.text_scorers import (
+    LEAST,
+    Continuation,
+    Entailment,
+    Pooling,
+    QueryPassage,
+    TextPair,
+    TokenScores,
+    of_length_one,
+)
 
 # Coherence of paragraphs by a checkpoint that `transformers` loads: trained for it, or for the next sentence.
 
@@ -227,6 +237,9 @@ def share_of(logits: Sequence[float]) -> float:
     return sigmoid(logits[0]) if len(logits) == 1 else softmax(logits)[-1]
 
 
+# Log-probabilities under any causal language model.
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Window:
     """Token ids that go through the model at once; those from `first` on are scored. `of` is the text's number."""
@@ -335,3 +348,54 @@ class LocalContinuations:
 
 def _keeps_some(model: type) -> bool:
     return "logits_to_keep" in inspect.signature(model.forward).parameters  # type: ignore[attr-defined]
+
+
+# Texts as vectors, by any encoder.
+
+
+class LocalEmbeddings:
+    """The last layer's vectors, their `mean` over a text's tokens or the `first`; a text too long loses its end.
+
+    `query_prefix` and `passage_prefix` are what some checkpoints were trained to see before texts.
+    """
+
+    def __init__(
+        self,
+        place: Path | str,
+        *,
+        settings: WeightSettings | None = None,
+        pooling: Pooling = "mean",
+        query_prefix: str = "",
+        passage_prefix: str = "",
+    ) -> None:
+        """Raises ModelError for a place without a model."""
+        self._weights = LocalWeights(place, head="AutoModel", settings=settings)
+        self._pooling = pooling
+        self._prefixes = passage_prefix, query_prefix
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The weights, the pooling and the prefixes."""
+        return {**self._weights.identity, "pooling": self._pooling, "prefixes": list(self._prefixes)}
+
+    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """As `EmbeddingModel.embeddings`."""
+        tokenizer, model = self._weights.tokenizer, self._weights.model
+        encoded = [
+            tokenizer(self._prefixes[query] + text, truncation=True, max_length=self._weights.room) for text in texts
+        ]
+
+        def run(some: Sequence[Any]) -> list[list[float]]:
+            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt")
+            padded = padded.to(self._weights.device)
+            states = model(**padded).last_hidden_state.float()
+            mask = padded["attention_mask"][:, :, None].to(states.dtype)
+            pooled = states[:, 0] if self._pooling == "first" else (states * mask).sum(1) / mask.sum(1).clamp(min=1)
+            vectors: list[list[float]] = pooled.cpu().tolist()
+            return [of_length_one(vector) for vector in vectors]
+
+        return self._weights.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
+
+    def close(self) -> None:
+        """Release the weights."""
+        self._weights.close()

@@ -121,7 +121,7 @@ def open_embeddings(given: str) -> EmbeddingModel:
         from granola.text_models.server_scores import ServerEmbeddings
 
         return ServerEmbeddings(_server(word))
-    from granola.text_models.text_scorers import LocalEmbeddings
+    from granola.text_models.local_scorers import LocalEmbeddings
 
     pooling = word.settings.get("pooling", "mean")
     if pooling not in ("mean", "first"):

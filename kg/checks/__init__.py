@@ -1,4 +1,4 @@
-"""A snapshot file held against itself, or against another."""
+"""A snapshot file held against itself, against another, or against its mirror in Neo4j."""
 
 from __future__ import annotations
 

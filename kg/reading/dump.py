@@ -1,7 +1,7 @@
 """A dump, whatever its shape and packing -> blocks of bytes, and those -> JSON objects, each block by itself.
 
 Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, pretty-printed
-objects or arrays, API answers. `DumpReader.blocks` reads, `kg.reading.dump` parses. Memory is bounded by the block
+objects or arrays, API answers. `DumpReader.blocks` reads, `parse` parses. Memory is bounded by the block
 size, or by the longest entity where that is larger.
 """
 
@@ -136,6 +136,9 @@ def _unwrapped(value: Any) -> list[Any]:
 
 def _damaged(reason: str, detail: str, text: bytes) -> DamagedLine:
     return DamagedLine(reject=Reject(reason=reason, detail=detail), excerpt=text[:EXCERPT].decode("utf-8", "replace"))
+
+
+# A dump -> blocks of bytes.
 
 
 STDIN = "-"

@@ -178,6 +178,9 @@ def _stamp(value: TimeValue, precision: int) -> str:
     return f"{value.year:+05}-{month:02}-{day:02}T00:00:00Z"
 
 
+# Triples about an entity -> its entity object.
+
+
 LABEL = NAMESPACES["rdfs"] + "label"
 ALIAS = NAMESPACES["skos"] + "altLabel"
 DESCRIPTION = NAMESPACES["schema"] + "description"

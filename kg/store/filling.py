@@ -32,7 +32,7 @@ _COUNTED: Mapping[str, str] = {
     "value_count": "SELECT property, target, entities FROM value_count ORDER BY property, target",
     "property_count": "SELECT property, entities FROM property_count ORDER BY property",
 }
-_ROWS_HASHED = 5000
+_ROWS_A_FETCH = 5000
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -63,7 +63,7 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
     for table, query in _COUNTED.items():
         whole.update(f"{table}\n".encode())
         rows = connection.execute(query)
-        while batch := rows.fetchmany(_ROWS_HASHED):
+        while batch := rows.fetchmany(_ROWS_A_FETCH):
             whole.update(b"".join(map(_encode, batch)))
     return whole.hexdigest()
 
@@ -102,6 +102,9 @@ class _DigestGroups:
         found = list(chain.from_iterable(self._next[1]))
         self._next = next(self._groups, None)
         return found
+
+
+# The tables of a snapshot file.
 
 
 _BATCH = 500  # entities at a time

@@ -125,6 +125,9 @@ def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
     return item[:2]
 
 
+# The store.
+
+
 MODEL = 1
 T = TypeVar("T")
 FULL_TEXT = "entity_terms"

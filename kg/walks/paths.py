@@ -22,7 +22,7 @@ class Walker(Protocol):
     """A store that walks by itself; the same answer as `closure` gives over any other."""
 
     def closure(self, ids: Collection[str], properties: Collection[str], *, hops: int) -> dict[str, dict[str, int]]:
-        """See `closure` of this module."""
+        """As the function `closure` below."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Manners towards online services: who asks, how often, and when to try again.
+"""Rate limits and retries of online services: who asks, how often, and when to try again.
 
 As Wikimedia asks for: a User-Agent that names the operator, at most three requests at a time, Retry-After
 honoured, and jittered exponential back-off where none is given.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.errors import UnknownRelationError
 from abstraction.questions.relation_wording import read_wording
+from abstraction.relations import check_row
 from abstraction.rows import TieredRow
 from kg.model import Entity
 from tests.worlds import entity, maker, row, texts
@@ -93,3 +95,18 @@ def test_each_asks_for_its_own_kind(
 def test_their_wordings(question: str, relation: str, subject: str) -> None:
     told = read_wording(question)
     assert (told.relation, told.subject) == (relation, subject)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"trivial_groups": ["team"]}, r"relations\.json, P1: no trivial group 'team'; there are .*country, "),
+        ({"subject": "sometihng"}, "P1: no subject 'sometihng'; there are any, organisation, person, place, work"),
+        ({"trivial_grups": []}, "P1: no key 'trivial_grups'; there are asks, "),
+        ({"id": "P19"}, "two rows for P19; give it one"),
+    ],
+)
+def test_a_row_of_the_table_that_is_wrong_is_told(fields: dict[str, object], said: str) -> None:
+    row = {"id": "P1", "label": "x", "asks": "any", **fields}
+    with pytest.raises(UnknownRelationError, match=said):
+        check_row(row, {"country": ["country"], "place": ["place"]}, {"P19"})

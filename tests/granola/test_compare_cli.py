@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from granola.runs.scores.scored_systems import names_of_systems
-from tests.commands import granola
+from tests.command_line import COMMAND, run_granola
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +46,7 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_scores_tests_groups_and_signatures(systems: Path) -> None:
     files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
-    done = granola("compare", *files, "--by", "region", "--popularity", "popularity", "--bins", "4", "--json")
+    done = run_granola("compare", *files, "--by", "region", "--popularity", "popularity", "--bins", "4", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     accuracy = {
@@ -70,7 +72,7 @@ def test_scores_tests_groups_and_signatures(systems: Path) -> None:
 def test_sweeps_and_several_groupings(systems: Path) -> None:
     files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious")]
     groupings = ["--by", "region", "--by", "levels", "--by", "region", "--popularity", "popularity"]
-    done = granola("compare", *files, *groupings, "--resamples", "20", "--json")
+    done = run_granola("compare", *files, *groupings, "--resamples", "20", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert list(found["groups"]) == ["region", "levels", "popularity, bins of equal size"]
@@ -83,15 +85,18 @@ def test_sweeps_and_several_groupings(systems: Path) -> None:
 
 def test_the_same_digits_by_one_process_and_by_several(systems: Path) -> None:
     files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
-    one, two = (granola("compare", *files, "--resamples", "50", "--json", "--workers", n) for n in ("1", "2"))
+    words = ["compare", *files, "--resamples", "50", "--json", "--workers"]
+    one = run_granola(*words, 1)
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}  # another order of sets
+    two = subprocess.run([*COMMAND, *map(str, words), "2"], capture_output=True, text=True, env=environment)
     assert (one.returncode, two.returncode) == (0, 0), two.stderr
     assert one.stdout == two.stdout
 
 
 def test_too_few_permutations_for_so_many_pairs_are_told(systems: Path) -> None:
     files = [systems / f"{name}.jsonl" for name in ("tiers", "exact", "cautious", "mute")]
-    assert "give --resamples 60 or more" in granola("compare", *files, "--resamples", "59").stderr
-    assert granola("compare", *files, "--resamples", "60").stderr == ""
+    assert "give --resamples 60 or more" in run_granola("compare", *files, "--resamples", "59").stderr
+    assert run_granola("compare", *files, "--resamples", "60").stderr == ""
 
 
 def test_groups_by_relation_have_names_and_risk_says_of_how_many(systems: Path, tmp_path: Path) -> None:
@@ -99,19 +104,19 @@ def test_groups_by_relation_have_names_and_risk_says_of_how_many(systems: Path, 
     lines = (systems / "exact.jsonl").read_text().splitlines()
     shy = [json.dumps({**json.loads(line), "prediction": "I don't know."}) for line in lines[:12]]
     some.write_text("\n".join([*shy, *lines[12:]]))
-    done = granola("compare", systems / "tiers.jsonl", some, "--by", "relation", "--resamples", "5")
+    done = run_granola("compare", systems / "tiers.jsonl", some, "--by", "relation", "--resamples", "5")
     assert done.returncode == 0, done.stderr
     assert "P19 place of birth" in done.stdout
     assert "By relation: selective accuracies" in done.stdout
     assert "over the 28 of 40 questions answered with a confidence" in done.stdout
-    found = json.loads(granola("compare", systems / "tiers.jsonl", some, "--resamples", "5", "--json").stdout)
+    found = json.loads(run_granola("compare", systems / "tiers.jsonl", some, "--resamples", "5", "--json").stdout)
     risk = found["risk_coverage"]["some"]
     assert (risk["covered"], risk["unsure"], risk["n"]) == (28, 0, 40)
     assert risk["area"] == found["risk_coverage_area"]["some"]
 
 
 def test_tables_for_the_terminal(systems: Path) -> None:
-    done = granola(
+    done = run_granola(
         "compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "cautious.jsonl", "--by", "region"
     )
     assert done.returncode == 0, done.stderr
@@ -147,7 +152,7 @@ def test_tables_for_the_terminal(systems: Path) -> None:
     ],
 )
 def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -> None:
-    done = granola("compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "mute.jsonl", *options)
+    done = run_granola("compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "mute.jsonl", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
 

@@ -15,7 +15,7 @@ import pytest
 from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
 from abstraction.rows import read_tiered
 from kg import snapshot
-from tests.commands import granola
+from tests.command_line import run_granola
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -37,7 +37,7 @@ def run(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def dataset(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return granola("dataset", *words, cwd=cwd)
+    return run_granola("dataset", *words, cwd=cwd)
 
 
 def test_the_walk_through_runs_as_it_stands(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from abstraction.models import open_model
 from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.matching.model_judge import JudgedItem, JudgeMatcher, read_prompts, verdict_of
-from tests.commands import granola
+from tests.command_line import run_granola
 
 LEVELS = (("Honolulu",), ("Hawaii", "HI"), ("United States",))
 ITEM = JudgedItem(prediction="somewhere in the islands", levels=LEVELS, question="Where was he born?")
@@ -116,12 +116,12 @@ def test_score_asks_about_all_predictions_and_signs_with_the_judge(tmp_path: Pat
     tiers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     predictions.write_text("".join(json.dumps({"id": str(n), "prediction": t}) + "\n" for n, t in enumerate(said)))
     words = ["score", tiers, predictions, "--json", "--matcher", "judge", "--judge", f"replay:{path}"]
-    done = granola(*words)
+    done = run_granola(*words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["metrics"]["granola_accuracy"]["value"] == pytest.approx(2 / 3)
     assert found["signature"].startswith("matcher:judge|model:replay-")
     path.write_text(path.read_text().splitlines()[0] + "\n")  # one answer is lost
-    done = granola(*words)
+    done = run_granola(*words)
     assert done.returncode == 2
     assert "no verdict on 1 predictions (1 not-recorded)" in done.stderr

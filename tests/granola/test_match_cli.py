@@ -13,12 +13,12 @@ import pytest
 from abstraction.formats.records import Record
 from granola.matching import RulesMatcher
 from granola.runs.scores.match_run import read_row
-from tests.commands import granola
+from tests.command_line import run_granola
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
 
 def match(*words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return granola("match", *words, stdin=stdin)
+    return run_granola("match", *words, stdin=stdin)
 
 
 def written(path: Path, rows: list[Any]) -> Path:

@@ -19,7 +19,7 @@ from granola.scoring.metrics import Standard, metrics
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, score
 from granola.scoring.sweeps import item_f1, tau_sweep
-from tests.commands import granola
+from tests.command_line import run_granola
 
 LEVELS = (
     Level(tiers=(Tier(text="New York City", aliases=("Gotham", "Big Apple")),)),
@@ -132,7 +132,7 @@ def test_the_command_line_takes_it_and_its_record_says_it(tmp_path: Path) -> Non
     tiers.write_text("".join(json.dumps(row.to_json()) + "\n" for row in ROWS))
     said.write_text("".join(json.dumps({"id": str(i), "prediction": text}) + "\n" for i, text in enumerate(SAID)))
     for options, expected in (((), "gold"), (("--standard", "aliases"), "aliases"), (("--standard", "gold"), "gold")):
-        done = granola("score", tiers, said, "--matcher", "f1", *options, "--json", "--out", out, "--force")
+        done = run_granola("score", tiers, said, "--matcher", "f1", *options, "--json", "--out", out, "--force")
         assert done.returncode == 0, done.stderr
         found = {name: one["value"] for name, one in json.loads(done.stdout)["metrics"].items()}
         assert found["standard_accuracy"] == pytest.approx({"gold": 1 / 6, "aliases": 3 / 6}[expected])

@@ -1,4 +1,4 @@
-"""Results kept for texts that come again, in memory that has a bound whatever the texts are."""
+"""Results kept for texts that come again, in bounded memory whatever the texts are; and properties computed once."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Callable
 from functools import _lru_cache_wrapper, lru_cache
 from typing import Any, Generic, TypeVar, overload
 
+T = TypeVar("T")
+
+
 # A property computed once, as `functools.cached_property` is, without its lock (gone from Python 3.12 on).
 
-V = TypeVar("V")
 
-
-class lazy(Generic[V]):  # noqa: N801  it is used like `property`
+class lazy(Generic[T]):  # noqa: N801  it is used like `property`
     """Computes at the first access and puts the value in the instance's `__dict__`."""
 
-    def __init__(self, compute: Callable[[Any], V]) -> None:
+    def __init__(self, compute: Callable[[Any], T]) -> None:
         self.compute = compute
         self.__doc__ = compute.__doc__
 
@@ -22,17 +23,17 @@ class lazy(Generic[V]):  # noqa: N801  it is used like `property`
         self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> lazy[V]: ...
+    def __get__(self, instance: None, owner: type) -> lazy[T]: ...
     @overload
-    def __get__(self, instance: object, owner: type) -> V: ...
-    def __get__(self, instance: object, owner: type) -> lazy[V] | V:
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object, owner: type) -> lazy[T] | T:
         if instance is None:
             return self
         value = instance.__dict__[self.name] = self.compute(instance)
         return value
 
 
-T = TypeVar("T")
+# Results kept for texts that come again.
 
 
 class Memory:

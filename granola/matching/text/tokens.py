@@ -249,7 +249,7 @@ _ROMANS = frozenset(
     for tens in ("", "x", "xx", "xxx")
     for units in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 ) - {""}
-_ORDINAL_WORD = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_DIGIT_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _NO_PLURALS = ("ss", "us", "is", "as", "os")
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
 _IRREGULAR: dict[str, str] = _TABLES["irregular"]
@@ -270,7 +270,7 @@ def loose(text: str) -> str:
     """The further fold of one folded word that is no Roman numeral."""
     MATCHING.count(len(text))
     if not text.isalpha():
-        ordinal = _ORDINAL_WORD.fullmatch(text)
+        ordinal = _DIGIT_ORDINAL.fullmatch(text)
         return ordinal[1] if ordinal else text
     text = _IRREGULAR.get(text) or _SPELLING.get(text, text)
     if len(text) > 3 and text.endswith("s") and not text.endswith(_NO_PLURALS):

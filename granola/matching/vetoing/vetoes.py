@@ -1,4 +1,5 @@
-"""What takes a mention back, by the name that the verdict then has, in the order in which it is asked.
+"""What takes a mention back, by the name that the verdict then has, in the order in which it is asked; and
+mentions that are a piece of a longer name.
 
 All hold for the coarser levels of a ladder, and for its finest in answers of up to SHORT words; in longer ones people
 read past those of LONG. Where there is one level, those of ALWAYS hold, and the others but RESTATED in answers of up to
@@ -115,6 +116,9 @@ def _has_name_with(answer: AnswerText, level: int, word: str) -> bool:
 def _has_fuller_names(answer: AnswerText, mention: Mention) -> bool:
     """Whether the level tells its bearer by more than this word, so that other first names are another's."""
     return any(level == mention.level and len(folded) > 1 for level, _, folded in answer.tiers)
+
+
+# The vetoes.
 
 
 def is_alternative(answer: AnswerText, mention: Mention) -> bool:

@@ -105,6 +105,9 @@ def is_address(host: bytes) -> bool:
     return True
 
 
+# What every request passes.
+
+
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

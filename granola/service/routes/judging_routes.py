@@ -49,6 +49,9 @@ def add_attribution(app: FastAPI, service: Service) -> None:
         return answer(done.value, done.snapshot_id)
 
 
+# Predictions against ladders.
+
+
 def add_judging(app: FastAPI, service: Service) -> None:
     """Add them."""
     settings = service.settings

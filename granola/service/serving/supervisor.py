@@ -1,4 +1,5 @@
-"""The process above the workers: it starts them, replaces those that end or hang, and ends them when told to.
+"""The process above the workers: it starts them, replaces those that end or hang, and ends them when told to. With
+them it shares memory that says until when each is known to be well.
 
 A worker tells from its event loop, some times in `hang_seconds`, that it is well. Work that never gives the
 interpreter's lock away keeps the loop from that, and no signal handler of the worker runs either: it is killed. Nor
@@ -48,6 +49,9 @@ class Heartbeats:
     def replaced(self) -> Mapping[str, int]:
         """How many workers were replaced so far, by reason."""
         return {reason: int(self._values[self._workers + at]) for at, reason in enumerate(REASONS)}
+
+
+# The supervisor.
 
 
 START_SECONDS = 300.0  # in which a worker has to be ready

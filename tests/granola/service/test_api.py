@@ -17,7 +17,7 @@ from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import score
 from kg.store import open_store
-from tests.commands import granola
+from tests.command_line import run_granola
 from tests.granola.service.conftest import DEMO, Running
 
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
@@ -35,7 +35,7 @@ def tiers(demo_snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def test_a_batch_gives_the_bytes_of_the_command_line(service: Running, tiers: Path, tmp_path: Path) -> None:
     out = tmp_path / "cli.jsonl"
-    granola("tiers", DEMO / "questions.jsonl", "--snapshot", service.snapshot, "--out", out).check_returncode()
+    run_granola("tiers", DEMO / "questions.jsonl", "--snapshot", service.snapshot, "--out", out).check_returncode()
     body = (DEMO / "questions.jsonl").read_bytes()
     got = requests.post(f"{service.address}/v1/ladders", data=body, timeout=30)
     assert got.content == out.read_bytes() == tiers.read_bytes()

@@ -23,7 +23,7 @@ from granola.matching import matcher
 from granola.service.client import Client
 from kg.snapshot import build
 from kg.store import open_store
-from tests.commands import granola
+from tests.command_line import run_granola
 from tests.granola.service.conftest import DEMO, Running, limited, serving
 
 ROWS = list(read_questions([DEMO / "questions.jsonl"]))
@@ -53,7 +53,7 @@ def test_fields_that_are_called_as_settings_are_handed_on(service: Running, clie
     (tmp_path / "qa.jsonl").write_text(json.dumps({"question": row.question, "answer": "Honolulu", **row.extra}) + "\n")
     outs = []
     for where in (str(service.snapshot), service.address):
-        done = granola("tiers", str(tmp_path / "qa.jsonl"), "--snapshot", where, "--out", "-")
+        done = run_granola("tiers", str(tmp_path / "qa.jsonl"), "--snapshot", where, "--out", "-")
         assert "language" not in done.stderr  # the row's own language counts
         outs.append(done.stdout)
     assert outs[0] == outs[1]
@@ -69,7 +69,7 @@ def test_granola_tiers_takes_a_service_for_a_snapshot(service: Running, tmp_path
     questions = tmp_path / "questions.jsonl"
     questions.write_bytes((DEMO / "questions.jsonl").read_bytes() + b'{"question": "Who?"}\n')
     for name, where in (("file", str(service.snapshot)), ("service", service.address)):
-        done = granola("tiers", str(questions), "--snapshot", where, "--out", str(tmp_path / name))
+        done = run_granola("tiers", str(questions), "--snapshot", where, "--out", str(tmp_path / name))
         assert done.returncode == 1, done.stderr
     assert (tmp_path / "file").read_bytes() == (tmp_path / "service").read_bytes()
     record = [json.loads((tmp_path / f"{name}.run.json").read_text("utf-8")) for name in ("file", "service")]
@@ -132,7 +132,7 @@ def test_rows_that_the_service_rejects_are_handed_out(client: Client, tmp_path: 
     questions = tmp_path / "questions.jsonl"
     lines = [{"id": row.id, "question": row.question, "answer": row.answers[0]} for row in (ROWS[0], long)]
     questions.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    done = granola("tiers", str(questions), "--snapshot", client.address, "--out", str(tmp_path / "tiers.jsonl"))
+    done = run_granola("tiers", str(questions), "--snapshot", client.address, "--out", str(tmp_path / "tiers.jsonl"))
     assert done.returncode == 1, done.stderr
     assert len((tmp_path / "tiers.jsonl").read_text("utf-8").splitlines()) == 1
     assert "questions.jsonl:2" in (tmp_path / "tiers.jsonl.rejects.jsonl").read_text("utf-8")
@@ -252,7 +252,7 @@ def test_a_batch_that_is_cut_goes_on_where_it_stopped() -> None:
 )  # fmt: skip
 def test_commands_that_ask_no_service_say_which_does(arguments: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "tiers.jsonl").write_text('{"question": "?", "levels": ["a"], "answer": "a"}\n', "utf-8")
-    done = granola(*[str(tmp_path / one) if one == "tiers.jsonl" else one for one in arguments])
+    done = run_granola(*[str(tmp_path / one) if one == "tiers.jsonl" else one for one in arguments])
     assert done.returncode == 2
     assert "only granola tiers asks a granola service" in done.stderr
 

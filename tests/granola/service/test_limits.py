@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +17,7 @@ import pytest
 import requests
 
 from granola.service.work.snapshot_session import SnapshotSession
-from tests.commands import granola
+from tests.command_line import COMMAND
 from tests.granola.service.conftest import Running, limited, serving, wait_until
 
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
@@ -351,11 +353,12 @@ def test_the_token_is_asked_for(demo_snapshot: Path) -> None:
         (["--snapshot", "nowhere.sqlite"], None, "nowhere.sqlite"),
     ],
 )
-def test_wrong_use_is_told(options: list[str], token: str | None, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GRANOLA_TOKEN", raising=False)
-    if token:
-        monkeypatch.setenv("GRANOLA_TOKEN", token)
-    done = granola("serve", "--port", "0", *options)
+def test_wrong_use_is_told(options: list[str], token: str | None, said: str) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "GRANOLA_TOKEN"}
+    done = subprocess.run(
+        [*COMMAND, "serve", "--port", "0", *options], capture_output=True, text=True, timeout=30,
+        env=environment | ({"GRANOLA_TOKEN": token} if token else {}),
+    )  # fmt: skip
     assert done.returncode == 2
     assert said in done.stderr
 

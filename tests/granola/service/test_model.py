@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -19,7 +20,7 @@ from granola.service.client import Client
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.model_threads import NeedsReplies, Relay, opened
 from tests.chat_server import serving as chatting
-from tests.commands import granola
+from tests.command_line import COMMAND, run_granola
 from tests.granola.service.conftest import DEMO, Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
 
@@ -61,7 +62,7 @@ def test_batches_are_phrased_to_the_byte_as_the_command_line_does_it(
     (tmp_path / "qa.jsonl").write_bytes(QUESTIONS)
     out = tmp_path / "tiers.jsonl"
     source = [tmp_path / "qa.jsonl", "--snapshot", modelled.snapshot]
-    granola("tiers", *source, "--out", out, "--phrase", chat, "--phrase-mode", mode).check_returncode()
+    run_granola("tiers", *source, "--out", out, "--phrase", chat, "--phrase-mode", mode).check_returncode()
     got = requests.post(f"{modelled.address}/v1/ladders?phrase={mode}", data=QUESTIONS, timeout=60)
     assert got.content == out.read_bytes()
     fingerprint = json.loads(Path(f"{out}.run.json").read_text())["phrasing"]["fingerprint"]
@@ -98,7 +99,8 @@ def test_the_judge_scores_and_signs_as_on_the_command_line(modelled: Running, ch
     (tmp_path / "t.jsonl").write_text(json.dumps({"schema_version": 1, **row}, separators=(",", ":")) + "\n")
     (tmp_path / "p.jsonl").write_text(json.dumps(predictions[0]) + "\n")
     judging = ["--matcher", "judge", "--judge", chat]
-    done = granola("score", tmp_path / "t.jsonl", tmp_path / "p.jsonl", "--json", *judging)
+    done = run_granola("score", tmp_path / "t.jsonl", tmp_path / "p.jsonl", "--json", *judging)
+    done.check_returncode()
     got = post(modelled, "/v1/score", {"rows": [row], "predictions": predictions, "matcher": "judge", "system": "p"})
     expected = json.loads(done.stdout)
     assert {key: got.json()[key] for key in expected} == expected
@@ -271,7 +273,8 @@ def test_too_many_rows_for_the_model_are_refused(chat: str, demo_snapshot: Path)
     ],
 )
 def test_a_model_that_cannot_be_had_is_told_at_the_start(options: list[str], said: str) -> None:
-    done = granola("serve", "--demo", "--port", "0", *options)
+    words = ["serve", "--demo", "--port", "0", *options]
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=30)
     assert done.returncode in (1, 2)
     assert said in done.stderr
 
