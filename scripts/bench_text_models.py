@@ -19,9 +19,14 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
 
 from granola.text_models import Continuation, QueryPassage, TextPair
-from granola.text_models.local_scorers import LocalCoherence, LocalContinuations, LocalEntailment, LocalRelevance
+from granola.text_models.local_scorers import (
+    LocalCoherence,
+    LocalContinuations,
+    LocalEmbeddings,
+    LocalEntailment,
+    LocalRelevance,
+)
 from granola.text_models.local_weights import WeightSettings
-from granola.text_models.text_scorers import LocalEmbeddings
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import pair_tokenizer
 

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,28 @@ def test_few_options_stand_outside_the_advanced_panel(command: list[str]) -> Non
     assert advanced <= set(options)
     assert {name for name, one in options.items() if getattr(one, "rich_help_panel", None) == "Advanced"} == advanced
     assert len(options) - len(advanced) <= OPTIONS
+
+
+def _is_there(module: str, name: str) -> bool:
+    """Whether one of our modules has the name; also where a library that it needs is not installed."""
+    try:
+        return hasattr(import_module(module), name) or import_module(f"{module}.{name}") is not None
+    except ModuleNotFoundError as error:
+        return error.name is not None and error.name.split(".")[0] not in PACKAGES
+
+
+def test_what_scripts_and_functions_import_of_us_is_there() -> None:
+    """Imports that no type checker reads, as those of scripts, and that no test runs, as some of functions."""
+    wrong = []
+    for path in (*MODULES, *(ROOT / "scripts").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            module = node.module if isinstance(node, ast.ImportFrom) and node.level == 0 else None
+            if module is None or module.split(".")[0] not in PACKAGES:
+                continue
+            for alias in node.names:  # type: ignore[attr-defined]
+                if not _is_there(module, alias.name):
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}: {module} has no {alias.name}")
+    assert wrong == []
 
 
 SAME = {"errors.py", "snapshot.py", "tiers.py"}  # of each package; the library's, and the command of that name

@@ -124,10 +124,7 @@ def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
 @bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
 def _asked_noun(question: str) -> str | None:
     match = _WHICH.search(question)
-    if match is None:
-        return None
-    noun = match["noun"].lower()
-    return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
+    return _singular(match["noun"]) if match else None
 
 
 def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
