@@ -9,7 +9,7 @@ from functools import partial
 from traceback import walk_tb
 from typing import ParamSpec, TypeVar
 
-from abstraction.formats.records import RejectedRow, excerpt
+from abstraction.files.records import RejectedRow, excerpt
 from kg.errors import ForeseenError
 
 P = ParamSpec("P")

@@ -11,9 +11,9 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
-from abstraction.formats import fields
-from abstraction.formats.data_folders import canonical_split, data_files, split_of
-from abstraction.formats.records import (
+from abstraction.files import fields
+from abstraction.files.data_folders import canonical_split, data_files, split_of
+from abstraction.files.records import (
     SCHEMA_VERSION,
     Record,
     RejectedRow,
@@ -22,8 +22,8 @@ from abstraction.formats.records import (
     names_in,
     read_records,
 )
-from abstraction.formats.row_shapes import RowShape, of_split
-from abstraction.formats.writing import FORMATS, write_records
+from abstraction.files.row_shapes import RowShape, of_split
+from abstraction.files.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.tiers import Level, Tier
 
@@ -148,7 +148,7 @@ def read_questions(
 ) -> Iterator[QARow]:
     """The questions of files in order: JSON arrays, JSONL, CSV, Parquet, with GRANOLA-EQ's columns too.
 
-    `shape` says where rows of another form have what (`abstraction.formats.row_shapes`), `language` which of theirs.
+    `shape` says where rows of another form have what (`abstraction.files.row_shapes`), `language` which of theirs.
 
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else what its wording surely
     asks for (`questions.wording`). Its subject is given, or read from the question by the relation's patterns.

@@ -34,7 +34,7 @@ class FrameLike(Protocol):
 
 
 if TYPE_CHECKING:
-    from abstraction.formats.row_shapes import RowShape
+    from abstraction.files.row_shapes import RowShape
     from abstraction.rows import QARow, TieredRow
     from granola.matching.verdict import Matcher, Verdict
     from granola.scoring.predictions import PredictionFile, QuestionIds
@@ -162,7 +162,7 @@ def ladders(
     Rows to which the preset's dataset has no answer are left out. Raises RowError for a row that cannot be used, with
     its place.
     """
-    from abstraction.formats.row_shapes import shape_of
+    from abstraction.files.row_shapes import shape_of
 
     shape = shape_of(preset, question=question_field, answer=answer_field, id=id_field, split=split)
     frame = _frame(questions)
@@ -278,7 +278,7 @@ def _questions(
 
 
 def _tiered(rows: Any) -> Any:
-    from abstraction.formats.data_folders import data_files
+    from abstraction.files.data_folders import data_files
     from abstraction.rows import TieredRow, tiered_rows
     from granola.scoring.tiered_file import read_tiered_file
 
@@ -311,7 +311,7 @@ def _predictions(predictions: Any, by_question: QuestionIds | None) -> Predictio
 
 
 def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:
-    from abstraction.formats.records import Record
+    from abstraction.files.records import Record
 
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from abstraction.formats.records import RejectedRow, read_records
+from abstraction.files.records import RejectedRow, read_records
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import without_markers
 

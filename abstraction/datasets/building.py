@@ -27,7 +27,7 @@ from abstraction.datasets.questions import Published, Questions, has_one_answer
 from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
-from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
+from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.linking.link_settings import link_settings
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened

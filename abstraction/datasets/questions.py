@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from abstraction.errors import DatasetError
-from abstraction.formats.row_shapes import PRESETS, RowShape, origin_of
+from abstraction.files.row_shapes import PRESETS, RowShape, origin_of
 from abstraction.rows import QARow, RejectedRow, read_questions
 from kg.model import entity_number
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.formats.cells import marked, unmarked
+from abstraction.files.cells import marked, unmarked
 from abstraction.rows import QARow, TieredRow, linked_ids
 from abstraction.tiers import Abstention, Level, Tier
 from kg.files import atomic_path

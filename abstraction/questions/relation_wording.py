@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from abstraction.formats.fields import question_patterns
 from abstraction.questions.question_kinds import AskedKind, QuestionKind, asked_kind
+from abstraction.questions.question_patterns import question_patterns
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache
 

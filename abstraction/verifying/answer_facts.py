@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from abstraction.formats.fields import question_patterns
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.question_patterns import question_patterns
 from abstraction.relations import ANY, Relation, relation
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from abstraction.formats.fields import parsed
-from abstraction.formats.records import RejectedRow, excerpt, read_records
-from abstraction.formats.writing import write_records
+from abstraction.files.fields import parsed
+from abstraction.files.records import RejectedRow, excerpt, read_records
+from abstraction.files.writing import write_records
 from granola.attribution.categories import Category, Complexity
 from granola.errors import SampleError
 

@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from abstraction.datasets.building import RECORD
-from abstraction.formats.records import RejectedRow
-from abstraction.formats.writing import write_records
+from abstraction.files.records import RejectedRow
+from abstraction.files.writing import write_records
 from granola.attribution.attribution_samples import AttributionSample, write_samples
 from granola.attribution.categories import Category, Complexity
 from granola.attribution.subject_split import SubjectSplit

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from abstraction.formats.records import RejectedRow, excerpt, read_records
+from abstraction.files.records import RejectedRow, excerpt, read_records
 from granola.attribution.benchmark_building import SourcedQuery
 from granola.errors import SampleError
 from kg.errors import QueryShapeError

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.formats.cells import marked, unmarked
+from abstraction.files.cells import marked, unmarked
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.model_wording import automatic_coverage, cited_facts
 from granola.attribution.text_checks import TextCoverage

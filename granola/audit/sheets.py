@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.formats.cells import marked, unmarked
+from abstraction.files.cells import marked, unmarked
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -109,7 +109,7 @@ def write_sheet(items: Sequence[SheetItem], path: Path | str, *, source: str, se
     is a correct answer; says something that the question does not; says something that could not be said from the
     template, the question without its entity's name (the paper's reading of trivial); is coarser than everything in
     "before", or, where that is empty, is the answer itself. 0 or no where not; empty where undecided. Texts that a
-    spreadsheet would take for formulas are marked, see `abstraction.formats.cells`, unless `csv_raw`.
+    spreadsheet would take for formulas are marked, see `abstraction.files.cells`, unless `csv_raw`.
     """
     key = Path(f"{path}{KEY_SUFFIX}")
     with atomic_path(key) as place, place.open("w", encoding="utf-8", newline="\n") as stream:

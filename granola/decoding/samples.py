@@ -10,9 +10,9 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.faults import fault_of
-from abstraction.formats import fields
-from abstraction.formats.records import Record, RejectedRow, UnansweredRow, excerpt, read_records
-from abstraction.formats.row_shapes import RowShape
+from abstraction.files import fields
+from abstraction.files.records import Record, RejectedRow, UnansweredRow, excerpt, read_records
+from abstraction.files.row_shapes import RowShape
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.rows import shaped_files
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from abstraction.formats.records import RejectedRow, excerpt, read_records
+from abstraction.files.records import RejectedRow, excerpt, read_records
 from granola.errors import SampleError
 from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage

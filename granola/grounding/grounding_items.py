@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, ValidationError, field_validator
 
-from abstraction.formats.records import RejectedRow, read_records
+from abstraction.files.records import RejectedRow, read_records
 from granola.errors import SampleError, UsageError
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abstraction.formats.fields import parsed
-from abstraction.formats.records import excerpt
+from abstraction.files.fields import parsed
+from abstraction.files.records import excerpt
 from granola.errors import SampleError
 from granola.grounding.grounded_samples import WIDE_LABELS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from abstraction.errors import RowError
-from abstraction.formats.records import Record, read_records
+from abstraction.files.records import Record, read_records
 from granola.errors import UsageError
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.text_models.text_scorers import EmbeddingModel

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.faults import OnReject
-from abstraction.formats.cells import marked, unmarked
-from abstraction.formats.records import RejectedRow, excerpt, read_records
+from abstraction.files.cells import marked, unmarked
+from abstraction.files.records import RejectedRow, excerpt, read_records
 from granola.errors import SheetError, UsageError
 from kg.files import atomic_path
 

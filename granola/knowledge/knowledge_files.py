@@ -18,7 +18,7 @@ import orjson
 
 from abstraction.errors import RowError
 from abstraction.faults import OnReject
-from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from abstraction.files.records import Record, RejectedRow, excerpt, read_records
 from granola.knowledge.knowledge_items import LISTS, TEXTS, KnowledgeItem
 
 COLUMNS_ENDINGS = (".txt", ".tsv")

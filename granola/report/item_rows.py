@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from abstraction.formats.writing import opened
+from abstraction.files.writing import opened
 from granola.scoring.items import ItemScore
 from kg.files import atomic_path
 

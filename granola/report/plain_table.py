@@ -7,7 +7,7 @@ import io
 import math
 from dataclasses import dataclass
 
-from abstraction.formats.cells import marked
+from abstraction.files.cells import marked
 
 Value = str | int | float
 
@@ -23,7 +23,7 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
 
     def to_csv(self, *, raw: bool = False) -> str:
-        """CSV with a header; numbers unrounded, NaN empty; see `abstraction.formats.cells` for what is not `raw`."""
+        """CSV with a header; numbers unrounded, NaN empty; see `abstraction.files.cells` for what is not `raw`."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         for row in (self.head, *self.rows):

@@ -200,7 +200,7 @@ def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
 
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
     """Write OUT.rejects.jsonl, or remove an earlier run's where nothing was rejected; none for standard output."""
-    from abstraction.formats.writing import write_records
+    from abstraction.files.writing import write_records
 
     if str(out) == STANDARD:
         return None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from abstraction.formats.row_shapes import PRESETS
+from abstraction.files.row_shapes import PRESETS
 from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
-    from abstraction.formats.row_shapes import RowShape
+    from abstraction.files.row_shapes import RowShape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class QuestionSettings:
 
     def shape(self) -> RowShape | None:
         """What these say, None where they say nothing. Raises RowError for a preset that is not known."""
-        from abstraction.formats.row_shapes import shape_of
+        from abstraction.files.row_shapes import shape_of
 
         return shape_of(
             self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field, split=self.split
@@ -50,6 +50,6 @@ class QuestionSettings:
 
     def files_of(self, given: Iterable[Path | str]) -> tuple[str, ...]:
         """The files that are read, those of a folder in its place. Raises RowError as `data_files`."""
-        from abstraction.formats.data_folders import data_files
+        from abstraction.files.data_folders import data_files
 
         return tuple(str(file) for one in given for file in data_files(one, self.split))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.faults import Fault, Taken
-from abstraction.formats.writing import check_format, write_records
+from abstraction.files.writing import check_format, write_records
 from abstraction.rows import RejectedRow
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record

@@ -183,7 +183,7 @@ def _fitted(declared: DeclaredSetting, value: Any) -> Any:
 
 
 def _file_of(value: str, name: str) -> str:
-    from abstraction.formats.data_folders import data_files
+    from abstraction.files.data_folders import data_files
 
     files = data_files(value)
     if len(files) > 1:

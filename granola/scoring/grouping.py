@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abstraction.formats.fields import finite
+from abstraction.files.fields import finite
 from abstraction.rows import TieredRow
 from granola.errors import MatcherError
 from granola.scoring.aggregation import GroupScore, aggregate

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from abstraction.formats.fields import QUESTION_SITELINKS
+from abstraction.files.fields import QUESTION_SITELINKS
 from abstraction.rows import TieredRow
 from granola.errors import UsageError
 from kg.reading.streams import HashedReader, plain_chunks

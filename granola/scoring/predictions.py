@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from abstraction.errors import RowError
 from abstraction.faults import fault_of
-from abstraction.formats.fields import finite
-from abstraction.formats.records import Record, RejectedRow, excerpt, read_records
+from abstraction.files.fields import finite
+from abstraction.files.records import Record, RejectedRow, excerpt, read_records
 from granola.errors import PredictionError
 from granola.scoring.signature import asked_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from abstraction.assembly.reference_levels import Source, only
 from abstraction.faults import fault_of
-from abstraction.formats.records import RejectedRow
+from abstraction.files.records import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.scoring.items import language_of

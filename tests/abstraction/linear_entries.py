@@ -15,8 +15,7 @@ from abstraction.descriptions.person_grammar import parse_person
 from abstraction.descriptions.place_grammar import parse_chain, parse_place, variants
 from abstraction.descriptions.trimming import spell_countries
 from abstraction.descriptions.work_grammar import parse_work
-from abstraction.formats.fields import question_patterns
-from abstraction.formats.records import parse_records
+from abstraction.files.records import parse_records
 from abstraction.language.amount_reader import parse_quantity
 from abstraction.language.date_reader import parse_date
 from abstraction.language.languages import is_known, language, languages, reading_language
@@ -27,6 +26,7 @@ from abstraction.phrasing import forms
 from abstraction.phrasing.checking import LadderCheck
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.question_patterns import question_patterns
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.rows import TieredRow, question_rows
 from abstraction.tiers import Evidence, Level, Tier

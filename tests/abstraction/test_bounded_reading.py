@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import RowError
-from abstraction.formats import records as reading
-from abstraction.formats.fields import parsed
-from abstraction.formats.pieces import DEPTH, is_too_deep
-from abstraction.formats.records import Record, RejectedRow, read_records
+from abstraction.files import records as reading
+from abstraction.files.fields import parsed
+from abstraction.files.pieces import DEPTH, is_too_deep
+from abstraction.files.records import Record, RejectedRow, read_records
 from granola.errors import PredictionError
 from granola.scoring.predictions import read_predictions
 
@@ -25,7 +25,7 @@ MEGABYTES, OF_ARRAY = 200, 400  # what reading may hold, the interpreter include
 READ = r"""
 import json, re, sys
 from abstraction.errors import RowError
-from abstraction.formats.records import Record, read_records
+from abstraction.files.records import Record, read_records
 found = []
 try:
     for one in read_records(sys.argv[1]):

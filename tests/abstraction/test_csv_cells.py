@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.formats.cells import marked, unmarked
-from abstraction.formats.records import Record, read_records
-from abstraction.formats.writing import write_records
+from abstraction.files.cells import marked, unmarked
+from abstraction.files.records import Record, read_records
+from abstraction.files.writing import write_records
 from granola.audit.sheets import draw, read_sheet, write_sheet
 from granola.report.plain_table import Table
 from tests.conftest import Run

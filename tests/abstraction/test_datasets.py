@@ -14,7 +14,7 @@ from abstraction.datasets.dataset_columns import Columns
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import GRANOLA_EQ, QuestionFiles
 from abstraction.errors import DatasetError, RowError
-from abstraction.formats.row_shapes import shape_of
+from abstraction.files.row_shapes import shape_of
 from abstraction.rows import TieredRow
 from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, put, tiered, world
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.formats.pieces import TooLongError, read_object, read_value
-from abstraction.formats.records import RejectedRow, parse_records
+from abstraction.files.pieces import TooLongError, read_object, read_value
+from abstraction.files.records import RejectedRow, parse_records
 
 MOST = 1 << 20
 LONG = "x" * 20_000  # longer than what is looked at first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.formats.fields import question_patterns
+from abstraction.questions.question_patterns import question_patterns
 from abstraction.rows import read_questions
 from tests.conftest import DATA, needs_data
 

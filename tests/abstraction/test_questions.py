@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.formats.records import Record
+from abstraction.files.records import Record
 from abstraction.pipeline import make_ladders
 from abstraction.questions.golds import is_bare_number, text_conflict
 from abstraction.questions.question_kinds import AskedKind, asked_kind

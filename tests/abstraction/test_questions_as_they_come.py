@@ -14,8 +14,8 @@ import pytest
 
 import granola
 from abstraction.errors import RowError
-from abstraction.formats.data_folders import data_files
-from abstraction.formats.row_shapes import PRESETS, shape_of
+from abstraction.files.data_folders import data_files
+from abstraction.files.row_shapes import PRESETS, shape_of
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions

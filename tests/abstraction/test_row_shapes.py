@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
-from abstraction.formats.row_shapes import PRESETS, origin_of, shape_of
+from abstraction.files.row_shapes import PRESETS, origin_of, shape_of
 from abstraction.rows import QARow, RejectedRow, read_questions
 
 # One made-up row each, with the fields of the published files.

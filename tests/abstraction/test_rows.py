@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import RowError
-from abstraction.formats.fields import join_cell, split_cell
+from abstraction.files.fields import join_cell, split_cell
 from abstraction.rows import RejectedRow, read_questions, read_tiered
 from tests.abstraction.row_files import put, read
 from tests.conftest import DATA, needs_data

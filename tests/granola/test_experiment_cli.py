@@ -327,7 +327,7 @@ def test_nothing_is_asked_for_what_cannot_be_scored(run: Run, folder: Path, old:
 
 @pytest.mark.parametrize(
     "where",
-    ["granola.decoding.guessing:signs_of", "granola.decoding.guessing:_guess", "abstraction.formats.writing:json_line"],
+    ["granola.decoding.guessing:signs_of", "granola.decoding.guessing:_guess", "abstraction.files.writing:json_line"],
 )
 def test_a_question_that_cannot_be_guessed_ends_no_experiment(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, where: str

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.formats.records import Record
+from abstraction.files.records import Record
 from granola.matching import RulesMatcher
 from granola.runs.scores.match_run import read_row
 from tests.command_line import run_granola

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from abstraction.formats.records import Record
+from abstraction.files.records import Record
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.matching import matcher, squad

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from abstraction.faults import FAULT, attempt, is_unforeseen
-from abstraction.formats.records import RejectedRow
+from abstraction.files.records import RejectedRow
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from granola.matching.batch_matching import MatchCase, match_each, match_many
@@ -101,7 +101,7 @@ def check_told(told: list[dict[str, Any]], source: Path, *, line: int = 2) -> No
 
 
 STAGES = {
-    "reading": ("abstraction.formats.fields:answers_of", lambda data, **_: data["id"]),
+    "reading": ("abstraction.files.fields:answers_of", lambda data, **_: data["id"]),
     "linking": ("abstraction.linking.linker:Linker.link", None),
     "builders": ("abstraction.row_maker:builder_for", None),
     "filters": ("abstraction.assembly.filters:remove", None),
@@ -209,7 +209,7 @@ MATCHED = [
     [
         ("granola.runs.scores.match_run:read_row", lambda record: record.data["id"]),
         ("granola.matching.batch_matching:_match", lambda _, case: BAD if case.prediction == "Berlin 1" else ""),
-        ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
+        ("abstraction.files.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
     ],
 )
 def test_match(run: Run, tmp_path: Path, inject: Injection, where: str, of: Callable[..., str]) -> None:
@@ -320,7 +320,7 @@ def test_compare_and_report(run: Run, scored: tuple[Path, Path], tmp_path: Path,
         ("granola.decoding.samples:sample_row", lambda record: record.data["id"]),
         ("granola.decoding.responses:ResponseReader._reading", lambda _, one, row, context: row.id),
         ("granola.decoding:prediction_row", lambda row, *_, **__: row.id),
-        ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
+        ("abstraction.files.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
         ("granola.decoding.response_aggregation:tally", None),
     ],
 )
@@ -474,7 +474,7 @@ def test_a_batch_of_the_service() -> None:
     [
         ("granola.decoding.guessing:signs_of", lambda row: row.id),
         ("granola.decoding.guessing:_Known.add", lambda _, row, *__, **___: row.id),
-        ("abstraction.formats.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
+        ("abstraction.files.writing:json_line", lambda record: "" if "reason" in record else record["id"]),
     ],
 )
 def test_guess(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from abstraction.assembly.filters import gives_away
 from abstraction.faults import FAULT
-from abstraction.formats.records import RejectedRow, read_records
+from abstraction.files.records import RejectedRow, read_records
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
 from granola.audit.offences import FindingTally, audit_axes, audit_entailment

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from abstraction.formats.writing import check_kind
+from abstraction.files.writing import check_kind
 from granola.errors import UsageError
 from granola.runs.json_lines import json_lines
 from granola.runs.outputs import check_outputs, count, print_json, report_rejects

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from abstraction.formats.writing import check_kind
+from abstraction.files.writing import check_kind
 from granola.attribution.entailment_evaluators import PremiseIs
 from granola.attribution.evaluation_metrics import Unparsed
 from granola.errors import UsageError
@@ -153,7 +153,7 @@ class AttributionEvaluateRun(Run):
         return report, mean_score(judged_score([next(fact_judgements) for _ in facts]) for facts in asked)
 
     def _write(self, reports: Sequence[EvaluatorReport]) -> None:
-        from abstraction.formats.writing import write_records
+        from abstraction.files.writing import write_records
         from granola.run_record import write_run_record
 
         if self.out is None:
@@ -180,7 +180,7 @@ class AttributionEvaluateRun(Run):
 
 def _labels(path: Path) -> dict[str, str]:
     """Categories by id. Raises UsageError for a row without them."""
-    from abstraction.formats.records import RejectedRow, read_records
+    from abstraction.files.records import RejectedRow, read_records
     from granola.attribution.categories import Category
 
     label_of: dict[str, str] = {}

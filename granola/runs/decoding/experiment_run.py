@@ -309,7 +309,7 @@ def _write(
 ) -> None:
     """A system's predictions, each with its source, what was rejected, and last the record: then the system is done."""
     from abstraction.faults import Taken
-    from abstraction.formats.writing import write_records
+    from abstraction.files.writing import write_records
     from granola.run_record import write_run_record
     from granola.runs.outputs import list_rejects
 
@@ -400,7 +400,7 @@ def _write_results(path: Path, cells: Sequence[ExperimentCell], systems: Systems
     import csv
     import math
 
-    from abstraction.formats.cells import marked
+    from abstraction.files.cells import marked
     from granola.decoding.methods import METHODS
     from kg.files import atomic_path
 

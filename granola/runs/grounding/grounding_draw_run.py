@@ -113,6 +113,6 @@ def _safe(name: str) -> str:
 
 
 def _cell(word: str) -> str:
-    from abstraction.formats.cells import marked
+    from abstraction.files.cells import marked
 
     return '"' + str(marked(word)).replace('"', "'") + '"'

@@ -39,7 +39,7 @@ class KnowledgeRateRun(Run):
 
     def run(self) -> RowsWritten:
         """Draw and write both. Raises UsageError where there is no text, or a file would be lost."""
-        from abstraction.formats.writing import check_kind
+        from abstraction.files.writing import check_kind
         from granola.knowledge.judged_rows import read_judged, shared_out, write_rating_sheet
         from granola.runs.outputs import check_outputs, count
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from abstraction.formats.writing import check_kind
+from abstraction.files.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
 from granola.audit.annotation import Rate, rates, rates_table
 from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, entailment_lines

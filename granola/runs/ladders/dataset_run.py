@@ -23,7 +23,7 @@ from kg.files import resolved
 from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
-    from abstraction.formats.row_shapes import RowShape
+    from abstraction.files.row_shapes import RowShape
 
 
 class DataFormat(StrEnum):

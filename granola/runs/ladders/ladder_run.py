@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from abstraction.errors import RowError
-from abstraction.formats.fields import FieldError, qid_of
+from abstraction.files.fields import FieldError, qid_of
 from abstraction.linking.review import Reviewer, shown
 from abstraction.pipeline import make_ladders
 from abstraction.questions.relation_wording import read_wording, subject_of

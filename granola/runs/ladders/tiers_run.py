@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from abstraction.assembly.reference_levels import NamesakePlaces, References
 from abstraction.errors import RowError
-from abstraction.formats.writing import check_format, format_of
+from abstraction.files.writing import check_format, format_of
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import Decisions, Reviewer, confident, decided, read_decisions, refused, write_sheet

@@ -24,7 +24,7 @@ from granola.runs.shared_settings import CsvRaw, Force
 
 if TYPE_CHECKING:
     from abstraction.faults import Fault
-    from abstraction.formats.records import Record, RejectedRow
+    from abstraction.files.records import Record, RejectedRow
     from granola.matching import Matcher
     from granola.matching.model_judge import JudgeMatcher
     from granola.matching.verdict import Verdict
@@ -44,7 +44,7 @@ class MatchCounts:
 
     def reject(self, source: str, reason: str, shown: str) -> None:
         """Note a rejected row."""
-        from abstraction.formats.records import RejectedRow, excerpt
+        from abstraction.files.records import RejectedRow, excerpt
 
         self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
 
@@ -124,7 +124,7 @@ def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> I
     from collections import deque
 
     from abstraction.faults import Fault, fault_of
-    from abstraction.formats.records import RejectedRow, read_records
+    from abstraction.files.records import RejectedRow, read_records
     from granola.errors import PredictionError
     from granola.matching.batch_matching import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
@@ -217,7 +217,7 @@ def read_row(record: Record) -> MatchRow:
 
 def _given_levels(data: Mapping[str, Any], *, flat: bool) -> Any:
     """What a row has as levels, or its answers as the one level."""
-    from abstraction.formats.fields import parsed, split_cell
+    from abstraction.files.fields import parsed, split_cell
     from granola.errors import PredictionError
 
     levels, answers = data.get("levels"), data.get("answers")

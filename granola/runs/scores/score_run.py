@@ -48,7 +48,7 @@ class ScoreRun(Run, ScoringSettings):
         return self._scored_into(self.out)
 
     def _scored_into(self, out: Path) -> Scored:
-        from abstraction.formats.writing import check_kind
+        from abstraction.files.writing import check_kind
         from granola.errors import UsageError
         from granola.report.item_rows import writing_items
         from granola.run_record import SUFFIX as RECORD_SUFFIX

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import orjson
 
-from abstraction.formats.writing import check_kind
+from abstraction.files.writing import check_kind
 from granola.runs.json_lines import json_lines
 from granola.runs.outputs import check_outputs
 from granola.runs.settings import Run, Setting

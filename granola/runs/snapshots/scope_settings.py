@@ -13,7 +13,7 @@ from granola.runs.outputs import note, report_rejects, unanswered_line
 from granola.runs.settings import Setting
 
 if TYPE_CHECKING:
-    from abstraction.formats.row_shapes import RowShape
+    from abstraction.files.row_shapes import RowShape
     from abstraction.rows import RejectedRow
     from kg.scope import Scope
 

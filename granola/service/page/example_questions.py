@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import chain, islice
 
 from abstraction.evidence import literal
-from abstraction.formats.records import parse_records
+from abstraction.files.records import parse_records
 from abstraction.relations import table
 from abstraction.rows import QARow, question_rows
 from granola.service.work.snapshot_session import SnapshotSession

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from abstraction.formats.cells import marked
+from abstraction.files.cells import marked
 from abstraction.reasons import REASONS
 from abstraction.relations import table as relation_table
 from abstraction.rows import TieredRow, granola_columns

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastapi import FastAPI, Response
 
-from abstraction.formats.writing import json_line
+from abstraction.files.writing import json_line
 from abstraction.rows import TieredRow as Row
 from abstraction.rows import TieredRow as TieredLadder
 from granola.matching import Matcher

@@ -10,7 +10,7 @@ import orjson
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from abstraction.formats.writing import json_line
+from abstraction.files.writing import json_line
 from abstraction.rows import QARow, RejectedRow
 from abstraction.rows import TieredRow as TieredLadder
 from granola.decoding import SampleRow

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.formats.fields import FieldError
-from abstraction.formats.records import EXCERPT, Record, RejectedRow, excerpt, parse_records
-from abstraction.formats.writing import json_line
+from abstraction.files.fields import FieldError
+from abstraction.files.records import EXCERPT, Record, RejectedRow, excerpt, parse_records
+from abstraction.files.writing import json_line
 from abstraction.language.languages import is_known, told_languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
 from abstraction.tiers import Level, Tier

@@ -26,9 +26,9 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.formats.cells import unmarked
-from abstraction.formats.fields import is_unicode
-from abstraction.formats.pieces import TOO_DEEP, TooLongError, is_too_deep, read_item
+from abstraction.files.cells import unmarked
+from abstraction.files.fields import is_unicode
+from abstraction.files.pieces import TOO_DEEP, TooLongError, is_too_deep, read_item
 from kg.extras import install_hint
 
 SCHEMA_VERSION = 1

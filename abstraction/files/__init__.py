@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from abstraction.formats.records import Record, RejectedRow, read_records
-    from abstraction.formats.writing import write_records
+    from abstraction.files.records import Record, RejectedRow, read_records
+    from abstraction.files.writing import write_records
 
 __all__ = [
     "Record",

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.formats.data_folders import canonical_split
-from abstraction.formats.fields import ANSWERS, QUESTION, FieldError, parsed
-from abstraction.formats.records import Record, names_in
+from abstraction.files.data_folders import canonical_split
+from abstraction.files.fields import ANSWERS, QUESTION, FieldError, parsed
+from abstraction.files.records import Record, names_in
 
 MOST_VALUES = 1_000  # of one path in one row
 LONGEST = 100_000  # characters of a cell that holds a list

@@ -1,5 +1,4 @@
-"""The fields of one record: every accepted spelling of a question, its answers and their ids; and what
-patterns of questions tell of the rest.
+"""The fields of one record: every accepted spelling of a question, its answers and their ids.
 
 A record that says too little or contradicts itself raises `FieldError` with the reason for its rejection.
 """
@@ -9,13 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping
 from typing import Any
 
-from abstraction.formats.pieces import loads
+from abstraction.files.pieces import loads
 from kg.model import ENTITY_ID
 
 GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))
@@ -226,73 +222,3 @@ def finite(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-# Question patterns: a question's subject by its relation's wording, and the relation by a clear wording.
-
-SLOT = "{}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    relation: str
-    regex: re.Pattern[str]
-    weight: int  # literal characters: the pattern that says most wins
-
-
-class QuestionPatterns:
-    """Patterns by relation, each a question with one `{}` for the subject."""
-
-    def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
-        self._by_relation: dict[str, list[_Pattern]] = {}
-        for relation, texts in patterns.items():
-            compiled = [_compiled(relation, text) for text in texts]
-            self._by_relation[relation] = sorted(compiled, key=lambda p: -p.weight)
-        self._all = sorted((p for compiled in self._by_relation.values() for p in compiled), key=lambda p: -p.weight)
-
-    def subject(self, question: str, relation: str) -> str | None:
-        """The subject's text by the relation's patterns, the most specific first, or None where none fits."""
-        text = _clean(question)
-        plain = _plain(text)
-        for pattern in self._by_relation.get(relation, ()):
-            if match := pattern.regex.match(plain):
-                return text[match.start(1) : match.end(1)]
-        return None
-
-    def relation(self, question: str) -> str | None:
-        """The relation of the most specific pattern that fits; None for none, or where relations share it."""
-        text = _plain(_clean(question))
-        best = 0
-        relations: set[str] = set()
-        for pattern in self._all:
-            if pattern.weight < best:
-                break
-            if pattern.regex.match(text):
-                best = pattern.weight
-                relations.add(pattern.relation)
-        return relations.pop() if len(relations) == 1 else None
-
-
-@cache
-def question_patterns() -> QuestionPatterns:
-    """The patterns of data/question_patterns.json."""
-    data = json.loads(files("abstraction").joinpath("data/question_patterns.json").read_text("utf-8"))
-    return QuestionPatterns(data["patterns"])
-
-
-def _clean(question: str) -> str:
-    """Single spaces, without the mark at the end; a subject keeps its own, as in "Who founded Acme Inc.?"."""
-    text = " ".join(question.split())
-    mark = "?" if text.endswith("?") else "."
-    return text.removesuffix(mark).rstrip()
-
-
-def _plain(text: str) -> str:
-    """The text as the patterns write it, of the same length."""
-    return text.replace("’", "'")
-
-
-def _compiled(relation: str, text: str) -> _Pattern:
-    before, after = _clean(text).split(SLOT)
-    regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
-    return _Pattern(relation, regex, len(before.strip()) + len(after.strip()))

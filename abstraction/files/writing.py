@@ -18,9 +18,9 @@ import orjson
 
 from abstraction.errors import RowError
 from abstraction.faults import Fault, fault_of
-from abstraction.formats.cells import marked
-from abstraction.formats.fields import join_cell
-from abstraction.formats.records import PARQUET_HELP, SCHEMA_VERSION
+from abstraction.files.cells import marked
+from abstraction.files.fields import join_cell
+from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -78,7 +78,7 @@ def write_records(
 
     `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
     CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text. In CSV a text
-    that a spreadsheet would take for a formula is marked, see `abstraction.formats.cells`, unless `csv_raw`.
+    that a spreadsheet would take for a formula is marked, see `abstraction.files.cells`, unless `csv_raw`.
     Nothing stands under `path` until all is written. A record that cannot be written, with half a surrogate pair say,
     goes to `on_fault` right after it was taken from `records`; without it, what is wrong is raised.
     """
