@@ -81,7 +81,6 @@ def _commands() -> list[list[str]]:
             ["grounding", "pool"], ["grounding", "score"], ["grounding", "draw"],
             ["knowledge"], ["knowledge", "generate"], ["knowledge", "judge"], ["knowledge", "choose"],
             ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "draw"], ["knowledge", "describe"],
-            ["knowledge", "surprise"],
             ["serve"], ["demo"]]  # fmt: skip
 
 

@@ -45,7 +45,7 @@ MEMBERS = {
     "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
     "grounding": ("describe", "answer", "judge", "pool", "score", "draw"),
-    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe", "surprise"),
+    "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe"),
 }  # the commands of a command
 _ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
 
@@ -100,7 +100,6 @@ ADVANCED: dict[str, str] = {
     "attribution build": "--together --answer-edge --head --impossible --hub --flattening --most-answers --test-share "
     "--prompts --answers --extend --format",
     "audit": "--equally --with-first",
-    "attribution train": "--checkpoint --epochs --batch --rate --longest --threads",
     "attribution evaluate": "--premise --entailment --unparsed --human-facts --people --temperature --prompts "
     "--answers --resamples --seed --figure",
     "build": f"{_FIELDS} --cache --hub-limit --exclude-instances-of --keep-partial --workers --restart --along "

@@ -21,7 +21,9 @@ from granola.grounding.sample_fields import (
     LONGEST,
     both_steps,
     count_odd,
+    is_age,
     is_cited,
+    is_date,
     is_private,
     is_provider,
     is_untold,
@@ -34,7 +36,6 @@ from granola.grounding.sample_fields import (
     told_text,
     validation,
 )
-from granola.grounding.sample_statistics import is_age, is_date
 
 # GaRAGe's rows (Sorodoc et al. 2025): parallel lists of labels, and passages whose text stands under `cite_N`.
 #

@@ -9,6 +9,7 @@ from typing import Any
 
 from abstraction.files.fields import parsed
 from abstraction.files.records import excerpt
+from abstraction.language.date_reader import parse_date
 from granola.errors import SampleError
 from granola.grounding.grounded_samples import WIDE_LABELS
 
@@ -23,6 +24,15 @@ _YES = frozenset({"1", "yes", "true", "cited", "y"})
 # What GaRAGe's providers are called, and where the private passages of its paper are from.
 _WEB = frozenset({"web", "internet", "search"})
 _PRIVATE = frozenset({"ent", "enterprise", "private", "internal"})
+# The parts of an age ("1 year 2 months"), what stands between them, and their units.
+_PART = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,6}(?:\.\d{1,6})?) {0,3}-?(?P<unit>[a-z]{1,10})?", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:about|around|approximately|approx\.?|~|old|ago|and|,| ){0,6}", re.IGNORECASE)
+_UNITS = frozenset({
+    "second", "sec", "s", "minute", "min", "hour", "hr", "h", "day", "d", "week", "wk", "w", "month", "mo", "year",
+    "yr", "y",
+})  # fmt: skip
+_ISO = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[T ]")
+_MONTH = 10  # WikiData's precision of months
 
 
 def text_field(data: Mapping[str, Any], name: str) -> str:
@@ -166,3 +176,27 @@ def is_private(provider: str | None) -> bool | None:
     """What a provider's name says of where a passage is from; None where it says nothing."""
     word = (provider or "").strip().casefold()
     return True if word in _PRIVATE else False if word in _WEB else None
+
+
+def is_age(text: str) -> bool:
+    """Whether a text is an age with its unit: "6 days", "about 1 year 2 months old"."""
+    age = text.strip()[:80]
+    at, parts = 0, 0
+    while at < len(age):
+        between = _BETWEEN.match(age, at)
+        at = between.end() if between else at
+        part = _PART.match(age, at)
+        if part is None:
+            break
+        unit = (part["unit"] or ("day" if not parts else "")).casefold()
+        if unit not in _UNITS and unit.removesuffix("s") not in _UNITS:
+            return False
+        parts, at = parts + 1, part.end()
+    return parts > 0 and at >= len(age) and any(character.isalpha() for character in text)
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date to the day or the month."""
+    iso = _ISO.match(text)
+    date_read = parse_date(iso[1] if iso else text[:80])
+    return date_read is not None and date_read.first.precision >= _MONTH

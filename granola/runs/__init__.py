@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
     from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
     from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
-    from granola.runs.knowledge.knowledge_surprise_run import KnowledgeSurpriseRun
     from granola.runs.ladders.audit_run import AuditRun
     from granola.runs.ladders.dataset_run import DatasetRun
     from granola.runs.ladders.guess_run import GuessRun
@@ -96,7 +95,6 @@ __all__ = [
     "KnowledgeGenerateRun",
     "KnowledgeJudgeRun",
     "KnowledgeRateRun",
-    "KnowledgeSurpriseRun",
     "LadderRun",
     "MatchRun",
     "PerturbRun",
@@ -146,7 +144,6 @@ _MODULES = {
     "KnowledgeGenerateRun": ".knowledge.knowledge_generate_run",
     "KnowledgeJudgeRun": ".knowledge.knowledge_judge_run",
     "KnowledgeRateRun": ".knowledge.knowledge_rate_run",
-    "KnowledgeSurpriseRun": ".knowledge.knowledge_surprise_run",
     "LadderRun": ".ladders.ladder_run",
     "MatchRun": ".scores.match_run",
     "PerturbRun": ".ladders.perturb_run",

@@ -248,23 +248,6 @@ def test_a_linear_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
         LinearEvaluator.load(tmp_path)
 
 
-def test_an_encoder_is_trained_and_loaded(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
-    pytest.importorskip("torch")
-    from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderSettings, train_encoder
-
-    settings = EncoderSettings(epochs=1, layers=1, width=32, vocabulary=300, longest=64, threads=1)
-    losses = [train_encoder(training_set(), tmp_path / name, settings) for name in "ab"]
-    assert losses[0] == losses[1]
-    found = list(EncoderEvaluator(tmp_path / "a").judged(training_set()[:5]))
-    assert {one.category for one in found} <= set(Category)
-    assert len(found) == 5
-    further = EncoderSettings(epochs=1, checkpoint=str(tmp_path / "a"), longest=64, threads=1)
-    assert train_encoder(training_set(), tmp_path / "c", further) < losses[0]
-    with pytest.raises(UsageError, match="is no trained evaluator"):
-        EncoderEvaluator(tmp_path)
-
-
 def counted(pairs: Sequence[tuple[str, str]], statistic: Any) -> float:
     return float(statistic(pairs, np.ones((1, len(pairs)), dtype=np.int64))[0])
 

@@ -25,7 +25,6 @@ from granola.runs.knowledge.knowledge_draw_run import KnowledgeDrawRun
 from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
 from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
 from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
-from granola.runs.knowledge.knowledge_surprise_run import KnowledgeSurpriseRun
 from tests.chat_server import serving
 from tests.conftest import DATA
 from tests.tiny_model import WORDS, build
@@ -241,9 +240,7 @@ def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
         read_rating_sheet(tmp_path / "s.csv")
 
 
-def test_ladders_as_texts_and_the_surprise_of_their_levels(
-    tmp_path: Path, models: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ladders_as_texts(tmp_path: Path) -> None:
     step = {"kind": "statement", "subject": "Q1", "property": "P131", "value": "Q2",
             "labels": {"Q1": "Ulm", "P131": "located in", "Q2": "Germany"}}  # fmt: skip
     rows = [
@@ -255,15 +252,6 @@ def test_ladders_as_texts_and_the_surprise_of_their_levels(
     tiered = lines(tmp_path / "tiered.jsonl", rows)
     KnowledgeDescribeRun(tiered=tiered, out=tmp_path / "texts.jsonl").run().show()
     assert written(tmp_path / "texts.jsonl")[0]["knowledge"] == "Ulm: located in is Germany."
-    KnowledgeSurpriseRun(
-        tiered=tiered, out=tmp_path / "levels.jsonl", causal=models["causal"], resamples=20
-    ).run().show()
-    told = capsys.readouterr().out
-    assert "level 2:" in told
-    assert "Somers' D of surprisal given bits of the graph" in told
-    levels = written(tmp_path / "levels.jsonl")
-    assert len(levels) == 6
-    assert all(row["surprisal"] > 0 for row in levels)
 
 
 def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> None:

@@ -61,7 +61,6 @@ COMMANDS = {
     "knowledge choose": "knowledge.jsonl --out best.jsonl --best 3 --of 8 --resamples 20 --force",
     "knowledge correlate": "knowledge.jsonl --resamples 20",
     "knowledge describe": "demo/tiers.jsonl --out texts.jsonl --force",
-    "knowledge surprise": "demo/tiers.jsonl --out levels.jsonl --causal CAUSAL --limit 8 --resamples 20 --force",
     "attribution build": "--snapshot world.sqlite --out bench2 --shares all --singles 16 --paths 16 --trees 8 --force",
     "attribution audit": "bench/data/train.jsonl",
     "attribution train": "bench/data/train.jsonl --out linear2 --force",

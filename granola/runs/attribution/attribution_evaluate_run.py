@@ -39,7 +39,7 @@ class AttributionEvaluateRun(Run):
     evaluator: Annotated[
         tuple[str, ...],
         Setting(
-            "KIND=WHERE; may be given again. graph=SNAPSHOT, majority=TRAIN, linear=FOLDER, encoder=FOLDER, "
+            "KIND=WHERE; may be given again. graph=SNAPSHOT, majority=TRAIN, linear=FOLDER, "
             "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, nli-binary=TEXT_MODEL.",
             metavar="KIND=WHERE",
         ),

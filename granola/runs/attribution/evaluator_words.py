@@ -3,7 +3,6 @@
 graph=SNAPSHOT            names looked up, the query tested; no model
 majority=TRAIN_FILE       the most frequent category of a training side
 linear=FOLDER             trained on features, see `granola attribution train`
-encoder=FOLDER            a trained encoder
 defined=MODEL             a chat model with the four definitions
 options=MODEL             a chat model with the words alone
 three-way=MODEL           a chat model with AttrScore's words
@@ -27,9 +26,7 @@ if TYPE_CHECKING:
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.evaluators import AttributionEvaluator
 
-KINDS = (
-    "graph", "majority", "linear", "encoder", "defined", "options", "three-way", "decomposed", "nli", "nli-binary"
-)  # fmt: skip
+KINDS = ("graph", "majority", "linear", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
 CHAT = ("defined", "options", "three-way", "decomposed")
 GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
@@ -83,15 +80,11 @@ class EvaluatorWords:
             from granola.attribution.simple_evaluators import MajorityEvaluator
 
             return MajorityEvaluator.trained(read_samples(where))
-        if kind == "linear":
-            from granola.attribution.linear_evaluator import LinearEvaluator
-            from granola.text_models import open_entailment
+        from granola.attribution.linear_evaluator import LinearEvaluator
+        from granola.text_models import open_entailment
 
-            model = None if self.entailment is None else open_entailment(self.entailment)
-            return LinearEvaluator.load(Path(where), entailment=model)
-        from granola.attribution.encoder_evaluator import EncoderEvaluator
-
-        return EncoderEvaluator(Path(where))
+        model = None if self.entailment is None else open_entailment(self.entailment)
+        return LinearEvaluator.load(Path(where), entailment=model)
 
     def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
         from abstraction.models import Sampling

@@ -9,5 +9,4 @@ __all__ = [
     "knowledge_judge_run",
     "knowledge_rate_run",
     "knowledge_settings",
-    "knowledge_surprise_run",
 ]

@@ -28,7 +28,7 @@ class KnowledgeDescribeRun(Run):
 
         from abstraction.rows import read_tiered
         from granola.errors import UsageError
-        from granola.knowledge.level_surprise import items_of_ladders
+        from granola.knowledge.ladder_texts import items_of_ladders
         from granola.runs.outputs import count
 
         with rows_output(self, self.out, inputs=[self.tiered], force=self.force) as output:
