@@ -279,12 +279,6 @@ class LadderMakers:
         """What the maker of the language that is asked for has read."""
         return self.maker().graph
 
-    def gazetteer(self) -> Gazetteer:
-        """Which places names mean, with room made."""
-        maker = self.maker()
-        maker.make_room()
-        return maker.gazetteer
-
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """As `LadderMaker.make_each`, each row in its language, in the order of the rows."""
         source = iter(rows)

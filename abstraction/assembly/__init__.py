@@ -9,16 +9,13 @@ from kg.lazy_names import lazy_names
 if TYPE_CHECKING:
     from abstraction.assembly.filters import Triviality, clean
     from abstraction.assembly.levels import union
-    from abstraction.assembly.reference_levels import References
 
 __all__ = [
-    "References",
     "Triviality",
     "clean",
     "union",
 ]
 _MODULES = {
-    "References": ".reference_levels",
     "Triviality": ".filters",
     "clean": ".filters",
     "union": ".levels",

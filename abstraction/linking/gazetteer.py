@@ -263,12 +263,6 @@ class Gazetteer:
         """Normalised names of an entity."""
         return frozenset(normalise(n) for n in self._graph.names(entity_id))
 
-    def places_around(self, entity_id: str) -> list[str]:
-        """Ids of the places that contain the entity, and of those that its description names and that may be meant."""
-        around = self.containers(entity_id)
-        described = (i for qid, names in around if qid is None for name in names for i in self.known(name))
-        return list(dict.fromkeys([*(qid for qid, _ in around if qid is not None), *described]))
-
     def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
         """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
         classes = {c for i in within for c in self._graph.classes(i)}

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from abstraction.assembly.reference_levels import sources
 from abstraction.classes import Classifier
 from abstraction.information.weighing import rises
 from abstraction.ladders.containers import same_extent
@@ -125,7 +124,7 @@ class EntailmentChecker:
         return out
 
     def _outcome(self, facts: _RowFacts, tier: Tier, finer: set[str]) -> tuple[Status, list[Finding]]:
-        if all(e.kind == "model" for e in tier.evidence) and (tier.evidence or "ladder" not in sources(tier)):
+        if tier.evidence and all(e.kind == "model" for e in tier.evidence):
             return "unchecked", []  # nothing to replay: judged by its words, or a dataset's own
         if facts.asked in ("date", "quantity") or _is_value(tier):
             return self._value(facts, tier)

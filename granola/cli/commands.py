@@ -72,7 +72,7 @@ def advanced(name: str, group: str | None = None) -> set[str]:
     return set(ADVANCED.get(name if group is None or group in _ALONE else f"{group} {name}", "").split())
 
 
-_SCORING = "--join --answers --tiers-from --seed --resamples --workers --ignore-unknown"
+_SCORING = "--join --answers --seed --resamples --workers --ignore-unknown"
 _BY_VIEWS = "--page-views --page-views-of --bins"
 _WEIGHING = "--weigh --counting --linker --csv-raw"
 _BOUNDS = "--max-body --max-rows --seconds --waiting --connections"

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from abstraction.assembly.reference_levels import Source, only
 from abstraction.faults import fault_of
 from abstraction.files.records import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
@@ -31,10 +30,8 @@ class TieredFile:
     prompts: str
 
 
-def read_tiered_file(path: Path | str, *, name: str | None = None, tiers_from: Source | None = None) -> TieredFile:
+def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile:
     """Read `path`, which messages call `name`; a bad or repeated row is rejected with a reason.
-
-    `tiers_from` keeps those tiers alone that are from there, in a file of ladders united with a dataset's own.
 
     Raises RowError for an unusable file, PredictionError for one without a good row.
     """
@@ -43,7 +40,7 @@ def read_tiered_file(path: Path | str, *, name: str | None = None, tiers_from: S
     spoken = Counter[str]()
     for row in read_tiered(path, on_reject=rejected.append, evidence=False):
         try:
-            rows.append(row if tiers_from is None else only(row, tiers_from))
+            rows.append(row)
             if (code := language_of(row)) is not None:
                 spoken[code] += 1
         except Exception as error:

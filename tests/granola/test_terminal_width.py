@@ -37,7 +37,7 @@ COMMANDS = {
     "snapshot diff": "demo/snapshot.sqlite part.sqlite",
     "snapshot check": "demo/tiers.jsonl part.sqlite",
     "snapshot build": "DEMO/wikidata.json --out x.sqlite --dry-run",
-    "tiers": "DEMO/questions.jsonl --snapshot part.sqlite --reference demo/tiers.jsonl --out t.jsonl --force",
+    "tiers": "DEMO/questions.jsonl --snapshot part.sqlite --out t.jsonl --force",
     "ladder": "'Where was Barack Obama born?' Honolulu --snapshot demo/snapshot.sqlite",
     "dataset": "DEMO/questions.jsonl --snapshot demo/snapshot.sqlite --out made --format jsonl --one-answer --force",
     "audit": "wrong.jsonl --snapshot demo/snapshot.sqlite --out findings.jsonl --force",

@@ -8,17 +8,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from abstraction.assembly.reference_levels import NamesakePlaces, References
 from abstraction.errors import RowError
 from abstraction.files.writing import check_format, format_of
-from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import Decisions, Reviewer, confident, decided, read_decisions, refused, write_sheet
-from abstraction.pipeline import LadderMaker, make_ladders
+from abstraction.pipeline import make_ladders
 from abstraction.rows import (
     QARow,
     RejectedRow,
@@ -121,14 +118,6 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
         Setting("Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them."),
     ] = None
     decisions: Annotated[Path | None, Setting("A sheet of --review with decisions: what is meant, or none.")] = None
-    reference: Annotated[
-        Path | None,
-        Setting(
-            "The dataset's own levels, by id: tiered rows or GRANOLA-EQ's columns. They are united with the ladders, "
-            "and each tier is marked with where it is from.",
-            metavar="FILE",
-        ),
-    ] = None
     engine: Annotated[Engine, Setting("Where ladders are made: in this process, or by Spark for a large dataset.")] = (
         Engine.LOCAL
     )
@@ -147,9 +136,8 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
         self._check()
         shape, qa = self.shape(), self.files_of(self.qa)
         decisions = read_decisions(self.decisions) if self.decisions else {}
-        references, bad = References.read(self.reference) if self.reference is not None else (None, [])
         kind = self._kind()
-        made = Tiers(settings=self, references=references)
+        made = Tiers(settings=self)
         beside = None if self.out == STANDARD else self.out
         with (
             removed_on_error(beside),
@@ -157,8 +145,6 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
             ExitStack() as stack,
             RejectsFile(None if beside is None else made.listed) as made.rejected,
         ):
-            for row in bad:
-                made.reject(row)
             warn_of_language(self.language, store)
             warn_of_time(store)
             asked = read_questions(
@@ -167,12 +153,6 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
             )  # fmt: skip
             questions = watch_languages((decided(row, decisions) for row in asked), self.language)
             ladders = self._reviewed(self._ladders(questions, store, made), store, decisions)
-            if references is not None:
-                if not is_service(self.snapshot):
-                    references.is_of_another = NamesakePlaces(
-                        partial(_places, LadderMaker(store, language=self.language))
-                    )  # fmt: skip
-                ladders = references.unite(ladders)
             if self.phrase is not None:
                 model = stack.enter_context(opened(self.phrase, beside, self.answers, [*qa, self.snapshot]))
                 made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
@@ -199,8 +179,7 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
             raise UsageError("--review reads the snapshot itself; give a file or bolt://HOST:PORT")
         if self.out != STANDARD:
             sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if self.phrase else []))
-            inputs = [*self.qa, self.snapshot, self.reference]
-            check_outputs(self.out, inputs=inputs, sides=sides, force=self.force)
+            check_outputs(self.out, inputs=[*self.qa, self.snapshot], sides=sides, force=self.force)
         if self.review is not None:
             check_outputs(self.review, inputs=[*self.qa, self.snapshot, self.decisions], force=self.force)
 
@@ -251,9 +230,8 @@ class TiersRun(Run, QuestionSettings, PhrasingSettings):
 class Tiers:
     """Ladders that were made: how many questions have one, by relation, and what was rejected by reason."""
 
-    def __init__(self, *, settings: TiersRun, references: References | None) -> None:
+    def __init__(self, *, settings: TiersRun) -> None:
         self.settings = settings
-        self.references = references
         self.coverage = Coverage()
         self.reasons: Counter[str] = Counter()
         self.listed = Path(f"{settings.out}{REJECTS_SUFFIX}")
@@ -277,13 +255,10 @@ class Tiers:
         return bool(self.rejected.count or (self.phrasing is not None and self.phrasing.counts.unanswered))
 
     def show(self) -> None:
-        """The coverage, what became of reference tiers and of a model's words, and the rejected rows."""
+        """The coverage, what became of a model's words, and the rejected rows."""
         to_stdout = self.settings.out == STANDARD
         screen = sys.stderr if to_stdout else sys.stdout
         show_lines(*self.coverage.tables(), file=screen)
-        if self.references is not None:
-            became = ", ".join(f"{number:,} {what}" for what, number in sorted(self.references.counts.items()))
-            show_lines(f"tiers of {self.settings.reference}: {became or 'none'}", file=screen)
         if self.phrasing is not None:
             self.phrasing.report(screen)
         if self.unanswered:
@@ -304,14 +279,8 @@ class Tiers:
             "coverage": {**groups, "total": self.coverage.total.to_json()},
             "rejected": dict(sorted(self.reasons.items())),
             "unanswered": self.unanswered,
-            **({"reference": dict(self.references.counts)} if self.references is not None else {}),
             **({"phrasing": self.phrasing.record()} if self.phrasing is not None else {}),
         }
-
-
-def _places(maker: LadderMaker) -> Gazetteer:
-    maker.make_room()
-    return maker.gazetteer
 
 
 def _some(rows: Iterator[TieredRow], qa: Iterable[str], made: Tiers) -> Iterator[TieredRow]:

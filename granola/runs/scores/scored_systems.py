@@ -73,7 +73,7 @@ def score_systems(
     check_standard_input([tiered, *predictions])
     gc.set_threshold(100_000, 20, 100)  # rows and items stay: looking them through again and again takes a sixth of it
     with readable(tiered) as held:
-        read = read_tiered_file(held, name=tiered, tiers_from=settings.tiers_of)
+        read = read_tiered_file(held, name=tiered)
     report_rejects(tiered, read.rejected)
     by_question = QuestionIds.of(read.rows) if settings.join is Join.QUESTION else None
     files = [read_predictions(path, by_question=by_question) for path in predictions]

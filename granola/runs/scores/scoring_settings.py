@@ -10,7 +10,6 @@ from granola.runs.scores.matcher_settings import JudgeAnswers, JudgeModel, Match
 from granola.runs.settings import Setting, recorded
 
 if TYPE_CHECKING:
-    from abstraction.assembly.reference_levels import Source
     from granola.scoring.metrics import Standard
 
 SystemFiles = Annotated[
@@ -37,13 +36,6 @@ class Join(StrEnum):
     QUESTION = "question"
 
 
-class TiersFrom(StrEnum):
-    """What `--tiers-from` takes."""
-
-    LADDER = "ladder"
-    REFERENCE = "reference"
-
-
 @dataclass(frozen=True, kw_only=True)
 class ScoringSettings:
     """How predictions are scored, as `granola.scoring.scores.score` takes it."""
@@ -60,13 +52,6 @@ class ScoringSettings:
             "as well (aliases). The tables also have both accuracies by the other. Default: gold for "
             "--matcher f1, else "
             "aliases."
-        ),
-    ] = None
-    tiers_from: Annotated[
-        TiersFrom | None,
-        Setting(
-            "If ladders are united with a dataset's own (`granola tiers --reference`): score by the "
-            "tiers of one of them. Default: both."
         ),
     ] = None
     seed: Annotated[int, Setting("Seed of the bootstrap and the permutation tests.")] = 0
@@ -88,11 +73,6 @@ class ScoringSettings:
     def first_level(self) -> Standard | None:
         """The standard, None for the matcher's usual one."""
         return None if self.standard is None else self.standard.value
-
-    @property
-    def tiers_of(self) -> Source | None:
-        """Whose tiers count, None for both."""
-        return None if self.tiers_from is None else self.tiers_from.value
 
     def resolved(self) -> dict[str, Any]:
         """The settings for a run record; of defaults that depend on the matcher, the values that they had."""
