@@ -73,7 +73,7 @@ def advanced(name: str, group: str | None = None) -> set[str]:
 
 
 _SCORING = "--join --answers --seed --resamples --workers --ignore-unknown"
-_BY_VIEWS = "--page-views --page-views-of --bins"
+_BY_VIEWS = "--page-views --bins"
 _WEIGHING = "--weigh --counting --linker --csv-raw"
 _BOUNDS = "--max-body --max-rows --seconds --waiting --connections"
 _SAMPLING = "--prompts --top-p --max-tokens"

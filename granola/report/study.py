@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from abstraction.rows import TieredRow
-from granola.report.disagreements import coarse_answers, other_matcher, other_metrics
+from granola.report.disagreements import coarse_answers
 from granola.report.plain_table import Table, Value
 from granola.report.score_tables import distribution_columns, relation_title
 from granola.scoring.aggregation import Estimate, GroupScore
-from granola.scoring.meta_evaluation import CELLS, cell_counts, meta_table
 from granola.scoring.metrics import Standard, informativeness_weight
 from granola.scoring.page_views import TITLES
 from granola.scoring.predictions import PredictionFile
@@ -54,7 +52,6 @@ class Study:
     popularity: Mapping[str, _ByGroup] = field(default_factory=dict)
     groups: Mapping[str, _ByGroup] = field(default_factory=dict)
     coloured: str | None = None
-    seed: int = 0
     evidence: Mapping[str, TieredRow] = field(default_factory=dict)
 
     @cached_property
@@ -133,10 +130,7 @@ class Study:
             self._relations(),
             self._risk(),
             self._taus(),
-            self._meta(),
-            other_metrics(self.rows, self.reports, self.files),
             coarse_answers(self.rows, self.reports, self.files, self.coloured),
-            other_matcher(self.rows, self.reports, self.matcher, self.seed),
         ]
         there = [table for table in made if table.rows]
         names = [table.name for table in there]
@@ -294,30 +288,6 @@ class Study:
                 for name, points in zip(self.names, self.sweeps, strict=True)
                 for point in points
             ),
-        )
-
-    def _meta(self) -> Table:
-        means_of = [
-            meta_table(report, file.predictions, f1)
-            for report, file, f1 in zip(self.reports, self.files, self.f1, strict=True)
-        ]
-        names = list(dict.fromkeys(name for scores in means_of for name in scores))
-        rows: list[tuple[Value, ...]] = []
-        for report, scores in zip(self.reports, means_of, strict=True):
-            counts = cell_counts(report)
-            whole = sum(counts.values())
-            for cell in CELLS:
-                standard, _, right = cell.partition(", ")
-                means = (scores[name][cell].mean if name in scores else math.nan for name in names)
-                part = 100 * counts[cell] / whole if whole else math.nan
-                rows.append((report.system, standard, right or standard, part, counts[cell], *means))
-        return Table(
-            name="other-metrics",
-            title="Other metrics, by what is right",
-            caption="The share of the questions that are right by the standard, by GRANOLA accuracy, or not, and the "
-            "mean of each score there (as Table 3). No answer can be right by the standard alone.",
-            head=("system", "standard", "GRANOLA", "% of questions", "n", *names),
-            rows=tuple(rows),
         )
 
 

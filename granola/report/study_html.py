@@ -81,7 +81,7 @@ def _page_table(table: Table) -> PageTable:
 
 
 def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), csv_raw: bool = False) -> list[str]:
-    """Write report.html, figures/*.svg and *.png, tables/*.csv and *.tex; the page last. Returns the files' names.
+    """Write report.html, figures/*.svg and *.png, tables/*.csv; the page last. Returns the files' names.
 
     Of the files in `earlier`, those that an earlier report wrote, what is not written again is removed.
 
@@ -94,7 +94,6 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
         written[f"{FIGURES}/{drawing.name}.png"] = drawing.png
     for table in study.tables():
         written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw)
-        written[f"{TABLES}/{table.name}.tex"] = table.to_latex()
     written[PAGE] = study_page(study, drawn)
     for name in (FIGURES, TABLES):
         (folder / name).mkdir(parents=True, exist_ok=True)

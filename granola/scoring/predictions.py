@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -30,7 +30,7 @@ class Prediction:
 
     `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
     are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
-    Which of them are scores is for who reads them to say: `PredictionFile.with_scores`.
+    Which of them are scores is for who reads them to say.
     """
 
     id: str
@@ -64,19 +64,6 @@ class PredictionFile:
     def numbers(self) -> list[str]:
         """The names of the numbers that predictions carry besides their confidence, sorted."""
         return sorted({name for prediction in self.predictions.values() for name in prediction.scores})
-
-    def with_scores(self, names: Collection[str]) -> PredictionFile:
-        """The same with these numbers alone as scores: what else is a number, such as a time, is none."""
-        predictions = {
-            id_: replace(
-                prediction,
-                scores={name: prediction.scores[name] for name in names if name in prediction.scores} or _NONE,
-            )
-            if prediction.scores
-            else prediction
-            for id_, prediction in self.predictions.items()
-        }
-        return replace(self, predictions=predictions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.scoring.bootstrap import holm
 from granola.scoring.grouping import by_bins, by_column, grouped
-from granola.scoring.meta_evaluation import CELLS, meta_table
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import ScoreReport, score
 from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
@@ -261,18 +260,6 @@ def test_risk_and_coverage_by_hand() -> None:
     assert (curve.n, curve.unsure, curve.covered) == (6, 1, 4)
     assert curve.to_json() == {"area": curve.area, "covered": 4, "unsure": 1, "n": 6}
     assert risk_coverage(report, predictions(said)) is None
-
-
-def test_another_metrics_mean_in_every_cell() -> None:
-    told = predictions("112w-", bleurt=[1.0, 0.5, 0.25, 0.125, 0.0])
-    report = score(rows(5), PredictionFile(name="x", predictions=told), matcher("rules"), times=1)
-    table = meta_table(report, told, item_f1(rows(5), told))
-    means = {cell: table["bleurt"][cell].mean for cell in CELLS}
-    assert math.isnan(means.pop("yes, no"))  # what matches level 1 matches a level
-    assert means == {"yes, yes": 0.75, "no, yes": 0.25, "no, no": 0.125, "IDK": 0.0}
-    assert [table["bleurt"][cell].n for cell in CELLS] == [2, 1, 0, 1, 1]
-    assert table["token-F1, GRANOLA"]["no, yes"].mean == 1.0
-    assert table["token-F1, standard"]["no, yes"].mean == 0.0
 
 
 def test_predictions_carry_confidence_and_scores(tmp_path: Path) -> None:

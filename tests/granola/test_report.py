@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 import re
 import shutil
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from granola.report.plain_table import Table, latex
 from granola.report.score_tables import relation_title
 from tests.command_line import COMMAND, run_granola
 from tests.granola.test_compare_cli import systems
@@ -104,15 +102,6 @@ def test_tables_say_what_the_scores_are(report: Path) -> None:
     assert float(found["exact"]["standard accuracy"]) == 0.6
     assert found["mute"]["selective GRANOLA accuracy"] == ""  # of no answer
     assert float(found["mute"]["informativeness"]) == 0.0
-    meta = {(row["system"], row["standard"], row["GRANOLA"]): row for row in table(report, "other-metrics")}
-    cells = [("yes", "yes"), ("no", "yes"), ("yes", "no"), ("no", "no"), ("IDK", "IDK")]  # Table 3, and IDK
-    assert list(meta) == [(name, *cell) for name in ("exact", "cautious", "mute") for cell in cells]
-    shares = {name: [float(meta[name, *cell]["% of questions"]) for cell in cells] for name in ("exact", "cautious")}
-    assert shares == {"exact": [60, 0, 0, 40, 0], "cautious": [15, 85, 0, 0, 0]}  # 24, 16; 6, 34 of 40
-    right = [i / 40 for i in range(16, 40)]
-    assert float(meta["exact", "yes", "yes"]["bleurt"]) == pytest.approx(sum(right) / len(right))
-    assert (meta["exact", "yes", "no"]["bleurt"], meta["exact", "yes", "no"]["n"]) == ("", "0")
-    assert (meta["mute", "IDK", "IDK"]["bleurt"], meta["mute", "IDK", "IDK"]["n"]) == ("", "40")
     coarse = table(report, "coarse-answers")
     assert {row["system"] for row in coarse} == {"cautious"}
     assert all(row["candidate"] == row["matched tier"] in ("Yunnan", "China") for row in coarse)
@@ -176,13 +165,6 @@ def test_micro_macro_and_intervals_stand_side_by_side(report: Path) -> None:
         assert float(one["low"]) <= float(one["value"]) <= float(one["high"])
 
 
-def test_examples_where_another_metric_disagrees(report: Path) -> None:
-    rows = [row for row in table(report, "other-metric-examples") if row["score"] == "bleurt"]
-    assert {row["system"] for row in rows} == {"exact"}
-    assert [float(row["value"]) for row in rows if row["level"] == "wrong"] == [i / 40 for i in (15, 14, 13, 12)]
-    assert [float(row["value"]) for row in rows if row["level"] == "1"] == [i / 40 for i in (16, 17, 18, 19)]
-
-
 def test_what_an_earlier_report_left_goes(report: Path, systems: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(report, out)
@@ -216,19 +198,6 @@ def test_an_unknown_score_is_told(systems: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_what_latex_would_read_is_escaped() -> None:
-    assert latex("50 % of A&B_C {x} \\ ~^$#") == (
-        r"50 \% of A\&B\_C \{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}\$\#"
-    )
-    made = Table(name="t", title="T", caption="C", head=("a_b", "x"), rows=(("p&q", math.nan), ("r", 0.5)))
-    assert latex("a\r\n\tb") == "a   b"
-    assert made.to_latex().splitlines()[1:] == [
-        r"\begin{tabular}{lr}", r"\toprule", r"a\_b & x \\", r"\midrule", r"p\&q & -- \\", r"r & 0.500 \\",
-        r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
-    assert made.to_csv() == "a_b,x\np&q,\nr,0.5\n"
-
-
 def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Path) -> None:
     code = (
         "import sys, importlib.util as u; real = u.find_spec\n"
@@ -239,18 +208,6 @@ def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Pa
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pip install -e '.[report]'" in done.stderr
-
-
-def test_only_named_numbers_are_scores(systems: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    files = [systems / "tiers.jsonl", systems / "exact.jsonl"]
-    done = report_of(*files, "--resamples", "5", "--out", tmp_path / "none")
-    assert (done.returncode, "other numbers: bleurt; name those that are scores" in done.stderr) == (0, True)
-    assert "bleurt" not in (tmp_path / "none/tables/other-metrics.csv").read_text()
-    done = report_of(*files, "--resamples", "5", "--item-score", "bleurt", "--out", tmp_path / "named")
-    assert (done.returncode, "other numbers" in done.stderr) == (0, False)
-    assert "bleurt" in (tmp_path / "named/tables/other-metrics.csv").read_text()
-    assert report_of(*files, "--item-score", "blurt", "--out", tmp_path / "x").returncode == 2
 
 
 def test_figures_in_the_page_follow_its_colours_and_have_letters(report: Path) -> None:

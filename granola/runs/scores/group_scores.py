@@ -44,7 +44,7 @@ def groupings(by: Sequence[str], popularity: Sequence[str], bins: int | None) ->
 
 
 def with_popularity(
-    rows: Sequence[TieredRow], popularity: Sequence[str], page_views: str | None, project: str
+    rows: Sequence[TieredRow], popularity: Sequence[str], page_views: str | None
 ) -> tuple[Sequence[TieredRow], list[str]]:
     """(the rows, the fields to group them by as popularity): page views where a file is given, then what is asked for.
 
@@ -55,7 +55,7 @@ def with_popularity(
 
     fields = list(popularity)
     if page_views is not None:
-        rows, found, unread = with_page_views(rows, page_views, project=project)
+        rows, found, unread = with_page_views(rows, page_views)
         lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
         note(f"{page_views}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
         fields.insert(0, FIELD)
@@ -105,7 +105,7 @@ def grouped_scores(
 
     rows, fields = systems.rows, list(settings.popularity)
     if popular:
-        rows, fields = with_popularity(rows, fields, settings.page_views, settings.page_views_of)
+        rows, fields = with_popularity(rows, fields, settings.page_views)
     groups = groups_of(rows, groupings(settings.by, fields, settings.bins))
     times, seed = scoring.resamples, scoring.seed
     scores = {

@@ -28,27 +28,17 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
     predictions: SystemFiles
     out: Annotated[
         Path,
-        Setting(
-            "A folder for report.html, figures (SVG, PNG) and tables (CSV, LaTeX).", metavar="FOLDER", recorded=False
-        ),
+        Setting("A folder for report.html, figures (SVG, PNG) and tables (CSV).", metavar="FOLDER", recorded=False),
     ]
     force: Annotated[bool, Setting("Replace an earlier report in --out.", recorded=False)] = False
     csv_raw: CsvRaw = False
     colour: Annotated[
         str | None,
         Setting(
-            "Colour the points of token-F1, and order examples, by this number of the predictions, a score.",
+            "Colour the points of token-F1, and order examples, by this number of the predictions.",
             metavar="SCORE",
         ),
     ] = None
-    item_score: Annotated[
-        tuple[str, ...],
-        Setting(
-            "A number of the predictions that is another metric's score of them, to stand beside ours; may be "
-            "repeated.",
-            metavar="SCORE",
-        ),
-    ] = ()
 
     def run(self) -> Drawn:
         """Score, draw and write. Raises UsageError for a folder that holds something else."""
@@ -63,12 +53,12 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
         check_groups(self)
         earlier = _check_folder(self.out, force=self.force)
         systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
-        score_names = tuple(dict.fromkeys([*self.item_score, *([self.colour] if self.colour is not None else [])]))
-        _check_named(score_names, systems.files)
+        if self.colour is not None:
+            _check_number(self.colour, systems.files)
         groups = grouped_scores(systems, self, self, popular=True)
         study = Study(
             rows=groups.rows,
-            files=[file.with_scores(score_names) for file in systems.files],
+            files=systems.files,
             reports=systems.reports,
             matcher=self.matcher,
             lambda_=self.lambda_,
@@ -76,7 +66,6 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
             popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
             groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
             coloured=self.colour,
-            seed=self.seed,
             evidence=rows_with_evidence(self.tiered, groups.rows),
         )
         written = write_study(study, self.out, earlier=earlier, csv_raw=self.csv_raw)
@@ -133,18 +122,14 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
     return []
 
 
-def _check_named(named: Sequence[str], files: Sequence[PredictionFile]) -> None:
-    """Raise UsageError for a score that no prediction carries; tell of numbers that nobody has named."""
+def _check_number(name: str, files: Sequence[PredictionFile]) -> None:
+    """Raise UsageError for the name of a number that no prediction carries."""
     import difflib
 
     from granola.errors import UsageError
-    from granola.runs.outputs import note
 
-    known = sorted({name for given in files for name in given.numbers})
-    for name in named:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
-            raise UsageError(f"no prediction has a number under {name!r}{hint}")
-    if others := [name for name in known if name not in named]:
-        note(f"predictions have other numbers: {', '.join(others[:8])}; name those that are scores with --item-score")
+    known = sorted({number for file in files for number in file.numbers})
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
+        raise UsageError(f"no prediction has a number under {name!r}{hint}")

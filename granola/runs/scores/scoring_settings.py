@@ -104,12 +104,10 @@ class GroupSettings:
     page_views: Annotated[
         str | None,
         Setting(
-            "Scores by bins of the page views of the entity asked about: Wikimedia's page-view file, or two columns, "
-            "a title or QID and a number.",
+            "Scores by bins of the page views of the entity asked about: two columns, a title or QID and a number.",
             metavar="FILE",
         ),
     ] = None
-    page_views_of: Annotated[str, Setting("The wiki whose lines of --page-views count.")] = "en.wikipedia"
     bins: Annotated[int | None, Setting("How many bins --popularity and --page-views make, 1 or more. Default: 5.")] = (
         None
     )
