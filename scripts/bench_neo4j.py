@@ -1,9 +1,9 @@
-"""Figures of the Neo4j mirror: push, push again, import, ladders, beside a plain loader in the same run.
+"""Figures of the Neo4j mirror: push, push again, ladders, beside a plain loader in the same run.
 
     python scripts/bench_neo4j.py [--snapshot FILE] [--data ../shared/data] [--neo4j ../shared/neo4j/neo4j]
-                                  [--rounds 1] [--questions 3000] [--parts plain,push,import,ladders]
+                                  [--rounds 1] [--questions 3000] [--parts plain,push,ladders]
 
-The server is started by the script that --neo4j names (`SCRIPT start|stop|kill|import HOME ...`), empty and cold for
+The server is started by the script that --neo4j names (`SCRIPT start|stop|kill HOME ...`), empty and cold for
 every measurement, in a temporary folder. Rates are printed twice: of relationships (statements whose value is an
 item, which is all that a plain loader loads) and of all statements, each over the whole wall-clock time of the
 job, constraints, terms, names and indexes included.
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import shutil
 import socket
 import sqlite3
@@ -28,7 +27,6 @@ from contextlib import contextmanager
 from itertools import groupby, islice
 from pathlib import Path
 
-from kg.checks.mirror_verification import verify_mirror
 from kg.store.neo4j_push import PushProgress, push
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,10 +61,6 @@ class Server:
             yield self.address
         finally:
             self._call("stop")
-
-    def load(self, words: list[str]) -> None:
-        """`neo4j-admin database import` with these arguments, the server being stopped."""
-        self._call("import", *words)
 
 
 @contextmanager
@@ -127,11 +121,10 @@ def plain(snapshot: Path, address: str, *, merge: bool) -> tuple[float, float, i
         return timed(nodes), timed(relationships), loaded
 
 
-def pushes(snapshot: Path, script: Path, rounds: int, parts: set[str]) -> list[float]:
-    """Plain and push in turn, so that a busy machine hits both; seconds of each push."""
+def pushes(snapshot: Path, script: Path, rounds: int, parts: set[str]) -> None:
+    """Plain and push in turn, so that a busy machine hits both."""
     connection = sqlite3.connect(f"{snapshot.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     statements, related = connection.execute("SELECT count(*), sum(type = 2) FROM statement").fetchone()
-    taken = []
     for number in range(1, rounds + 1):
         if "plain" in parts:
             for merge in (True, False):
@@ -150,7 +143,6 @@ def pushes(snapshot: Path, script: Path, rounds: int, parts: set[str]) -> list[f
 
                 first = timed(lambda where=address: push(snapshot, where, progress=note))  # type: ignore[misc]
                 end = time.perf_counter()
-                taken.append(first)
                 ends = [begun for _, begun in phases[1:]] + [end]
                 spent = ", ".join(f"{name} {b - a:.1f}" for (name, a), b in zip(phases, ends, strict=True))
                 print(
@@ -162,38 +154,6 @@ def pushes(snapshot: Path, script: Path, rounds: int, parts: set[str]) -> list[f
                 anew = timed(lambda where=address: push(snapshot, where, replace=True))  # type: ignore[misc]
                 rate = f"{related / anew:,.0f} relationships a second"
                 print(f"round {number}: with --replace over the full one {anew:.1f} s: {rate}")
-    return taken
-
-
-def imports(snapshot: Path, script: Path, pushed: list[float]) -> None:
-    """Export, import, and the push that makes the indexes after it; before that, what the tool's start costs."""
-    with tempfile.TemporaryDirectory() as folder:
-        demo = Path(folder) / "demo.sqlite"
-        source = ROOT / "granola" / "demo" / "wikidata.json"
-        subprocess.run([*GRANOLA, "snapshot", "build", str(source), "--out", str(demo)], check=True)
-        _, least = imported(demo, script, Path(folder) / "least")
-        print(f"import of the bundled sample, nearly all of it the tool's start: {least:.1f} s")
-        server, seconds = imported(snapshot, script, Path(folder) / "whole")
-        ratio = f": the push takes {statistics.median(pushed) / seconds:.1f} times as long" if pushed else ""
-        print(f"export and import together {seconds:.1f} s{ratio}")
-        with server.running() as address:
-            indexed = timed(lambda: push(snapshot, address))
-            problems = verify_mirror(address, snapshot, sample=500).problems
-        print(f"indexes by push after it {indexed:.1f} s; verify: {'; '.join(problems) or 'as the snapshot'}")
-
-
-def imported(snapshot: Path, script: Path, into: Path) -> tuple[Server, float]:
-    """A stopped server that holds the snapshot, and the seconds of export and import."""
-    into.mkdir()
-    command = ["snapshot", "export", str(snapshot), "--out", str(into / "files"), "--format", "neo4j-csv"]
-    start = time.perf_counter()
-    done = subprocess.run([*GRANOLA, *command], stdout=subprocess.PIPE, text=True, check=True)
-    exported = time.perf_counter() - start
-    words = shlex.split(done.stdout.strip().splitlines()[-1])[3:]  # without "neo4j-admin database import"
-    server = Server(script, into / "home")
-    loaded = timed(lambda: server.load([*words, "--overwrite-destination"]))
-    print(f"{snapshot.name}: export {exported:.1f} s, import {loaded:.1f} s")
-    return server, exported + loaded
 
 
 def sampled(data: Path, questions: int, into: Path) -> list[Path]:
@@ -248,7 +208,7 @@ def main() -> int:
     parser.add_argument("--neo4j", type=Path, default=ROOT.parent / "shared" / "neo4j" / "neo4j", help="server script")
     parser.add_argument("--rounds", type=int, default=1, help="how often plain loader and push are run in turn")
     parser.add_argument("--questions", type=int, default=3000, help="questions for the ladders")
-    parser.add_argument("--parts", default="plain,push,import,ladders", help="which parts, comma-separated")
+    parser.add_argument("--parts", default="plain,push,ladders", help="which parts, comma-separated")
     given = parser.parse_args()
     if not (given.neo4j.is_file() and given.data.is_dir() and shutil.which("java")):
         print(f"no server script {given.neo4j}, no real data at {given.data} or no java: the mirror is not measured")
@@ -263,9 +223,8 @@ def main() -> int:
             snapshot = Path(folder) / "sample.sqlite"
             source = given.data / "wikidata" / "entities.json.gz"
             subprocess.run([*GRANOLA, "snapshot", "build", str(source), "--out", str(snapshot)], check=True)
-        taken = pushes(snapshot, given.neo4j, given.rounds, parts) if parts & {"plain", "push"} else []
-        if "import" in parts:
-            imports(snapshot, given.neo4j, taken)
+        if parts & {"plain", "push"}:
+            pushes(snapshot, given.neo4j, given.rounds, parts)
         if "ladders" in parts:
             ladders(snapshot, given.neo4j, given.data, given.questions)
     return 0

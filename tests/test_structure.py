@@ -70,7 +70,7 @@ def test_imports_load_nothing_heavy(what: str) -> None:
 
 def _commands() -> list[list[str]]:
     return [[], ["snapshot"], ["snapshot", "build"], ["snapshot", "info"], ["snapshot", "verify"], ["snapshot", "push"],
-            ["snapshot", "export"], ["snapshot", "import"], ["snapshot", "diff"], ["snapshot", "check"],
+            ["snapshot", "export"], ["snapshot", "diff"],
             ["snapshot", "spark"], ["tiers"],
             ["dataset"], ["ladder"], ["score"], ["match"], ["compare"], ["report"], ["audit"], ["aggregate"],
             ["answer"], ["calibrate"], ["experiment"],

@@ -8,7 +8,6 @@ from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from abstraction.verifying.entailment import EntailmentChecker
-    from abstraction.verifying.revalidation import recheck
     from abstraction.verifying.tier_verdicts import Judge
     from abstraction.verifying.verdicts import RowVerdict, TierVerdict, VerdictKind
 
@@ -18,7 +17,6 @@ __all__ = [
     "RowVerdict",
     "TierVerdict",
     "VerdictKind",
-    "recheck",
 ]
 _MODULES = {
     "EntailmentChecker": ".entailment",
@@ -26,7 +24,6 @@ _MODULES = {
     "RowVerdict": ".verdicts",
     "TierVerdict": ".verdicts",
     "VerdictKind": ".verdicts",
-    "recheck": ".revalidation",
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__, _MODULES)

@@ -11,7 +11,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "serve": "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.",
     },
     "Snapshots of WikiData": {
-        "snapshot": "Build, check, compare, export and mirror snapshots.",
+        "snapshot": "Build, verify, compare, export and mirror snapshots.",
     },
     "Ladders": {
         "tiers": "Make a ladder for every question of a file.",
@@ -41,7 +41,7 @@ GROUPS: dict[str, dict[str, str]] = {
 COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 MEMBERS = {
-    "snapshot": ("build", "info", "verify", "push", "export", "import", "diff", "check", "spark"),
+    "snapshot": ("build", "info", "verify", "push", "export", "diff", "spark"),
     "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
     "grounding": ("describe", "answer", "judge", "pool", "score", "draw"),

@@ -52,10 +52,8 @@ if TYPE_CHECKING:
     from granola.runs.serve_run import ServeRun
     from granola.runs.settings import Run, RunOutcome, Setting
     from granola.runs.snapshots.build_run import BuildRun
-    from granola.runs.snapshots.check_run import CheckRun
     from granola.runs.snapshots.diff_run import DiffRun
     from granola.runs.snapshots.export_run import ExportRun
-    from granola.runs.snapshots.import_run import ImportRun
     from granola.runs.snapshots.info_run import InfoRun
     from granola.runs.snapshots.push_run import PushRun
     from granola.runs.snapshots.spark_run import SparkRun
@@ -72,7 +70,6 @@ __all__ = [
     "AuditRun",
     "BuildRun",
     "CalibrateRun",
-    "CheckRun",
     "CompareRun",
     "DatasetRun",
     "DemoRun",
@@ -86,7 +83,6 @@ __all__ = [
     "GroundingPoolRun",
     "GroundingScoreRun",
     "GuessRun",
-    "ImportRun",
     "InfoRun",
     "KnowledgeChooseRun",
     "KnowledgeCorrelateRun",
@@ -121,7 +117,6 @@ _MODULES = {
     "AuditRun": ".ladders.audit_run",
     "BuildRun": ".snapshots.build_run",
     "CalibrateRun": ".decoding.calibrate_run",
-    "CheckRun": ".snapshots.check_run",
     "CompareRun": ".scores.compare_run",
     "DatasetRun": ".ladders.dataset_run",
     "DemoRun": ".demo_run",
@@ -135,7 +130,6 @@ _MODULES = {
     "GroundingJudgeRun": ".grounding.grounding_judge_run",
     "GroundingScoreRun": ".grounding.grounding_score_run",
     "GuessRun": ".ladders.guess_run",
-    "ImportRun": ".snapshots.import_run",
     "InfoRun": ".snapshots.info_run",
     "KnowledgeChooseRun": ".knowledge.knowledge_choose_run",
     "KnowledgeCorrelateRun": ".knowledge.knowledge_correlate_run",

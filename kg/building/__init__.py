@@ -8,7 +8,12 @@ from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from kg.building.extraction import ExtractionPlan, Extractor
-    from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
+    from kg.building.other_sources import (
+        build_from_api,
+        build_from_parquet,
+        build_from_rdf,
+        build_from_sparql,
+    )
     from kg.building.source_pass import Progress, SourcePass
     from kg.building.worker_pool import WorkerPool
 
@@ -19,6 +24,7 @@ __all__ = [
     "SourcePass",
     "WorkerPool",
     "build_from_api",
+    "build_from_parquet",
     "build_from_rdf",
     "build_from_sparql",
 ]
@@ -29,6 +35,7 @@ _MODULES = {
     "SourcePass": ".source_pass",
     "WorkerPool": ".worker_pool",
     "build_from_api": ".other_sources",
+    "build_from_parquet": ".other_sources",
     "build_from_rdf": ".other_sources",
     "build_from_sparql": ".other_sources",
 }

@@ -1,4 +1,7 @@
-"""Snapshots from what is no JSON dump: RDF files, the API, SPARQL endpoints. Selection and counts work as for dumps."""
+"""Snapshots from what is no JSON dump: RDF files, the API, SPARQL endpoints, and Parquet tables.
+
+Selection and counts work as for dumps; Parquet tables are taken whole, with the counts that they bring.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kg.building.build_request import check_output, check_request
-from kg.errors import SelectionError, SnapshotError
-from kg.files import why_unwritten
+from kg.errors import SelectionError, SnapshotError, SourceError
+from kg.files import atomic_path, why_unwritten
+from kg.ids import number_of
+from kg.model import Entity
 from kg.reading.crawl import Fetch, reached
 from kg.scope import Scope
 from kg.snapshot import Origin, Progress, Report, build
+from kg.store.sqlite import SQLiteStore
 from kg.terms import fallback_chain
 from kg.work_folder import WorkFolder
 
@@ -94,6 +100,57 @@ def build_from_rdf(
             origin=origin,
             frequent_of=frequent_of,
         )
+
+
+def build_from_parquet(
+    folder: Path | str,
+    out: Path | str,
+    *,
+    force: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Write the snapshot `out` of the Parquet tables in `folder`, as `kg.export` writes them.
+
+    The content, and so the snapshot id, is that of the snapshot which was exported. Raises SourceError for a
+    folder that is none or damaged, SnapshotError where `out` exists and `force` is not set.
+    """
+    from kg.export.parquet import ParquetTables
+
+    out = Path(out)
+    check_output(out, force=force)
+    source = ParquetTables(folder)
+
+    def entities() -> Iterator[Entity]:
+        for count, entity in enumerate(source.entities(), 1):
+            yield entity
+            _tell(progress, "reading", count)
+
+    with atomic_path(out) as temporary, closing(SQLiteStore.create(temporary)) as store:
+        store.write(entities())
+        store.redirect(dict(source.redirects()))
+        manifest = store.finish(
+            manifest={
+                key: value for key, value in source.manifest.items() if key not in ("snapshot_id", "counts", "format")
+            },
+            other_values=(
+                (-_number(prop), _number(target), entities - here)
+                for prop, target, entities, here in source.rows("value_counts")
+                if entities > here
+            ),
+            other_properties=(
+                (-_number(prop), entities - here)
+                for prop, entities, here in source.rows("property_counts")
+                if entities > here
+            ),
+        )
+    return Report(path=out, manifest=manifest)
+
+
+def _number(entity_id: str) -> int:
+    number = number_of(entity_id)
+    if number is None:
+        raise SourceError(f"{entity_id!r} is no item or property id")
+    return number
 
 
 def build_from_api(

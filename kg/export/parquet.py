@@ -1,4 +1,4 @@
-"""A snapshot as a folder of Parquet files, and back. The tables are described in `kg.export.flat_columns`.
+"""A snapshot as a folder of Parquet files, written and read. The tables are described in `kg.export.flat_columns`.
 
 A folder holds one file a table (statements.parquet) or, as a cluster writes it, one folder of them
 (statements/part-00000.parquet ..., in the order of their names), and manifest.json.
@@ -7,7 +7,7 @@ A folder holds one file a table (statements.parquet) or, as a cluster writes it,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,10 +20,7 @@ from kg.export.flat_columns import OF_ENTITIES, TABLES, Rows, Table, entities_of
 from kg.export.output_streams import MANIFEST, folder_out
 from kg.export.whole_tables import SnapshotTables
 from kg.extras import install_hint
-from kg.files import atomic_path
-from kg.ids import number_of
 from kg.model import Entity
-from kg.store.sqlite import SQLiteStore
 
 FORMAT = 1  # of the folder; a change of columns counts it up
 _ROWS = 100_000  # a row group; what is held before writing
@@ -59,41 +56,6 @@ def export_parquet(
             writer.write("property_counts", tables.property_counts())
         write_manifest(folder, tables.manifest)
     return ParquetReport(rows=writer.rows)
-
-
-def import_parquet(
-    folder: Path | str, out: Path | str, *, force: bool = False, progress: Callable[[int], None] | None = None
-) -> Mapping[str, Any]:
-    """Build a snapshot from such a folder and return its manifest.
-
-    The content, and so the snapshot id, is that of the snapshot which was exported. Raises SourceError for a
-    folder that is none or damaged, ExportError where `out` exists and `force` is not set.
-    """
-    out = Path(out)
-    if out.exists() and not force:
-        raise ExportError(f"{out} exists; give --force to replace it, or another --out")
-    source = ParquetTables(folder)
-    with (
-        atomic_path(out) as temporary,
-        closing(SQLiteStore.create(temporary)) as store,
-    ):
-        store.write(_counted(source.entities(), progress))
-        store.redirect(dict(source.redirects()))
-        kept = {key: value for key, value in source.manifest.items() if key not in ("snapshot_id", "counts", "format")}
-        sealed = store.finish(
-            manifest=kept,
-            other_values=(
-                (-_number(prop), _number(target), entities - here)
-                for prop, target, entities, here in source.rows("value_counts")
-                if entities > here
-            ),
-            other_properties=(
-                (-_number(prop), entities - here)
-                for prop, entities, here in source.rows("property_counts")
-                if entities > here
-            ),
-        )
-    return sealed
 
 
 class TablesWriter:
@@ -232,20 +194,6 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Put the manifest beside the tables."""
     data = {"format": FORMAT, **manifest}
     (folder / MANIFEST).write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-
-
-def _counted(entities: Iterable[Entity], progress: Callable[[int], None] | None) -> Iterator[Entity]:
-    for count, entity in enumerate(entities, 1):
-        yield entity
-        if progress is not None and count % 1000 == 0:
-            progress(count)
-
-
-def _number(entity_id: str) -> int:
-    number = number_of(entity_id)
-    if number is None:
-        raise SourceError(f"{entity_id!r} is no item or property id")
-    return number
 
 
 def _pyarrow() -> Any:

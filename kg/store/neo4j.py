@@ -1,6 +1,6 @@
 """The Neo4j mirror: a snapshot in a graph database, read through the same protocol as the file.
 
-The graph model, version 1. `kg.store.neo4j_push` and the files for `neo4j-admin database import` write it.
+The graph model, version 1. `kg.store.neo4j_push` writes it.
 
     (:Entity {id, number, sitelinks, datatype, label_en, description_en, aliases_en, statements, value_counts})
     (:Entity:Missing {id, number})              stated as a value, but not in the snapshot

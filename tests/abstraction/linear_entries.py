@@ -33,7 +33,6 @@ from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying import comparable_words
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.literal_ranges import range_of_words, span_of_words
-from abstraction.verifying.revalidation import recheck
 from abstraction.verifying.step_replay import rule_holds
 from abstraction.verifying.tier_verdicts import naming
 from kg.model import Entity
@@ -156,7 +155,6 @@ def _rows() -> Iterator[tuple[str, Entry]]:
 def _checks() -> Iterator[tuple[str, Entry]]:
     for name, made in MADE.items():
         yield f"entailment of a {name}", lambda t, made=made: EntailmentChecker(STORE).check(_with(made, t))  # type: ignore[misc]
-        yield f"recheck of a {name}", lambda t, made=made: list(recheck([_with(made, t)], STORE))  # type: ignore[misc]
         yield (
             f"lines for a {name}",
             lambda t, made=made: LadderCheck(STORE).check(made, [t, f"a {t}", f"British {t}"], call="c"),  # type: ignore[misc]
@@ -242,6 +240,5 @@ def of_world(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
 
 def _checked(by: LadderMaker, done: TieredRow) -> None:
     EntailmentChecker(by.graph.store).check(done)
-    list(recheck([done], by.graph.store))
     lines = ["a sculptor", *(tier.text for level in done.levels[1:] for tier in level.tiers)]
     LadderCheck(by.graph.store).check(done, lines, call="c")

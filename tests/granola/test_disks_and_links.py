@@ -52,7 +52,7 @@ def told(code: int, stderr: str, small: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     "format", [pytest.param(one, marks=needs_pyarrow if "parquet" in one else ()) for one in
-               ("parquet", "neo4j-parquet", "neo4j-csv", "nt")]
+               ("parquet", "nt")]
 )  # fmt: skip
 def test_exports(run: Run, large: Path, small: Path, format: str) -> None:
     code, _, stderr = run("snapshot", "export", large, "--format", format, "--out", small / "out")
@@ -97,7 +97,7 @@ COMMANDS = [
     "snapshot build {world} --out {loop}",
     "snapshot diff {world} {loop}",
     "snapshot export {world} --format parquet --out {loop}/out",
-    "snapshot import {loop} --out {out}",
+    "snapshot build --from parquet {loop} --out {out}",
 ]
 
 

@@ -25,7 +25,6 @@ def files(run: Run, tmp_path: Path) -> dict[str, Path]:
 COMMANDS = {
     "score": "score {tiers} {said} --out",
     "audit": "audit {tiers} --snapshot {snapshot} --out",
-    "check": "snapshot check {tiers} {snapshot} --problems",
     "diff": "snapshot diff {snapshot} {snapshot} --changes",
 }
 

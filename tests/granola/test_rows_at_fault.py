@@ -499,16 +499,3 @@ def test_a_guess_that_fails_rejects_its_row(
     assert run("derive", "guess", scored[0], "--out", out)[0] == 1
     assert (len(rejects(out)), len(read(out))) == (1, len(OTHERS))
     assert rejects(out)[0]["reason"].startswith(f"{FAULT} in guessing")
-
-
-@pytest.mark.parametrize("place", ["_ids", "_problems"])
-def test_evidence_held_against_a_snapshot(
-    run: Run, scored: tuple[Path, Path], snapshot: Path, inject: Injection, place: str
-) -> None:
-    inject.into(f"abstraction.verifying.revalidation:{place}", lambda row, *_: row.id)
-    code, stdout, stderr = run("snapshot", "check", scored[0], snapshot, "--json")
-    assert code == 1
-    report = json.loads(stdout)
-    assert (report["rows"], report["rejected"]) == (len(OTHERS), 1)
-    assert f"{scored[0]}:2: {FAULT} in checking a row" in stderr
-    assert "Traceback" not in stderr

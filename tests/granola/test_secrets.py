@@ -115,7 +115,6 @@ def test_addresses_of_snapshots(run: Run, tmp_path: Path, server: ThreadingHTTPS
             ("snapshot", "verify", where, "--against", snapshot),
             ("snapshot", "push", snapshot, where),
             ("snapshot", "diff", snapshot, where),
-            ("snapshot", "check", qa, where),
             ("tiers", qa, "--snapshot", where, "--out", tmp_path / "t.jsonl"),
             ("dataset", qa, "--snapshot", where, "--out", tmp_path / "d"),
             ("ladder", "Where was Obama born?", "Honolulu", "--snapshot", where),

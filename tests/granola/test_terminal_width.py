@@ -35,7 +35,6 @@ COMMANDS = {
     "snapshot info": "demo/snapshot.sqlite",
     "snapshot verify": "demo/snapshot.sqlite",
     "snapshot diff": "demo/snapshot.sqlite part.sqlite",
-    "snapshot check": "demo/tiers.jsonl part.sqlite",
     "snapshot build": "DEMO/wikidata.json --out x.sqlite --dry-run",
     "tiers": "DEMO/questions.jsonl --snapshot part.sqlite --out t.jsonl --force",
     "ladder": "'Where was Barack Obama born?' Honolulu --snapshot demo/snapshot.sqlite",
@@ -70,7 +69,7 @@ COMMANDS = {
 }
 # They print where something is, a line or nothing; or ask what is not there in a test.
 WITHOUT_TABLES = {
-    "serve", "answer", "match", "report", "snapshot push", "snapshot export", "snapshot import", "snapshot spark",
+    "serve", "answer", "match", "report", "snapshot push", "snapshot export", "snapshot spark",
     "grounding answer", "grounding draw", "knowledge generate", "knowledge rate", "knowledge draw",
 }  # fmt: skip
 

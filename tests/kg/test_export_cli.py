@@ -1,10 +1,9 @@
-"""`granola snapshot export`, `import`, `diff` and `check`, through the program's own entry point."""
+"""`granola snapshot export`, `build --from parquet` and `diff`, through the program's own entry point."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import shlex
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ from dump_json import lines
 from store_contract import ALL, PARIS
 
 from tests.conftest import Run
-
-DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
 
 
 @pytest.fixture(name="run")
@@ -45,9 +42,8 @@ def test_rdf_to_a_file_and_to_standard_output(run: Run, tmp_path: Path) -> None:
         ("ttl", "x.nt", "give --format nt"),
         ("nt", "x.TTL", "give --format ttl"),
         ("ttl", "x.nt.gz", "give --format nt"),
-        ("nt", "x.parquet", "give --format parquet or neo4j-parquet"),
+        ("nt", "x.parquet", "give --format parquet"),
         ("parquet", "x.nt", "give --format nt"),
-        ("neo4j-parquet", "x.csv", "give --format neo4j-csv"),
         ("nt", "x.nt.bz2", "allowed are .gz and none"),
         ("ttl", "x.ttl.zst", "allowed are .gz and none"),
     ],
@@ -69,13 +65,6 @@ def test_what_does_not_fit_on_the_disk_is_told_by_its_own_name(run: Run) -> None
     assert ".tmp" not in err
 
 
-def test_a_file_without_rows_cannot_be_checked(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").write_text("")
-    code, _, err = run("snapshot", "check", "empty.jsonl", "s.sqlite")
-    assert code == 2
-    assert "empty.jsonl" in err
-
-
 def test_outputs_that_would_destroy_something_are_refused(run: Run, snapshot: Path) -> None:
     before = snapshot.read_bytes()
     for words in (
@@ -83,7 +72,7 @@ def test_outputs_that_would_destroy_something_are_refused(run: Run, snapshot: Pa
         ["--format", "nt", "--out", "world.json"],
         ["--format", "parquet", "--out", "-"],
         ["--format", "parquet", "--out", "s.sqlite", "--force"],
-        ["--format", "neo4j-csv", "--out", ".", "--force"],
+        ["--format", "parquet", "--out", ".", "--force"],
     ):
         code, out, err = run("snapshot", "export", "s.sqlite", *words)
         assert (code, out) == (2, ""), words
@@ -93,27 +82,15 @@ def test_outputs_that_would_destroy_something_are_refused(run: Run, snapshot: Pa
 
 def test_parquet_and_back(run: Run) -> None:
     assert run("snapshot", "export", "s.sqlite", "--format", "parquet", "--out", "tables")[0] == 0
-    code, out, err = run("snapshot", "import", "tables", "--out", "t.sqlite")
+    code, out, err = run("snapshot", "build", "--from", "parquet", "tables", "--out", "t.sqlite")
     assert (code, out) == (0, "")
     assert err.startswith(f"t.sqlite: {len(ALL)} entities, ")
-    assert run("snapshot", "import", "tables", "--out", "t.sqlite")[0] == 2
+    assert run("snapshot", "build", "--from", "parquet", "tables", "--out", "t.sqlite")[0] == 2
     code, out, _ = run("snapshot", "diff", "s.sqlite", "t.sqlite", "--json")
     assert code == 0
     assert json.loads(out)["same"]
     assert run("snapshot", "verify", "t.sqlite")[0] == 0
     assert run("snapshot", "info", "t.sqlite")[0] == 0
-
-
-def test_the_import_command_is_printed_whole(run: Run, tmp_path: Path) -> None:
-    code, out, err = run("snapshot", "export", "s.sqlite", "--format", "neo4j-csv", "--out", "with space")
-    assert code == 0
-    assert "granola snapshot push s.sqlite" in err
-    words = shlex.split(out)
-    assert words[:5] == ["neo4j-admin", "database", "import", "full", "neo4j"]
-    files = [path for word in words[5:] for path in word.partition("=")[2].rpartition("=")[2].split(",")]
-    assert files
-    assert all(Path(path).is_file() for path in files)
-    assert json.loads((tmp_path / "with space" / "manifest.json").read_bytes())["command"] == out.strip()
 
 
 def test_diff_is_told_in_a_table_and_line_by_line(run: Run, tmp_path: Path) -> None:
@@ -130,17 +107,3 @@ def test_diff_is_told_in_a_table_and_line_by_line(run: Run, tmp_path: Path) -> N
     code, _, err = run("snapshot", "diff", "s.sqlite", "less.sqlite", "--changes", "less.sqlite", "--force")
     assert code == 2
     assert "would be lost" in err
-
-
-def test_a_dataset_is_checked_against_its_own_and_another_snapshot(run: Run, tmp_path: Path) -> None:
-    assert run("snapshot", "build", str(DEMO / "wikidata.json"), "--out", "demo.sqlite")[0] == 0
-    run("tiers", str(DEMO / "questions.jsonl"), "--snapshot", "demo.sqlite", "--out", "tiers.jsonl")
-    code, out, _ = run("snapshot", "check", "tiers.jsonl", "demo.sqlite", "--json")
-    found = json.loads(out)
-    assert code == 0
-    assert found["sound"] == found["rows"] > 100
-    code, out, _ = run("snapshot", "check", "tiers.jsonl", "s.sqlite", "--problems", "problems.jsonl")
-    assert code == 1
-    assert "entity-gone" in out
-    first = json.loads((tmp_path / "problems.jsonl").read_text().splitlines()[0])
-    assert first["finding"] in ("entity-gone", "statement-gone", "description-changed")

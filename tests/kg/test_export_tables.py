@@ -14,10 +14,11 @@ from store_contract import ALL
 from strategies import entities as any_entities
 from test_sqlite_store import fill
 
+from kg.building.other_sources import build_from_parquet
 from kg.checks.verification import verify
 from kg.errors import ExportError, SnapshotError, SourceError
 from kg.export.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
-from kg.export.parquet import ParquetTables, export_parquet, import_parquet
+from kg.export.parquet import ParquetTables, export_parquet
 from kg.model import Entity
 from kg.store import open_store
 
@@ -47,7 +48,7 @@ def test_rows_that_belong_to_nothing_are_told() -> None:
 
 def test_a_snapshot_comes_back_with_its_id(snapshot: Path, tmp_path: Path) -> None:
     report = export_parquet(snapshot, tmp_path / "out")
-    manifest = import_parquet(tmp_path / "out", tmp_path / "back.sqlite")
+    manifest = build_from_parquet(tmp_path / "out", tmp_path / "back.sqlite").manifest
     with open_store(snapshot) as store:
         assert manifest["snapshot_id"] == store.manifest()["snapshot_id"]
         assert manifest["counts"] == store.manifest()["counts"]
@@ -76,7 +77,7 @@ def test_tables_in_parts_are_read_in_the_order_of_their_names(snapshot: Path, tm
     for part, begin in enumerate(range(0, len(rows), 3)):
         parquet.write_table(rows.slice(begin, 3), tmp_path / "out" / "statements" / f"part-{part:05d}.parquet")
     whole.unlink()
-    manifest = import_parquet(tmp_path / "out", tmp_path / "back.sqlite")
+    manifest = build_from_parquet(tmp_path / "out", tmp_path / "back.sqlite").manifest
     with open_store(snapshot) as store:
         assert manifest["snapshot_id"] == store.manifest()["snapshot_id"]
 
@@ -98,7 +99,7 @@ def test_a_damaged_folder_is_told_and_leaves_nothing(snapshot: Path, tmp_path: P
     export_parquet(snapshot, tmp_path / "out")
     damage(tmp_path / "out")
     with pytest.raises(SourceError, match=message):
-        import_parquet(tmp_path / "out", tmp_path / "back.sqlite")
+        build_from_parquet(tmp_path / "out", tmp_path / "back.sqlite")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

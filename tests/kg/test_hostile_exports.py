@@ -9,20 +9,17 @@ from pathlib import Path
 
 import hostile
 import orjson
-import pyarrow
 import pytest
 import rdflib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from neo4j_server import SERVER, mirror_of, the_server
-from pyarrow import csv, parquet
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS, SKOS, XSD
 from rdflib_literals import lexical_forms
 
-from kg.errors import ExportError
-from kg.export.neo4j_import import export_neo4j
-from kg.export.parquet import export_parquet, import_parquet
+from kg.building.other_sources import build_from_parquet
+from kg.export.parquet import export_parquet
 from kg.export.rdf_writer import export_rdf
 from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.rdf_vocabulary import NAMESPACES
@@ -137,7 +134,7 @@ def test_an_amount_that_explodes_is_not_written_out(tmp_path: Path, kind: str) -
 def test_parquet_of_hostile_texts_comes_back_with_its_id(tmp_path: Path) -> None:
     snapshot = snapshot_of(tmp_path / "s", list(hostile.TEXTS))
     export_parquet(snapshot, tmp_path / "out")
-    manifest = import_parquet(tmp_path / "out", tmp_path / "back")
+    manifest = build_from_parquet(tmp_path / "out", tmp_path / "back").manifest
     with open_store(snapshot) as store, open_store(tmp_path / "back") as back:
         assert manifest["snapshot_id"] == store.manifest()["snapshot_id"]
         ids = list(store.ids())
@@ -171,32 +168,6 @@ def importable(path: Path) -> Path:
     return path
 
 
-def test_neo4j_files_of_hostile_texts_are_read_as_they_were_meant(tmp_path: Path) -> None:
-    """By a reader of CSV that is not ours; test_export_neo4j has the import tool itself."""
-    snapshot = importable(tmp_path / "s")
-    export_neo4j(snapshot, tmp_path / "csv")
-    export_neo4j(snapshot, tmp_path / "parquet", format="parquet")
-    header = (tmp_path / "csv" / "entities-header.csv").read_text().strip().split(",")
-    table = csv.read_csv(
-        tmp_path / "csv" / "entities.csv",
-        read_options=csv.ReadOptions(column_names=header),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(header, pyarrow.string()),
-            strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""],
-        ),
-    )  # fmt: skip
-    plain = parquet.read_table(tmp_path / "parquet" / "entities.parquet")
-    assert table.column("label_en").to_pylist() == plain.column("label_en").to_pylist()
-    assert table.column("statements").to_pylist() == plain.column("statements").to_pylist()
-    with open_store(snapshot) as store:
-        labels = {name: one.labels["en"] for name, one in store.entities(list(store.ids())).items()}
-    assert (
-        dict(zip(plain.column("id:ID(Entity)").to_pylist(), plain.column("label_en").to_pylist(), strict=True))
-        == labels
-    )
-
-
 @pytest.mark.skipif(SERVER[0].args[0], reason=SERVER[0].kwargs["reason"])
 @pytest.mark.xdist_group("neo4j")
 def test_a_mirror_of_hostile_texts_answers_as_the_file_does(tmp_path: Path) -> None:
@@ -204,12 +175,3 @@ def test_a_mirror_of_hostile_texts_answers_as_the_file_does(tmp_path: Path) -> N
     with the_server() as address, open_store(snapshot) as store, mirror_of(snapshot, address) as mirror:
         ids = list(store.ids())
         assert mirror.entities(ids) == store.entities(ids)
-
-
-@pytest.mark.parametrize("language", ["a,b", 'a"b', "a:ID", "a\nb", "a b"])
-def test_a_language_that_would_change_the_header_of_an_import_is_told(tmp_path: Path, language: str) -> None:
-    with SQLiteStore.create(tmp_path / "s") as store:
-        store.write([Entity(id="Q1", labels={language: "x"})])
-        store.finish()
-    with pytest.raises(ExportError, match="cannot stand in an import header"):
-        export_neo4j(tmp_path / "s", tmp_path / "out")

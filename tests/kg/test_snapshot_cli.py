@@ -296,7 +296,7 @@ def test_a_dry_run_writes_nothing_and_tells_the_costs(
     before = sorted(path.name for path in tmp_path.iterdir())
     code, out, _ = run("build", "world.json.gz", "--out", "w", "--dry-run")
     told = dict(line.split(maxsplit=1) for line in out.splitlines())
-    assert (code, list(told)) == (0, ["source", "read", "time", "snapshot", "work", "free"])
+    assert (code, list(told)) == (0, ["source", "read", "time", "snapshot", "free"])
     assert "about 13 entities" in told["source"]
     assert told["read"] == "once"
     assert "twice" in run("build", "world.json.gz", "--out", "w", "--dry-run", "--instances-of", "Q5")[1]

@@ -16,8 +16,8 @@ from dump_json import entity_json
 from many_blocks import DUMP
 from store_contract import ALL, PARIS
 
+from kg.building.other_sources import build_from_parquet
 from kg.errors import EngineError, SourceError
-from kg.export.parquet import import_parquet
 from kg.export.spark_session import session
 from kg.export.spark_tables import decode_dump
 from kg.snapshot import build
@@ -87,7 +87,7 @@ def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(
     dumps: list[Path] = request.getfixturevalue(given)
     here = build(dumps, tmp_path / "here.sqlite", languages=languages)
     report = decode_dump(dumps, tmp_path / "tables", languages=languages, partitions=3)
-    there = import_parquet(tmp_path / "tables", tmp_path / "there.sqlite")
+    there = build_from_parquet(tmp_path / "tables", tmp_path / "there.sqlite").manifest
     assert there["snapshot_id"] == here.manifest["snapshot_id"]
     for key in ("counts", "rejects", "duplicates", "languages", "source_entities"):
         assert there[key] == here.manifest[key], key

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kg.export import export_parquet, export_rdf, import_parquet
+from kg.building.other_sources import build_from_parquet
+from kg.export import export_parquet, export_rdf
 from kg.store import open_store
 
 
 def test_parquet_and_back(demo: Path, tmp_path: Path) -> None:
     export_parquet(demo / "snapshot.sqlite", tmp_path / "tables")
-    import_parquet(tmp_path / "tables", tmp_path / "again.sqlite")
+    build_from_parquet(tmp_path / "tables", tmp_path / "again.sqlite")
     with open_store(demo / "snapshot.sqlite") as old, open_store(tmp_path / "again.sqlite") as new:
         assert old.manifest()["snapshot_id"] == new.manifest()["snapshot_id"]
 

@@ -1,12 +1,10 @@
-"""Verbs over snapshots: build, check, compare, export and mirror them."""
+"""Verbs over snapshots: build, compare, export and mirror them."""
 
 __all__ = [
     "build_run",
-    "check_run",
     "diff_run",
     "estimates",
     "export_run",
-    "import_run",
     "info_run",
     "manifest_text",
     "push_run",

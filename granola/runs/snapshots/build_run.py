@@ -40,8 +40,9 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
         tuple[str, ...],
         Setting(
             "JSON dumps: an array or one entity a line, plain, .gz, .bz2 or .zst; - for standard input."
-            " With --from rdf RDF files; with --from sparql one endpoint, a URL or wdqs-main, wdqs-scholarly, qlever;"
-            " with --from api nothing, or another API's URL.",
+            " With --from rdf RDF files; with --from parquet a folder of tables, as 'granola snapshot export' writes;"
+            " with --from sparql one endpoint, a URL or wdqs-main, wdqs-scholarly, qlever; with --from api nothing, or"
+            " another API's URL.",
             metavar="SOURCE",
             positional=True,
         ),
@@ -175,6 +176,8 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
     def _check(self) -> None:
         check_standard_input(self.sources)
         given = [*self.ids_from, *self.qa, self.cache, *(source for source in self.sources if source != str(self.out))]
+        if self.source_kind is SourceKind.PARQUET:
+            given += [path for source in self.sources for path in Path(source).glob("*")]
         check_out(self.out, inputs=given)
         for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
             if is_given and not self.hops:
@@ -204,8 +207,8 @@ class BuildRun(Run, QuestionSettings, ScopeSettings):
         return words
 
     def _is_large(self) -> bool:
-        files = [Path(source) for source in self.sources if source != "-"]
-        return sum(path.stat().st_size for path in files if path.is_file()) >= LARGE
+        files = [Path(source) for source in self.sources]
+        return all(path.is_file() for path in files) and sum(path.stat().st_size for path in files) >= LARGE
 
     def _estimate(self, scope: Scope, languages: list[str] | None) -> BuildEstimate:
         from kg.building.build_request import check_request
@@ -250,17 +253,19 @@ class SnapshotBuilt:
 
     def show(self) -> None:
         """What is in it, and what was left out."""
-        counts = self.report.manifest["counts"]
+        manifest = self.report.manifest
+        counts = manifest["counts"]
         tell(
             f"{self.report.path}: {count(counts['entities'], 'entity', 'entities')},"
             f" {count(counts['statements'], 'statement')}"
-            f" of {count(self.report.manifest['source_entities'], 'entity', 'entities')} read, in {self.seconds:.1f} s",
+            f" of {count(manifest.get('source_entities', counts['entities']), 'entity', 'entities')} read,"
+            f" in {self.seconds:.1f} s",
         )
-        for warning in self.report.manifest["warnings"]:
+        for warning in manifest.get("warnings", ()):
             tell(f"warning: {warning}")
-        if self.report.manifest.get("time_aware") is False:
+        if manifest.get("time_aware") is False:
             tell("warning: truthy statements alone: no ranks and qualifiers, so what held when is not known")
-        if duplicates := self.report.manifest["duplicates"]:
+        if duplicates := manifest.get("duplicates"):
             again = count(duplicates, "entity", "entities")
             tell(f"{again} occurred again; the last of each was kept")
         if self.report.rejects:

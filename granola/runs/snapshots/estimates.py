@@ -12,24 +12,17 @@ LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated un
 
 def lines(estimate: BuildEstimate) -> list[str]:
     """The estimate, a line for each thing."""
-    texts = []
-    if estimate.source_bytes is None:
-        texts.append("source    a pipe is among the sources: its size is not known")
-    else:
-        texts.append(f"source    {size(estimate.source_bytes)} packed, about {estimate.entities:,} entities")
     twice = "once" if estimate.readings == 1 else "twice: who belongs to the selection shows only after one reading"
-    texts.append(f"read      {twice}")
-    if estimate.seconds is not None:
-        texts.append(f"time      about {duration(estimate.seconds)}")
+    texts = [
+        f"source    {size(estimate.source_bytes)} packed, about {estimate.entities:,} entities",
+        f"read      {twice}",
+        f"time      about {duration(estimate.seconds)}",
+    ]
     if estimate.snapshot_bytes is not None:
-        texts.append(f"snapshot  about {size(estimate.snapshot_bytes)}")
+        texts.append(f"snapshot  about {size(estimate.snapshot_bytes)}, and half as much again while it is built")
     else:
         texts.append(f"snapshot  about {size(1000 * estimate.entity_bytes)} for every 1,000 entities selected")
-    if estimate.work_bytes is not None:
-        texts.append(f"work      about {size(estimate.work_bytes)} beside it while it is built")
-        texts.append(f"free      {size(estimate.free_bytes)} on that disk{': too little' * (not estimate.fits)}")
-    else:
-        texts.append(f"free      {size(estimate.free_bytes)} on that disk")
+    texts.append(f"free      {size(estimate.free_bytes)} on that disk{': too little' * (not estimate.fits)}")
     return texts
 
 

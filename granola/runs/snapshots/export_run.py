@@ -24,16 +24,11 @@ class ExportFormat(StrEnum):
     NT = "nt"
     TTL = "ttl"
     PARQUET = "parquet"
-    NEO4J_CSV = "neo4j-csv"
-    NEO4J_PARQUET = "neo4j-parquet"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRun(Run):
-    """Write a snapshot for other programs. The same snapshot always gives the same content.
-
-    For Neo4j the command that imports the files is printed on standard output.
-    """
+    """Write a snapshot for other programs. The same snapshot always gives the same content."""
 
     verb: ClassVar[str] = "snapshot export"
 
@@ -44,10 +39,7 @@ class ExportRun(Run):
     ]
     format: Annotated[
         ExportFormat,
-        Setting(
-            "nt, ttl: RDF as WikiData writes it, one file. parquet: a folder of tables. neo4j-csv, neo4j-parquet:"
-            " a folder of files for 'neo4j-admin database import'."
-        ),
+        Setting("nt, ttl: RDF as WikiData writes it, one file. parquet: a folder of tables."),
     ]
     force: Force = False
 
@@ -61,12 +53,8 @@ class ExportRun(Run):
             )
         if is_file and self.out != STANDARD:
             check_outputs(self.out, inputs=[self.snapshot], force=self.force)
-        with counting("entities" if is_file or self.format is ExportFormat.PARQUET else "rows") as progress:
-            if is_file:
-                return self._rdf(progress)
-            if self.format is ExportFormat.PARQUET:
-                return self._parquet(progress)
-            return self._neo4j(progress)
+        with counting("entities") as progress:
+            return self._rdf(progress) if is_file else self._parquet(progress)
 
     def _rdf(self, progress: Callable[[int], None] | None) -> Exported:
         from kg.export.rdf_writer import export_rdf
@@ -84,41 +72,17 @@ class ExportRun(Run):
         rows = export_parquet(self.snapshot, self.out, force=self.force, progress=progress).rows
         return Exported(lines=[f"{self.out}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items())])
 
-    def _neo4j(self, progress: Callable[[int], None] | None) -> Exported:
-        from kg.export.neo4j_import import export_neo4j
-
-        report = export_neo4j(
-            self.snapshot,
-            self.out,
-            format="parquet" if self.format is ExportFormat.NEO4J_PARQUET else "csv",
-            force=self.force,
-            progress=progress,
-        )
-        return Exported(
-            lines=[
-                f"{self.out}: " + ", ".join(f"{count:,} {file}" for file, count in report.rows.items()),
-                "with the database stopped, run the command below (over a database that exists with"
-                " --overwrite-destination, which drops what is in it); then, with it started,",
-                f"    granola snapshot push {self.snapshot} bolt://HOST:7687",
-                "which makes the indexes and marks the mirror complete",
-            ],
-            command=report.command,
-        )
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exported:
-    """What was written, in lines; `command` imports it into Neo4j, `failed` where something had to be left out."""
+    """What was written, in lines; `failed` where something had to be left out."""
 
     lines: Sequence[str]
-    command: str | None = None
     failed: bool = False
 
     def show(self) -> None:
-        """The lines on standard error, the command on standard output."""
+        """The lines on standard error."""
         print(*self.lines, sep="\n", file=sys.stderr)
-        if self.command is not None:
-            print(self.command)
 
 
 def _check_name(out: str, format: ExportFormat) -> None:
@@ -126,10 +90,8 @@ def _check_name(out: str, format: ExportFormat) -> None:
     ending = Path(out.lower().removesuffix(".gz")).suffix
     if ending in PACKED:
         raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
-    written = {".nt": [ExportFormat.NT], ".ttl": [ExportFormat.TTL], ".csv": [ExportFormat.NEO4J_CSV],
-               ".parquet": [ExportFormat.PARQUET, ExportFormat.NEO4J_PARQUET]}.get(ending, [format])  # fmt: skip
-    if format not in written:
+    written = {".nt": ExportFormat.NT, ".ttl": ExportFormat.TTL, ".parquet": ExportFormat.PARQUET}.get(ending, format)
+    if format is not written:
         raise ExportError(
-            f"{out} is named {ending}, but --format {format} was asked for; "
-            f"give --format {' or '.join(written)}, or another name"
+            f"{out} is named {ending}, but --format {format} was asked for; give --format {written}, or another name"
         )

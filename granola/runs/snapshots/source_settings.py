@@ -21,6 +21,7 @@ class SourceKind(StrEnum):
     API = "api"
     SPARQL = "sparql"
     RDF = "rdf"
+    PARQUET = "parquet"
 
 
 def build_from(
@@ -59,6 +60,8 @@ def build_from(
         return build_from_sparql(sources[0], out, scope=scope, progress=progress, **options)
     if not sources:
         raise UsageError(f"--from {kind} needs a file, or - for standard input")
+    if kind is SourceKind.PARQUET:
+        return _build_from_parquet(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
     if kind is SourceKind.RDF:
         from kg.building.other_sources import build_from_rdf
 
@@ -66,3 +69,24 @@ def build_from(
     from kg.snapshot import build
 
     return build(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+
+
+def _build_from_parquet(
+    folders: Sequence[str],
+    out: Path,
+    *,
+    scope: Scope,
+    keep_partial: bool,
+    progress: Callable[[Progress], None] | None,
+    languages: Sequence[str] | None,
+    limit: int | None,
+    force: bool,
+    **_: Any,
+) -> Report:
+    from kg.building.other_sources import build_from_parquet
+
+    if len(folders) != 1:
+        raise UsageError(f"--from parquet takes one folder of tables, not {len(folders)}")
+    if not scope.everything or languages is not None or limit is not None or keep_partial:
+        raise UsageError("--from parquet takes the whole snapshot that was exported; leave selections and limits out")
+    return build_from_parquet(folders[0], out, force=force, progress=progress)

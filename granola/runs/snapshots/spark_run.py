@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SparkRun(Run):
-    """Decode dumps on a Spark cluster into Parquet tables; 'granola snapshot import' makes a snapshot of them.
+    """Decode dumps on a Spark cluster into Parquet tables, which 'granola snapshot build --from parquet' reads.
 
-    It has the id of the one that 'granola snapshot build' makes of the same dumps. Exit status 1 if anything was
+    The snapshot has the id that 'granola snapshot build' of the same dumps gives. Exit status 1 if anything was
     rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
 
