@@ -42,7 +42,6 @@ METHODS: dict[str, Method | None] = {
     "drag-graph, support 0.8": DragGraph(support=0.8),
     "drag-graph, support 0.75": DragGraph(support=0.75),
     "drag-graph, support 1": DragGraph(support=1.0),
-    "drag-graph, 0.3, weigh 2": DragGraph(support=0.3, weigh=2.0),
 }
 # How the methods are called over which the gain in GRANOLA accuracy is told; they stand first in METHODS.
 BASELINES = {"greedy": "greedy (the first response)", "self-consistency": "self-consistency, text"}

@@ -18,13 +18,12 @@ GROUPS: dict[str, dict[str, str]] = {
         "ladder": "Show the ladder of one answer, and what entails each tier.",
         "dataset": "Build a dataset with its card, statistics and what was left out.",
         "audit": "Check the tiers of a file against a snapshot, whoever made them.",
-        "derive": "Make other rows of tiered ones: fewer details asked for, guesses, training data.",
     },
     "Predictions": {
         "answer": "Ask a model the questions, and keep its responses.",
         "aggregate": "Make one answer of several responses to each question.",
-        "calibrate": "Fit how much support answers need, for a precision or coverage.",
         "experiment": "Run models, methods and settings of a file, and compare them.",
+        "guess": "Guess answers from relations and names alone: a baseline.",
     },
     "Scores": {
         "score": "Score predictions, with intervals and a signature.",
@@ -42,17 +41,16 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "diff", "spark"),
-    "derive": ("perturb", "guess", "targets"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
     "grounding": ("describe", "answer", "judge", "pool", "score", "draw"),
     "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe"),
 }  # the commands of a command
-_ALONE = {"snapshot", "derive"}  # whose members' runs go by the member's name
+_ALONE = {"snapshot"}  # whose members' runs go by the member's name
 
 
 _FOLDERS = {
-    "ladders": "tiers ladder dataset audit derive",
-    "decoding": "answer aggregate calibrate experiment",
+    "ladders": "tiers ladder dataset audit guess",
+    "decoding": "answer aggregate experiment",
     "scores": "score match compare report",
     "snapshots": "snapshot",
 }  # in granola/runs; another group's runs are in a folder of its name, a command's that is in none are in no folder
@@ -74,7 +72,7 @@ def advanced(name: str, group: str | None = None) -> set[str]:
 
 _SCORING = "--join --answers --seed --resamples --workers --ignore-unknown"
 _BY_VIEWS = "--page-views --bins"
-_WEIGHING = "--weigh --counting --linker --csv-raw"
+_COUNTING = "--counting --linker --csv-raw"
 _BOUNDS = "--max-body --max-rows --seconds --waiting --connections"
 _SAMPLING = "--prompts --top-p --max-tokens"
 _FIELDS = "--question-field --answer-field --id-field --preset --split"
@@ -83,8 +81,8 @@ _PHRASING = f"--phrase-mode --unproven --temperature --phrase-seed --answers {_S
 ADVANCED: dict[str, str] = {
     "tiers": f"{_PHRASING} {_FIELDS} --linker --engine --master --csv-raw",
     "dataset": f"{_PHRASING} {_FIELDS} --linker --one-answer --trivial --threshold --samples --batch --restart",
-    "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_WEIGHING} --abstaining --aggregator --language",
-    "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
+    "answer": f"{_SAMPLING} {_FIELDS} --seed --answers {_COUNTING} --abstaining --aggregator --language",
+    "aggregate": f"{_COUNTING} --aggregator --prompts --answers",
     "grounding judge": "--prompts --answers --temperature --matcher --entailment",
     "grounding score": "--resamples --seed --bands",
     "grounding pool": "--resamples --seed --unjudged",
@@ -92,7 +90,6 @@ ADVANCED: dict[str, str] = {
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
     "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --entities "
     "--prompts --system --language --scores --resamples --seed --pieces --reference",
-    "targets": "--prompt --prompts --unknown --most --linker --csv-raw",
     "score": _SCORING,
     "compare": f"{_SCORING} {_BY_VIEWS}",
     "report": f"{_SCORING} {_BY_VIEWS} --csv-raw --colour",

@@ -66,8 +66,6 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, None where there is none."""
-        if cmd_name in MEMBERS["derive"]:
-            raise UsageError(f"granola {cmd_name} is granola derive {cmd_name}")
         return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def list_commands(self, ctx: Any) -> list[str]:

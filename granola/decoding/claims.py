@@ -19,8 +19,6 @@ from granola.decoding.response_cleaning import CleanedResponse
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
-UNKNOWN = 12.0  # bits of what few answers of a relation have, as a town in the sample of 76 000 entities
-
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""
 
@@ -56,11 +54,6 @@ class Claim:
     def support(self) -> int:
         """How many responses entail it."""
         return len(self.supporters)
-
-    @property
-    def fineness(self) -> float:
-        """The bits that calibrated support is demanded for: a text alone, of which nothing is known, may be a town."""
-        return max(self.information, UNKNOWN) if self.qid is None and self.bits is None else self.information
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from granola.decoding.calibration import Calibration
 from granola.decoding.claims import Claim, ClaimTally
 from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
 from granola.errors import UsageError
@@ -23,30 +22,25 @@ SHOWN = 4  # finer tiers with too little support that an explanation names
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DragGraph:
     """The settings. `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the
-    paper's "consistent with all". A `calibration` demands a share for each fineness instead. `weigh` None takes the
-    finest of the tiers that have it; a number w >= 0 that with the greatest information times share^w: 0 is the same
-    as None, the greater the more support counts.
+    paper's "consistent with all".
 
-    Raises UsageError for settings outside their ranges.
+    Raises UsageError for a support outside its range.
     """
 
     support: float = SUPPORT
-    weigh: float | None = None
     abstaining: Abstaining = Abstaining.MAJORITY
-    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.support <= 1.0:
             raise UsageError(f"support is {self.support:g}; allowed: above 0 and up to 1, as in 0.5")
-        if self.weigh is not None and not (math.isfinite(self.weigh) and self.weigh >= 0.0):
-            raise UsageError(f"weigh is {self.weigh:g}; allowed: 0 or more")
 
     def decide(self, tally: ClaimTally) -> Decision:
         """The answer of these responses."""
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
-        chosen = self._chosen(tally.claims, of)
+        least = needed(self.support, of)
+        chosen = next((c for c in tally.claims if c.support >= least and stands(c, tally.claims)), None)
         if chosen is None:
             return abstained(self._explained(None, tally, of))
         return Decision(
@@ -60,23 +54,12 @@ class DragGraph:
             responses=tally.responses,
         )
 
-    def _chosen(self, claims: Sequence[Claim], of: int) -> Claim | None:
-        if self.calibration is not None:
-            pool = agreeing(claims)
-            at = self.calibration.chosen([(claim.support / of, claim.fineness) for claim in pool])
-            return None if at is None else pool[at]
-        least = needed(self.support, of)
-        fitting = (claim for claim in claims if claim.support >= least and stands(claim, claims))
-        if not (weigh := self.weigh):
-            return next(fitting, None)
-        # The first of equals is the finest.
-        return max(fitting, key=lambda claim: claim.information * (claim.support / of) ** weigh, default=None)
-
     def _explained(self, chosen: Claim | None, tally: ClaimTally, of: int) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
         others = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:
-            parts = [f"nothing that {self._demand()} of {of} responses entail"]
+            demanded = "all" if self.support == 1 else f"{100 * self.support:g} %"
+            parts = [f"nothing that {demanded} of {of} responses entail"]
         else:
             parts = [f"{chosen.text}: {of_responses(chosen.support, of)}"]
         parts += [f"{claim.text}: {claim.support} of {of}" for claim in others[:SHOWN]]
@@ -89,11 +72,6 @@ class DragGraph:
             named = ", ".join(tally.unlinked[:SHOWN]) + (", ..." if len(tally.unlinked) > SHOWN else "")
             parts.append(f"not linked: {named}")
         return "; ".join(parts)
-
-    def _demand(self) -> str:
-        if self.calibration is not None:
-            return "enough"
-        return "all" if self.support == 1 else f"{100 * self.support:g} %"
 
 
 def needed(share: float, of: int) -> int:
@@ -109,11 +87,6 @@ def stands(claim: Claim, claims: Sequence[Claim]) -> bool:
     """
     most, supporters = claim.support, claim.supporters
     return not any(supporters.isdisjoint(other.supporters) and other.support >= most for other in claims)
-
-
-def agreeing(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims, in their order, that stand beside the others."""
-    return [claim for claim in claims if stands(claim, claims)]
 
 
 def _ties(claims: Sequence[Claim]) -> Iterator[str]:

@@ -7,7 +7,6 @@
     temperatures = [0.5, 1.0]           # of methods that draw
     samples = [5, 10]                   # of those that draw several
     supports = [0.6, 1.0]               # of drag-graph
-    weighs = [0.0, 2.0]                 # of drag-graph: how much support counts against bits
     aggregator = "small"                # of drag: a model of the table below, or another; else the one that is sampled
 
     [models]
@@ -26,7 +25,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
@@ -46,7 +44,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 KEYS: Mapping[str, tuple[type, Any]] = {
     "tiered": (str, None), "questions": (str, []), "snapshot": (str, ""), "prompts": (str, ""),
     "methods": (str, None), "temperatures": (float, [TEMPERATURE]), "samples": (int, [SAMPLES]),
-    "supports": (float, [SUPPORT]), "weighs": (float, [0.0]), "counting": (str, ["text"]),
+    "supports": (float, [SUPPORT]), "counting": (str, ["text"]),
     "abstaining": (str, ""), "aggregator": (str, ""), "seed": (int, 0), "top_p": (float, 1.0), "max_tokens": (int, 64),
     "language": (str, "en"), "linker": (str, "question"), "limit": (int, 0), "models": (dict, None),
     "scoring": (dict, {}),
@@ -56,7 +54,7 @@ SCORING: Mapping[str, tuple[type, Any]] = {
     "matcher": (str, "rules"), "tau": (float, ""), "standard": (str, ""), "lambda": (float, 0.5),
     "resamples": (int, 1000),
 }  # fmt: skip
-LISTED = frozenset({"questions", "methods", "temperatures", "samples", "supports", "weighs", "counting"})
+LISTED = frozenset({"questions", "methods", "temperatures", "samples", "supports", "counting"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +66,6 @@ class ExperimentCell:
     asking: AnswerSettings
     rule: Method | None
     support: float | None = None
-    weigh: float | None = None
     counting: str | None = None
 
 
@@ -233,10 +230,10 @@ def _of_one(
     if drawn == "often":
         parts.append(f"n{samples}")
     if method is Answering.DRAG_GRAPH:
-        for support, weigh in product(settings["supports"], settings["weighs"]):
-            rule = rule_of(method, support=support, weigh=weigh, abstaining=abstaining)
-            name = "-".join([*parts, f"s{_plain(support)}", *([f"w{_plain(weigh)}"] if weigh else [])])
-            yield ExperimentCell(name=name, model=model, asking=asking, rule=rule, support=support, weigh=weigh)
+        for support in settings["supports"]:
+            rule = rule_of(method, support=support, abstaining=abstaining)
+            name = "-".join([*parts, f"s{_plain(support)}"])
+            yield ExperimentCell(name=name, model=model, asking=asking, rule=rule, support=support)
     elif method is Answering.SELF_CONSISTENCY:
         for counting in settings["counting"]:
             rule = rule_of(method, counting=Counting(counting), abstaining=abstaining)

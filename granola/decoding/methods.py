@@ -8,7 +8,6 @@ from typing import Literal
 
 from abstraction.models.prompts import PromptKind
 from granola.decoding import answer_prompts
-from granola.decoding.calibration import Calibration
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT, DragGraph
 from granola.decoding.response_aggregation import Method
@@ -22,8 +21,6 @@ def rule_of(
     method: str,
     *,
     support: float | None = None,
-    weigh: float | None = None,
-    calibration: Calibration | None = None,
     counting: Counting = Counting.TEXT,
     abstaining: Abstaining | None = None,
 ) -> Method | None:
@@ -31,21 +28,15 @@ def rule_of(
 
     Raises UsageError for settings of another method.
     """
-    if calibration is not None and abstaining not in (None, calibration.abstaining):
-        raise UsageError(f"the calibration is for --abstaining {calibration.abstaining}; leave it out")
-    abstaining = abstaining or (calibration.abstaining if calibration else usual_abstaining(method))
-    settings = [support, weigh, calibration]
-    if method != "drag-graph" and any(setting is not None for setting in settings):
-        raise UsageError("--support, --weigh and --calibration are drag-graph's; give --method drag-graph with them")
-    if calibration is not None and (support is not None or weigh is not None):
-        raise UsageError("a calibration demands its own support: give --calibration, or --support and --weigh")
+    abstaining = abstaining or usual_abstaining(method)
+    if method != "drag-graph" and support is not None:
+        raise UsageError("--support is drag-graph's; give --method drag-graph with it")
     if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
         raise UsageError("--abstaining pass is drag's; for others give majority, ignore or against")
     if method != "self-consistency" and counting is not Counting.TEXT:
         raise UsageError(f"--counting {counting} is self-consistency's; give --method self-consistency with it")
     if method == "drag-graph":
-        support = SUPPORT if support is None else support
-        return DragGraph(support=support, weigh=weigh, abstaining=abstaining, calibration=calibration)
+        return DragGraph(support=SUPPORT if support is None else support, abstaining=abstaining)
     if method == "self-consistency":
         return SelfConsistency(counting=counting, abstaining=abstaining)
     return None

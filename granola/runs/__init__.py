@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from granola.runs.attribution.attribution_train_run import AttributionTrainRun
     from granola.runs.decoding.aggregate_run import AggregateRun
     from granola.runs.decoding.answer_run import AnswerRun
-    from granola.runs.decoding.calibrate_run import CalibrateRun
     from granola.runs.decoding.experiment_run import ExperimentRun
     from granola.runs.demo_run import DemoRun
     from granola.runs.grounding.grounding_answer_run import GroundingAnswerRun
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from granola.runs.ladders.dataset_run import DatasetRun
     from granola.runs.ladders.guess_run import GuessRun
     from granola.runs.ladders.ladder_run import LadderRun
-    from granola.runs.ladders.perturb_run import PerturbRun
-    from granola.runs.ladders.targets_run import TargetsRun
     from granola.runs.ladders.tiers_run import TiersRun
     from granola.runs.scores.compare_run import CompareRun
     from granola.runs.scores.match_run import MatchRun
@@ -69,7 +66,6 @@ __all__ = [
     "AttributionTrainRun",
     "AuditRun",
     "BuildRun",
-    "CalibrateRun",
     "CompareRun",
     "DatasetRun",
     "DemoRun",
@@ -93,7 +89,6 @@ __all__ = [
     "KnowledgeRateRun",
     "LadderRun",
     "MatchRun",
-    "PerturbRun",
     "PushRun",
     "ReportRun",
     "Run",
@@ -102,7 +97,6 @@ __all__ = [
     "ServeRun",
     "Setting",
     "SparkRun",
-    "TargetsRun",
     "TiersRun",
     "VerifyRun",
 ]
@@ -116,7 +110,6 @@ _MODULES = {
     "AttributionTrainRun": ".attribution.attribution_train_run",
     "AuditRun": ".ladders.audit_run",
     "BuildRun": ".snapshots.build_run",
-    "CalibrateRun": ".decoding.calibrate_run",
     "CompareRun": ".scores.compare_run",
     "DatasetRun": ".ladders.dataset_run",
     "DemoRun": ".demo_run",
@@ -140,7 +133,6 @@ _MODULES = {
     "KnowledgeRateRun": ".knowledge.knowledge_rate_run",
     "LadderRun": ".ladders.ladder_run",
     "MatchRun": ".scores.match_run",
-    "PerturbRun": ".ladders.perturb_run",
     "PushRun": ".snapshots.push_run",
     "ReportRun": ".scores.report_run",
     "Run": ".settings",
@@ -149,7 +141,6 @@ _MODULES = {
     "ServeRun": ".serve_run",
     "Setting": ".settings",
     "SparkRun": ".snapshots.spark_run",
-    "TargetsRun": ".ladders.targets_run",
     "TiersRun": ".ladders.tiers_run",
     "VerifyRun": ".snapshots.verify_run",
 }

@@ -154,7 +154,7 @@ class Client:
     def aggregate(self, question: str, samples: Sequence[str], **settings: Any) -> dict[str, Any]:
         """One answer of several responses to a question, as a row of `granola aggregate`.
 
-        `settings` are those of the endpoint: method, support, weigh, counting, abstaining, language, linker, relation.
+        `settings` are those of the endpoint: method, support, counting, abstaining, language, linker, relation.
         """
         asked = {"question": question, "samples": texts_of(samples, "samples"), **settings}
         return self._json("POST", "/v1/aggregate", asked)

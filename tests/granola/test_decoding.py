@@ -206,15 +206,12 @@ def test_the_explanation_tells_who_says_what() -> None:
     assert tie.explanation == "Germany: 2 of 2 responses; Berlin: 1 of 2; Hamburg: 1 of 2; a tie of Berlin and Hamburg"
 
 
-def test_support_and_weighing() -> None:
+def test_support() -> None:
     responses = ["Hamburg"] * 6 + ["Munich"] * 3 + ["Paris"]
     assert decide(responses, DragGraph(support=0.6)).text == "Hamburg"
     assert decide(responses, DragGraph(support=0.9)).text == "Germany"
     assert decide(responses).text == "Europe"
     assert decide(responses, DragGraph(support=0.2)).text == "Hamburg"  # Munich contradicts what more say
-    assert decide(responses, DragGraph(support=0.1, weigh=0)).text == "Hamburg"
-    assert decide(responses, DragGraph(support=0.1, weigh=2)).text in ("Germany", "Hamburg")
-    assert decide(responses, DragGraph(support=0.1, weigh=99)).text == "Europe"
 
 
 def test_what_abstaining_counts() -> None:
@@ -240,5 +237,3 @@ def test_settings_outside_their_range() -> None:
     for wrong in (0.0, -0.1, 1.1, float("nan")):
         with pytest.raises(UsageError, match="above 0 and up to 1"):
             DragGraph(support=wrong)
-    with pytest.raises(UsageError, match="0 or more"):
-        DragGraph(weigh=-1.0)

@@ -26,12 +26,7 @@ _SAID = st.sampled_from(
 _RESPONSES = st.lists(_SAID, min_size=1, max_size=8)
 _SHARES = st.sampled_from([0.1, 0.25, 0.3, 0.5, 0.6, 0.75, 0.9, 1.0])
 _METHODS = st.one_of(
-    st.builds(
-        DragGraph,
-        support=_SHARES,
-        weigh=st.sampled_from([None, 0.0, 1.0, 3.0]),
-        abstaining=st.sampled_from(Abstaining),
-    ),
+    st.builds(DragGraph, support=_SHARES, abstaining=st.sampled_from(Abstaining)),
     st.builds(SelfConsistency, counting=st.sampled_from(Counting), abstaining=st.sampled_from(Abstaining)),
 )
 
@@ -152,15 +147,13 @@ def _entailed(text: str) -> set[str | None]:
 
 
 @settings(deadline=None)
-@given(_RESPONSES, _SHARES, _SHARES, st.sampled_from([None, 1.0, 2.0]))
-def test_more_support_demanded_never_gives_a_finer_answer(
-    responses: list[str], one: float, other: float, weigh: float | None
-) -> None:
+@given(_RESPONSES, _SHARES, _SHARES)
+def test_more_support_demanded_never_gives_a_finer_answer(responses: list[str], one: float, other: float) -> None:
     low, high = sorted((one, other))
     (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
     counted = tally(readings, containers=lambda _: frozenset())
-    loose = DragGraph(support=low, weigh=weigh).decide(counted)
-    strict = DragGraph(support=high, weigh=weigh).decide(counted)
+    loose = DragGraph(support=low).decide(counted)
+    strict = DragGraph(support=high).decide(counted)
     if strict.abstains:
         return
     assert not loose.abstains

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from granola.cli import main
-from granola.decoding.drag_graph import DragGraph
 from granola.decoding.experiment_plan import read_plan
 from granola.decoding.response_aggregation import answer_row
 from granola.errors import UsageError
@@ -225,16 +224,6 @@ def test_a_dry_run_names_the_systems(run: Run, folder: Path) -> None:
     assert not (folder / "x").exists()
 
 
-def test_support_is_weighed_against_bits(folder: Path) -> None:
-    text = PLAN.replace("supports = [0.5, 1]", "supports = [0.3]\nweighs = [0, 2]")
-    cells = read_plan(planned(folder, "http://127.0.0.1:9/v1", text)).cells
-    found = {cell.name: cell.rule for cell in cells if cell.support is not None and "-n3-" in cell.name}
-    assert found == {
-        "drag-graph-t0_5-n3-s0_3": DragGraph(support=0.3, weigh=0.0),
-        "drag-graph-t0_5-n3-s0_3-w2": DragGraph(support=0.3, weigh=2.0),
-    }
-
-
 def test_threshold_and_names_of_level_1_are_settings_of_scoring(run: Run, folder: Path) -> None:
     with serving() as (address, _):
         for scoring, matcher, standard, other in (
@@ -258,7 +247,7 @@ def test_threshold_and_names_of_level_1_are_settings_of_scoring(run: Run, folder
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("supports =", "weighs = -1\nsupports =", "0 or more"),
+        ("supports =", "weighs = 1\nsupports =", "no key weighs"),
         ('"drag-graph"]', '"drag-grap"]', "did you mean drag-graph"),
         ("samples =", "sample =", "did you mean samples"),
         ("[2, 3]", '["2"]', "expected a whole number"),

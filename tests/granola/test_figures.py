@@ -13,12 +13,10 @@ import pytest
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.attribution.evaluation import agreement_figure
-from granola.decoding.calibrating import Point
 from granola.grounding.grounding_figures import slice_figure
 from granola.knowledge.knowledge_figures import drawn_figures
 from granola.matching import matcher
 from granola.report.curve_figures import f1, lambdas, taus, weights
-from granola.report.figures import draw_curves
 from granola.report.score_figures import gap, popularity, relations, tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate
@@ -265,11 +263,9 @@ def ticks_of(svg: str | bytes) -> set[float]:
 def test_figures_of_shares_elsewhere_tick_from_0_to_1() -> None:
     whole = Estimate(value=1.0, interval=Interval(low=0.9, high=1.0), n=9)
     lines = {"a": [(10.0, whole), (20.0, whole)]}
-    points = [Point(coverage=t, precision=1.0, bits=1.0, at=t) for t in (0.5, 1.0)]
     drawn = {
         "slices": slice_figure({"a": {"web": whole}}, score="RAF strict", by="source"),
         "agreement": agreement_figure({"points": [{"evaluator": "e", "human": 1.0, "automatic": 1.0}]}),
-        "curves": draw_curves({"a": points}),
     }
     for name, svg in drawn.items():
         assert 1.0 in ticks_of(svg), name

@@ -481,9 +481,9 @@ def test_guess(
     run: Run, scored: tuple[Path, Path], tmp_path: Path, inject: Injection, where: str, of: Callable[..., str]
 ) -> None:
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    assert run("derive", "guess", scored[0], "--out", whole)[0] == 0
+    assert run("guess", scored[0], "--out", whole)[0] == 0
     inject.into(where, of)
-    code, _, stderr = run("derive", "guess", scored[0], "--out", out)
+    code, _, stderr = run("guess", scored[0], "--out", out)
     assert code == 1
     assert "1 row rejected" in stderr
     check_told(rejects(out), scored[0])
@@ -496,6 +496,6 @@ def test_a_guess_that_fails_rejects_its_row(
     turns = iter(one["id"] for one in QUESTIONS)
     inject.into("granola.decoding.guessing:_guess", lambda *_: next(turns))
     out = tmp_path / "out.jsonl"
-    assert run("derive", "guess", scored[0], "--out", out)[0] == 1
+    assert run("guess", scored[0], "--out", out)[0] == 1
     assert (len(rejects(out)), len(read(out))) == (1, len(OTHERS))
     assert rejects(out)[0]["reason"].startswith(f"{FAULT} in guessing")

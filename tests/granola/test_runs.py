@@ -12,7 +12,7 @@ import pytest
 import granola.runs
 from granola.cli.commands import COMMANDS, MEMBERS, run_of
 from granola.errors import UsageError
-from granola.runs import GuessRun, PerturbRun, Run, ScoreRun, Setting, TiersRun
+from granola.runs import GuessRun, Run, ScoreRun, Setting, TiersRun
 from granola.runs.settings import command_line, settings_of
 from tests.conftest import Run as Command
 
@@ -152,8 +152,6 @@ def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.Ca
     assert sum(guessed.counts.values()) == len(tiers.read_text().splitlines())
     scored = ScoreRun(tiered=str(tiers), predictions=guessed.out, resamples=10).run()
     assert 0 <= scored.report.overall.estimates["granola_accuracy"].value <= 1
-    perturbed = PerturbRun(tiered=str(tiers), out=str(tmp_path / "years.jsonl")).run()
-    assert perturbed.counts["made"] > 0
     assert capsys.readouterr().out == ""  # a run prints nothing; its outcome is shown when asked
     scored.show()
     assert f"signature: {scored.report.signature}" in capsys.readouterr().out

@@ -119,7 +119,6 @@ def test_addresses_of_snapshots(run: Run, tmp_path: Path, server: ThreadingHTTPS
             ("dataset", qa, "--snapshot", where, "--out", tmp_path / "d"),
             ("ladder", "Where was Obama born?", "Honolulu", "--snapshot", where),
             ("audit", qa, "--snapshot", where, "--out", tmp_path / "a"),
-            ("derive", "targets", qa, "--snapshot", where, "--out", tmp_path / "g"),
             ("aggregate", qa, "--snapshot", where, "--out", tmp_path / "p"),
             ("serve", "--snapshot", where, "--port", "0"),
         ):

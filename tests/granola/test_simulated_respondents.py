@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from tests.conftest import needs_data
-from tests.thorough import thorough_only
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "simulate_decoding.py"
 GAIN = re.compile(r"([+-]\d\.\d{3}) \[([+-]\d\.\d{3}), ([+-]\d\.\d{3})\]")
@@ -34,26 +33,3 @@ def test_drag_graph_gains_over_greedy_and_over_self_consistency() -> None:
     # Counting texts gains less, so it is the ladders that do it.
     (consistency, _) = gains["self-consistency, text"]
     assert consistency[0] < over_greedy[0]
-
-
-CURVES = Path(__file__).resolve().parents[2] / "scripts" / "simulate_curves.py"
-
-
-@needs_data
-@thorough_only
-def test_calibrated_support_is_above_the_majority_where_answers_scatter(sample_snapshot: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(CURVES), "--per-relation", "30", "--snapshot", str(sample_snapshot)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    head, *parts = re.split(r"\n(?=\w+: \d)", done.stdout)
-    at = [float(coverage) for coverage in head.split(":")[1].split()]
-    for part in parts:
-        name, curves = part.partition(":")[0], {}
-        for line in part.splitlines():
-            if found := re.match(r"  (majority|fixed support|calibrated) (.*)", line):
-                curves[found[1]] = dict(zip(at, found[2].split(), strict=True))
-        gain = {c: float(curves["calibrated"][c]) - float(curves["majority"][c]) for c in (0.5, 0.7)}
-        assert min(gain.values()) > (0.05 if name in ("weak", "all", "stubborn") else -0.05), name

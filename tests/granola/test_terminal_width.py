@@ -43,11 +43,8 @@ COMMANDS = {
     "audit --entailment": "wrong.jsonl --snapshot demo/snapshot.sqlite",
     "audit --attribution": "wrong.jsonl --snapshot demo/snapshot.sqlite",
     "audit --annotated": "sheet1.csv sheet2.csv",
-    "derive perturb": "demo/tiers.jsonl --out perturbed.jsonl --force",
-    "derive guess": "demo/tiers.jsonl --out guessed.jsonl --force",
-    "derive targets": "DEMO/samples.jsonl --out targets.jsonl --snapshot demo/snapshot.sqlite --force",
+    "guess": "demo/tiers.jsonl --out guessed.jsonl --force",
     "aggregate": "DEMO/samples.jsonl --out aggregated.jsonl --force --snapshot demo/snapshot.sqlite",
-    "calibrate": "samples.jsonl demo/tiers.jsonl --snapshot demo/snapshot.sqlite --out c.json --precision 0.8 --force",
     "experiment": "plan.toml --out experiment --no-report --force",
     "score": "demo/tiers.jsonl a-system-with-a-long-name.jsonl --resamples 20",
     "compare": "demo/tiers.jsonl a-system-with-a-long-name.jsonl DEMO/predictions-specific.jsonl --resamples 20",
@@ -122,8 +119,6 @@ def of_texts(made: Path, address: str) -> None:
     predicted = [orjson.loads(line) for line in (DEMO / "predictions-cautious.jsonl").read_bytes().splitlines()]
     rows(made / "a-system-with-a-long-name.jsonl", ({**row, "confidence": 0.5} for row in predicted))
     tiered = [orjson.loads(line) for line in (made / "demo" / "tiers.jsonl").read_bytes().splitlines()]
-    samples = ({**row, "samples": [row["answer"][0]] * (1 + at % 3) + ["no"]} for at, row in enumerate(tiered))
-    rows(made / "samples.jsonl", samples)
     for row in tiered:
         for level in row["levels"][1:]:
             level["tiers"][0]["text"] = f"{level['tiers'][0]['text']}, on the far side of the Moon and beyond it"

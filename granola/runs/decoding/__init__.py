@@ -3,7 +3,6 @@
 __all__ = [
     "aggregate_run",
     "answer_run",
-    "calibrate_run",
     "decoding_settings",
     "experiment_run",
 ]

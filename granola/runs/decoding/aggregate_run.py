@@ -16,11 +16,9 @@ from granola.runs.decoding.decoding_settings import (
     PROMPTS_HELP,
     AbstainingRule,
     AggregatorModel,
-    CalibrationFile,
     CountedAs,
     ResponseLanguage,
     Support,
-    Weigh,
 )
 from granola.runs.phrasing_settings import ANSWERS_SUFFIX
 from granola.runs.rows_output import RowsOutput, RowsWritten, rows_output
@@ -58,8 +56,6 @@ class AggregateRun(Run):
         Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT. Counting words needs none."),
     ] = None
     support: Support = None
-    calibration: CalibrationFile = None
-    weigh: Weigh = None
     counting: CountedAs = Counting.TEXT
     abstaining: AbstainingRule = None
     aggregator: AggregatorModel = None
@@ -78,7 +74,6 @@ class AggregateRun(Run):
 
     def run(self) -> RowsWritten:
         """Write the predictions. Raises UsageError for settings that do not go together."""
-        from granola.decoding.calibration import Calibration
         from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining
         from granola.errors import UsageError
         from granola.runs.outputs import check_language, count, warn_of_language
@@ -86,15 +81,14 @@ class AggregateRun(Run):
 
         check_language(self.language)
         rule = rule_of(
-            self.method, support=self.support, weigh=self.weigh, counting=self.counting, abstaining=self.abstaining,
-            calibration=None if self.calibration is None else Calibration.read(self.calibration),
-        )  # fmt: skip
+            self.method, support=self.support, counting=self.counting, abstaining=self.abstaining
+        )
         abstaining = getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method)
         if (self.aggregator is None) != (self.method is not AggregateMethod.DRAG):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):
             raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
-        inputs = [self.samples, self.snapshot, self.calibration]
+        inputs = [self.samples, self.snapshot]
         gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of it
         with rows_output(self, self.out, inputs=inputs, force=self.force, csv_raw=self.csv_raw) as output:
             with ExitStack() as stack:

@@ -13,12 +13,10 @@ from granola.decoding.self_consistency import Counting
 from granola.runs.decoding.decoding_settings import (
     AbstainingRule,
     AggregatorModel,
-    CalibrationFile,
     CountedAs,
     PromptSet,
     ResponseLanguage,
     Support,
-    Weigh,
 )
 from granola.runs.phrasing_settings import ANSWERS_SUFFIX
 from granola.runs.question_settings import QuestionSettings
@@ -70,8 +68,6 @@ class AnswerRun(Run, QuestionSettings):
     ] = None
     snapshot: Annotated[str | None, Setting("What responses are linked to, where ladders or names count.")] = None
     support: Support = None
-    calibration: CalibrationFile = None
-    weigh: Weigh = None
     counting: CountedAs = Counting.TEXT
     abstaining: AbstainingRule = None
     aggregator: AggregatorModel = None
@@ -91,7 +87,7 @@ class AnswerRun(Run, QuestionSettings):
         rule = self._rule()
         asking = self._asking(rule)
         texts = read_prompts(self.prompts)
-        inputs = [*self.files_of(self.questions), self.snapshot, self.calibration]
+        inputs = [*self.files_of(self.questions), self.snapshot]
         with rows_output(self, self.out, inputs=inputs, force=self.force, csv_raw=self.csv_raw) as output:
             with ExitStack() as stack:
                 answerer, snapshot = self._answerer(stack, output, asking, texts, rule)
@@ -111,7 +107,6 @@ class AnswerRun(Run, QuestionSettings):
     def _rule(self) -> Method | None:
         """The rule of the method, where its settings go together."""
         from abstraction.models.spec import parse_model_spec
-        from granola.decoding.calibration import Calibration
         from granola.decoding.methods import needs_snapshot, rule_of
         from granola.errors import UsageError
         from granola.runs.outputs import check_language
@@ -123,9 +118,8 @@ class AnswerRun(Run, QuestionSettings):
                 raise UsageError(f"--aggregator is drag's; --method {self.method} asks no second model")
             parse_model_spec(self.aggregator)
         rule = rule_of(
-            self.method, support=self.support, weigh=self.weigh, counting=self.counting, abstaining=self.abstaining,
-            calibration=None if self.calibration is None else Calibration.read(self.calibration),
-        )  # fmt: skip
+            self.method, support=self.support, counting=self.counting, abstaining=self.abstaining
+        )
         if needs_snapshot(rule) and self.snapshot is None:
             raise UsageError(f"--method {self.method} links responses to a snapshot: give --snapshot")
         return rule

@@ -1,8 +1,7 @@
-"""Settings that the runs on several responses share: `answer`, `aggregate`, `calibrate` and `targets`."""
+"""Settings that the runs on several responses share: `answer` and `aggregate`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from granola.decoding.decision import Abstaining
@@ -15,22 +14,6 @@ Support = Annotated[
     Setting(
         "drag-graph: the share that must entail the answer, above 0 and up to 1, of the responses that do not "
         f"decline. Default: {SUPPORT:g}."
-    ),
-]
-Weigh = Annotated[
-    float | None,
-    Setting(
-        "drag-graph: among answers with enough support, take the one with the greatest bits times "
-        "share to this power instead of the finest; 0 or more. 2 prefers what many say, 0 changes "
-        "nothing."
-    ),
-]
-CalibrationFile = Annotated[
-    Path | None,
-    Setting(
-        "drag-graph: how much support answers need by their fineness, as `granola calibrate` wrote "
-        "it; used instead of --support.",
-        metavar="FILE",
     ),
 ]
 CountedAs = Annotated[
@@ -50,7 +33,6 @@ AggregatorModel = Annotated[
     Setting("drag: the model that makes one answer of the responses, if not the one that is sampled.", metavar="MODEL"),
 ]
 ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]
-LinkedTo = Annotated[str, Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT.")]
 PROMPTS_HELP = (
     "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
     "instructions and examples of ours), or a folder of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; "

@@ -405,19 +405,19 @@ def _write_results(path: Path, cells: Sequence[ExperimentCell], systems: Systems
     from kg.files import atomic_path
 
     metrics = [metric.name for metric in systems.reports[0].metrics if metric.name not in LEFT_OUT]
-    head = ["system", "model", "method", "temperature", "samples", "support", "weigh", "counting", "prompts", "n"]
+    head = ["system", "model", "method", "temperature", "samples", "support", "counting", "prompts", "n"]
     head += [f"{metric}{part}" for metric in metrics for part in ("", "_low", "_high")]
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([*head, "signature"])
         for cell, report in zip((*cells, None), systems.reports, strict=True):
             if cell is None:
-                record: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", "", report.overall.n]
+                record: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", report.overall.n]
             else:
                 drawn = METHODS[cell.asking.method].drawn
                 record = [cell.name, cell.model, str(cell.asking.method)]
                 record.append(cell.asking.temperature if drawn != "no" else 0.0)
-                record += [cell.asking.sampling().n, cell.support, cell.weigh, cell.counting]
+                record += [cell.asking.sampling().n, cell.support, cell.counting]
                 record += [report.signature.asked, report.overall.n]
             for metric in metrics:
                 estimate = report.overall.estimates[metric]

@@ -5,8 +5,6 @@ __all__ = [
     "dataset_run",
     "guess_run",
     "ladder_run",
-    "perturb_run",
     "rejects_file",
-    "targets_run",
     "tiers_run",
 ]

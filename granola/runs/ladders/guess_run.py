@@ -1,4 +1,4 @@
-"""`granola derive guess`: what could be answered without knowing anything of the subject but its name."""
+"""`granola guess`: what could be answered without knowing anything of the subject but its name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GuessRun(Run):
     A baseline to stand beside systems in `granola compare` and `granola report`: how far up can one guess?
     """
 
-    verb: ClassVar[str] = "derive guess"
+    verb: ClassVar[str] = "guess"
 
     tiered: Tiered
     out: Out

@@ -124,7 +124,6 @@ class AggregateRequest(_Open):
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    weigh: float | None = _as_in(AggregateRun, "weigh", ge=0, le=1_000)
     counting: Literal["text", "alias", "ladder"] = _as_in(AggregateRun, "counting")
     abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(AggregateRun, "abstaining")
     language: Language = _as_in(AggregateRun, "language")

@@ -107,7 +107,7 @@ def _within_limits(row: QARow | RejectedRow) -> QARow | RejectedRow:
 
 
 LADDER_SETTINGS = {"language", "linker", "phrase", "unproven"}
-AGGREGATE_SETTINGS = frozenset({"method", "support", "weigh", "counting", "abstaining", "language", "linker"})
+AGGREGATE_SETTINGS = frozenset({"method", "support", "counting", "abstaining", "language", "linker"})
 
 
 def read_samples(data: Mapping[str, Any]) -> SampleRow:
@@ -130,7 +130,7 @@ def aggregate(holding: SnapshotSession, row: SampleRow, asked: Any) -> dict[str,
         )
     method: DragGraph | SelfConsistency
     if asked.method == "drag-graph":
-        method = DragGraph(support=asked.support, weigh=asked.weigh, abstaining=abstaining)
+        method = DragGraph(support=asked.support, abstaining=abstaining)
     else:
         method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
     check_language(holding, asked.language)
