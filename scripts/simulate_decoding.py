@@ -166,7 +166,7 @@ def main() -> None:
             baselines: dict[str, ScoreReport] = {}
             for name, method in METHODS.items():
                 found = predicted(name, method, samples, aggregator)
-                report = score(tiered, found, matcher("rules"), times=given.resamples)
+                report = score(tiered, found, matcher("rules"), resamples=given.resamples)
                 if name in BASELINES.values():
                     baselines[name] = report
                 cells = "".join(

@@ -119,7 +119,7 @@ def evaluated(
     judgements: Sequence[AttributionJudgement],
     *,
     unparsed: Unparsed = Unparsed.WRONG,
-    times: int = RESAMPLES,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> EvaluatorReport:
     """The report of an evaluator over samples and its judgements of them, in one order."""
@@ -129,11 +129,15 @@ def evaluated(
         four = []  # it tells two classes apart, or nothing
     two = [(sample, two_way_pair(sample, judgement)) for sample, judgement in both if sample.supported is not None]
     statistics = (*_category_statistics(four, unparsed), *_two_way_statistics(two, unparsed))
-    full_signature = f"{signature}|unparsed:{unparsed}|n:{len(samples)}|boot:{times}|seed:{seed}|version:{__version__}"
+    full_signature = (
+        f"{signature}|unparsed:{unparsed}|n:{len(samples)}|boot:{resamples}|seed:{seed}|version:{__version__}"
+    )
     return EvaluatorReport(
         name=name,
         signature=full_signature,
-        figures={title: figure(pairs, statistic, times=times, seed=seed) for title, pairs, statistic in statistics},
+        figures={
+            title: figure(pairs, statistic, resamples=resamples, seed=seed) for title, pairs, statistic in statistics
+        },
         confusion=confusion([pair for _, pair in four], CATEGORIES) if four else {},
         two_way=confusion([pair for _, pair in two], TWO_WAY),
         unparsed=sum(judgement.supported is None for judgement in judgements),
@@ -176,7 +180,11 @@ def _two_way_statistics(two: _Paired, unparsed: Unparsed) -> _Statistics:
 
 
 def compared(
-    samples: Sequence[AttributionSample], reports: Sequence[EvaluatorReport], *, times: int = RESAMPLES, seed: int = 0
+    samples: Sequence[AttributionSample],
+    reports: Sequence[EvaluatorReport],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> list[Difference]:
     """Every pair of evaluators by the share of right labels, paired over samples, with Holm's correction.
 
@@ -189,7 +197,9 @@ def compared(
         pairs = [pair for pair in zip(*rights, strict=True) if pair != (None, None)]
         metric = "micro-F1" if four else "two-way micro-F1"
         differences.append(
-            paired_difference(pairs, metric=metric, first=first.name, second=second.name, times=times, seed=seed)
+            paired_difference(
+                pairs, metric=metric, first=first.name, second=second.name, resamples=resamples, seed=seed
+            )
         )
     adjusted = holm([difference.p for difference in differences])
     return [replace(difference, adjusted=p) for difference, p in zip(differences, adjusted, strict=True)]

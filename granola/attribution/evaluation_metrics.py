@@ -145,9 +145,11 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
     return macro
 
 
-def figure(pairs: Sequence[Pair], statistic: Statistic, *, times: int = RESAMPLES, seed: int = 0) -> EvaluationFigure:
+def figure(
+    pairs: Sequence[Pair], statistic: Statistic, *, resamples: int = RESAMPLES, seed: int = 0
+) -> EvaluationFigure:
     """A statistic of pairs with its interval."""
-    value, interval = estimated(pairs, statistic, times=times, seed=seed)
+    value, interval = estimated(pairs, statistic, resamples=resamples, seed=seed)
     return EvaluationFigure(value=value, interval=interval, n=len(pairs))
 
 

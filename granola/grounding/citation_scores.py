@@ -51,7 +51,9 @@ def harmonic(first: float, second: float) -> float:
     return 2 * first * second / (first + second) if first + second else 0.0
 
 
-def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES, seed: int = 0) -> dict[str, Estimate]:
+def citation_scores(
+    counts: Sequence[CitationCounts], *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Estimate]:
     """`pooled_precision`, `pooled_recall`, `pooled_f1`; `mean_precision`, `mean_recall`, `f1_of_means`; `mean_f1`.
 
     An answer that cites nothing has no precision, one that should cite nothing no recall: they leave those means, and
@@ -60,7 +62,7 @@ def citation_scores(counts: Sequence[CitationCounts], *, times: int = RESAMPLES,
     import numpy as np
 
     def score(statistic: object, n: int | None = None) -> Estimate:
-        value, interval = estimated(counts, statistic, times=times, seed=seed)  # type: ignore[arg-type]
+        value, interval = estimated(counts, statistic, resamples=resamples, seed=seed)  # type: ignore[arg-type]
         answers = len(counts) if n is None else n
         return Estimate(value=value, interval=interval, n=0 if math.isnan(value) else answers)
 

@@ -58,7 +58,7 @@ class GroundingSettings:
     over_of: Mapping[str, Over] = field(default_factory=dict)
     deflecting_of: Mapping[str, Deflecting] = field(default_factory=dict)
     unjudged: Unjudged = Unjudged.LEFT_OUT
-    times: int = RESAMPLES
+    resamples: int = RESAMPLES
     seed: int = 0
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class GroundingSettings:
             f"over:{over}|deflecting:{deflecting}|unjudged:{self.unjudged}|citations over:{Over.ANSWERABLE}"
             "|strict:answers,related,relevant without second label"
             "|wide:strict,outdated,unknown,relevant with another second label"
-            f"|intervals:wilson of shares, else boot:{self.times}|seed:{self.seed}|version:{__version__}"
+            f"|intervals:wilson of shares, else boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
         )
 
 
@@ -136,7 +136,7 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     }
     for whose, given in against.items():
         counts = [one for one in given if one is not None]
-        for name, estimate in citation_scores(counts, times=how.times, seed=how.seed).items():
+        for name, estimate in citation_scores(counts, resamples=how.resamples, seed=how.seed).items():
             report[f"{whose} {name}"] = estimate
     return report
 
@@ -217,7 +217,7 @@ def compared_answers(
         differences.append(
             paired_difference(
                 [pair for pair in pairs if None not in pair], metric=score, first=first, second=second,
-                times=settings.times, seed=settings.seed,
+                resamples=settings.resamples, seed=settings.seed,
             )
         )  # fmt: skip
     adjusted = holm([one.p for one in differences])
@@ -236,5 +236,5 @@ def mean_value(values: Sequence[float | None], settings: GroundingSettings) -> E
     def statistic(kinds: Sequence[float], numbers: Any) -> Any:
         return mean_of(kinds)(numbers)
 
-    found, interval = estimated(counted, statistic, times=settings.times, seed=settings.seed, order=float)
+    found, interval = estimated(counted, statistic, resamples=settings.resamples, seed=settings.seed, order=float)
     return Estimate(value=found, interval=interval, n=len(counted))

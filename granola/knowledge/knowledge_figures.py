@@ -29,45 +29,45 @@ class JudgedFile:
 Line = Sequence[tuple[float, Estimate]]
 
 
-def figure_lines(files: Sequence[JudgedFile], *, times: int, seed: int) -> dict[str, dict[str, Line]]:
+def figure_lines(files: Sequence[JudgedFile], *, resamples: int, seed: int) -> dict[str, dict[str, Line]]:
     """What each figure draws: by file name of the figure, by line, points with their estimates; empty ones are absent.
 
     `popularity` and `sentences` have a line a file and system (Figure 2), `pieces` one with and one without the
     reference where files were judged with different numbers of pieces (Figure 4), `size` one a score (Figure 3).
     """
-    lines = {by: _lines_of_slices(files, by, times=times, seed=seed) for by in ("popularity", "sentences")}
+    lines = {by: _lines_of_slices(files, by, resamples=resamples, seed=seed) for by in ("popularity", "sentences")}
     with_pieces = [file for file in files if file.pieces is not None]
     if len({file.pieces for file in with_pieces}) > 1:
         lines["pieces"] = {
             "with the reference" if reference else "without the reference": _line(
                 [(file.pieces, file) for file in with_pieces if file.reference is reference],
-                "factuality", times=times, seed=seed,
+                "factuality", resamples=resamples, seed=seed,
             )
             for reference in dict.fromkeys(file.reference for file in with_pieces)
         }  # fmt: skip
     sized = [(file.size, file) for file in files if file.size is not None]
     if len(sized) > 1:
-        lines["size"] = {score: _line(sized, score, times=times, seed=seed) for score in SCORES}
+        lines["size"] = {score: _line(sized, score, resamples=resamples, seed=seed) for score in SCORES}
     drawable = {figure: {name: line for name, line in own.items() if line} for figure, own in lines.items()}
     return {figure: own for figure, own in drawable.items() if own}
 
 
-def _lines_of_slices(files: Sequence[JudgedFile], by: str, *, times: int, seed: int) -> dict[str, Line]:
+def _lines_of_slices(files: Sequence[JudgedFile], by: str, *, resamples: int, seed: int) -> dict[str, Line]:
     """A line for each system of each file, over the slices of its rows."""
     lines: dict[str, Line] = {}
     for file in files:
         for system in sorted({str(row.get("system") or "") for row in file.rows}):
             rows = [row for row in file.rows if str(row.get("system") or "") == system]
             name = " ".join(filter(None, (file.name if len(files) > 1 else "", system))) or file.name
-            estimates = slices(rows, by, "factuality", times=times, seed=seed)
+            estimates = slices(rows, by, "factuality", resamples=resamples, seed=seed)
             lines[name] = [(float(at), estimate) for at, estimate in estimates.items()]
     return lines
 
 
-def _line(places: Sequence[tuple[float | None, JudgedFile]], score: str, *, times: int, seed: int) -> Line:
+def _line(places: Sequence[tuple[float | None, JudgedFile]], score: str, *, resamples: int, seed: int) -> Line:
     """The mean score of each file that has it, at its place, from left to right."""
     points = [
-        (float(place or 0), mean_estimate(values, times=times, seed=seed))
+        (float(place or 0), mean_estimate(values, resamples=resamples, seed=seed))
         for place, file in places
         if (values := _values(file, score))
     ]

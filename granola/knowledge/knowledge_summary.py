@@ -14,15 +14,15 @@ from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
 Row = Mapping[str, Any]
 
 
-def mean_estimate(values: Sequence[float], *, times: int = RESAMPLES, seed: int = 0) -> Estimate:
+def mean_estimate(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
     """The mean with its 95 % bootstrap interval; NaN for no value."""
     value, interval = estimated(
-        values, lambda kinds, counts: mean_of(kinds)(counts), times=times, seed=seed, order=float
+        values, lambda kinds, counts: mean_of(kinds)(counts), resamples=resamples, seed=seed, order=float
     )
     return Estimate(value=value, interval=interval, n=len(values))
 
 
-def summary(rows: Sequence[Row], *, times: int = RESAMPLES, seed: int = 0) -> dict[str, dict[str, Estimate]]:
+def summary(rows: Sequence[Row], *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, dict[str, Estimate]]:
     """By system, each score's mean over the texts that have it; the shares of labels as `label:consistent` and so on.
 
     Rows are judged items as JSON.
@@ -32,18 +32,20 @@ def summary(rows: Sequence[Row], *, times: int = RESAMPLES, seed: int = 0) -> di
         of_system = [row for row in rows if str(row.get("system") or "") == system]
         names = dict.fromkeys(name for row in of_system for name in row["scores"])
         estimates[system] = {
-            name: mean_estimate(values, times=times, seed=seed)
+            name: mean_estimate(values, resamples=resamples, seed=seed)
             for name in names
             if (values := [row["scores"][name] for row in of_system if row["scores"].get(name) is not None])
         }
         labels = [row["factuality_label"] for row in of_system if "factuality_label" in row]
         for label in LABELS if labels else ():
             shares = [float(likeliest == label) for likeliest in labels]
-            estimates[system][f"label:{label}"] = mean_estimate(shares, times=times, seed=seed)
+            estimates[system][f"label:{label}"] = mean_estimate(shares, resamples=resamples, seed=seed)
     return estimates
 
 
-def slices(rows: Sequence[Row], by: str, score: str, *, times: int = RESAMPLES, seed: int = 0) -> dict[str, Estimate]:
+def slices(
+    rows: Sequence[Row], by: str, score: str, *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Estimate]:
     """A score by what `by` names: `popularity`, whole parts of log10 of views; `sentences`, how many (Figure 2).
 
     By sentences the sentence is the unit, its entailment the score. Texts without views or sentences are in no slice.
@@ -58,10 +60,12 @@ def slices(rows: Sequence[Row], by: str, score: str, *, times: int = RESAMPLES, 
             sentences = row.get("sentences") or []
             groups.setdefault(len(sentences), []).extend(sentence["entailed"] for sentence in sentences)
     return {
-        str(name): mean_estimate(values, times=times, seed=seed) for name, values in sorted(groups.items()) if values
+        str(name): mean_estimate(values, resamples=resamples, seed=seed)
+        for name, values in sorted(groups.items())
+        if values
     }
 
 
-def signature(identity_hash: str, *, n: int, times: int, seed: int) -> str:
+def signature(identity_hash: str, *, n: int, resamples: int, seed: int) -> str:
     """What someone else needs to repeat a score: the hash of models, evidence and settings, n, resamples, seed."""
-    return f"judge:{identity_hash}|n:{n}|boot:{times}|seed:{seed}|version:{__version__}"
+    return f"judge:{identity_hash}|n:{n}|boot:{resamples}|seed:{seed}|version:{__version__}"

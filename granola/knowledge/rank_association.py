@@ -40,7 +40,7 @@ class Association:
 
 
 def somers_d(
-    independent: Sequence[float], dependent: Sequence[float], *, times: int = 1000, seed: int = 0
+    independent: Sequence[float], dependent: Sequence[float], *, resamples: int = 1000, seed: int = 0
 ) -> Association:
     """D(dependent | independent): of pairs that differ in the independent variable, the share that the dependent one
     orders alike less the share that it orders the other way round.
@@ -71,17 +71,17 @@ def somers_d(
     alike = np.sign(left[:, None] - left[None, :]) * np.sign(right[:, None] - right[None, :])
     random = generator(seed, "somers")
     drawn: list[float] = []
-    for some in chunks(n, times):
+    for some in chunks(n, resamples):
         counts = random.multinomial(n, np.full(n, 1 / n), size=some).astype(float)
         drawn += divided(((counts @ alike) * counts).sum(1), ((counts @ apart) * counts).sum(1)).tolist()
     if abs(d) == 1.0:
         # The normal approximation knows no error here and says 0: how often is a random order as extreme?
-        orders = [random.permutation(n) for _ in range(times)]
+        orders = [random.permutation(n) for _ in range(resamples)]
         extreme = sum(
             abs(float((np.sign(right[o][:, None] - right[o][None, :]) * np.sign(left[:, None] - left[None, :])).sum()))
             >= float(apart.sum()) for o in orders
         )  # fmt: skip
-        p = (extreme + 1) / (times + 1)
+        p = (extreme + 1) / (resamples + 1)
     return Association(d=d, interval=percentile_interval(drawn), p=p, n=n)
 
 

@@ -38,6 +38,7 @@ Language = Annotated[
 LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
 Relation = Annotated[str | None, Setting("The property of rows that name none, such as P19.")]
 Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
+Resamples = Annotated[int, Setting("Bootstrap resamples, and permutations of paired tests.", least=10, most=100_000)]
 Tiered = Annotated[
     str,
     Setting(

@@ -58,7 +58,7 @@ class GroupScore:
 
 
 def aggregate(
-    items: Iterable[tuple[str | None, Outcome | None]], chosen: Sequence[Metric], *, times: int, seed: int
+    items: Iterable[tuple[str | None, Outcome | None]], chosen: Sequence[Metric], *, resamples: int, seed: int
 ) -> tuple[GroupScore, dict[str, GroupScore], dict[str, Estimate]]:
     """(all items, by relation, the mean over relations), their intervals from one and the same resampling.
 
@@ -83,7 +83,7 @@ def aggregate(
     overall: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in chosen}
     by_relation: dict[str, dict[str, list[NDArray[np.float64]]]]
     by_relation = {name: {metric.name: [] for metric in chosen} for name in names}
-    for sums in _resampled(ordered, chosen, times=times, seed=seed):
+    for sums in _resampled(ordered, chosen, resamples=resamples, seed=seed):
         for metric in chosen:
             added, counted = sums[metric.name]
             overall[metric.name].append(divided(added.sum(axis=1), counted.sum(axis=1)))
@@ -134,7 +134,7 @@ def _place(cells: Sequence[_Cell], name: str) -> slice:
 Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
 
 
-def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, times: int, seed: int) -> Iterator[Sums]:
+def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
     """What each cell adds to each metric and how many of its items count, by name, [resamples, cells], in chunks.
 
     Bits have a stream of their own, so that they move no other metric's digits.
@@ -144,8 +144,10 @@ def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, times: int, 
     outcomes, values = generator(seed), generator(seed, "values")
     values_of_cells = [cell.values() for cell in cells]
     numbers = [cell.n for cell in cells]
-    for some in chunks(max([len(cells), *(len(counts) for _, _, counts in values_of_cells)]), times if cells else 0):
-        drawn = drawn_counts(numbers, sum(numbers), outcomes, times=some)
+    for some in chunks(
+        max([len(cells), *(len(counts) for _, _, counts in values_of_cells)]), resamples if cells else 0
+    ):
+        drawn = drawn_counts(numbers, sum(numbers), outcomes, resamples=some)
         sums_of_cells = [_own_sums(of_cell, drawn[:, place], values) for place, of_cell in enumerate(values_of_cells)]
         sums: Sums = {}
         for metric in chosen:

@@ -15,12 +15,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from granola.errors import MatcherError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
+LEAST_RESAMPLES, MOST_RESAMPLES = 10, 100_000
 AT_ONCE = 4_000_000  # numbers that are held at a time: 32 MB
 T = TypeVar("T", bound=Hashable)
 
@@ -33,6 +36,12 @@ class Interval:
     high: float
 
 
+def check_resamples(resamples: int) -> None:
+    """Raise MatcherError for fewer or more resamples than are allowed."""
+    if not LEAST_RESAMPLES <= resamples <= MOST_RESAMPLES:
+        raise MatcherError(f"resamples is {resamples}; allowed: {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
+
+
 def generator(*key: object) -> np.random.Generator:
     """A stream of random numbers of its own for each key: a seed, and what is drawn with it."""
     import numpy as np
@@ -42,35 +51,36 @@ def generator(*key: object) -> np.random.Generator:
 
 
 def drawn_counts(
-    counts: Sequence[int], draws: int | NDArray[np.int64], random: np.random.Generator, *, times: int | None = None
+    counts: Sequence[int], draws: int | NDArray[np.int64], random: np.random.Generator, *, resamples: int | None = None
 ) -> NDArray[np.int64]:
-    """How often each kind of item occurs among items drawn with replacement, a row each time: [times, kinds].
+    """How often each kind of item occurs among items drawn with replacement, a row a resample: [resamples, kinds].
 
-    `counts` are the numbers of items of each kind. `draws` is how many are drawn, the same `times` times or one number
-    for each time.
+    `counts` are the numbers of items of each kind. `draws` is how many are drawn, the same for all `resamples` or one
+    number for each.
     """
     import numpy as np
 
     total = sum(counts)
     shares = np.array(counts, dtype=np.float64) / total if total else np.zeros(len(counts))
     if not total:
-        return np.zeros((times if times is not None else len(draws), len(counts)), dtype=np.int64)  # type: ignore[arg-type]
-    return random.multinomial(draws, shares, size=times)
+        rows = len(draws) if resamples is None else resamples  # type: ignore[arg-type]
+        return np.zeros((rows, len(counts)), dtype=np.int64)
+    return random.multinomial(draws, shares, size=resamples)
 
 
-def chunks(kinds: int, times: int) -> Iterator[int]:
+def chunks(kinds: int, resamples: int) -> Iterator[int]:
     """How many resamples to draw at a time, so that a bounded number of counts is held."""
     most = max(1, AT_ONCE // max(1, kinds))
-    while times > 0:
-        yield min(most, times)
-        times -= most
+    while resamples > 0:
+        yield min(most, resamples)
+        resamples -= most
 
 
 def estimated(
     items: Iterable[T],
     statistic: Callable[[Sequence[T], NDArray[np.int64]], Any],
     *,
-    times: int = RESAMPLES,
+    resamples: int = RESAMPLES,
     seed: object = 0,
     order: Callable[[T], Any] = repr,
 ) -> tuple[float, Interval]:
@@ -87,8 +97,8 @@ def estimated(
     value = float(statistic(different, np.array([counts], dtype=np.int64))[0]) if counts else math.nan
     random = generator(seed)
     parts = [
-        np.asarray(statistic(different, drawn_counts(counts, sum(counts), random, times=some)), dtype=np.float64)
-        for some in chunks(len(counts), times if counts else 0)
+        np.asarray(statistic(different, drawn_counts(counts, sum(counts), random, resamples=some)), dtype=np.float64)
+        for some in chunks(len(counts), resamples if counts else 0)
     ]
     return value, percentile_interval(np.concatenate(parts) if parts else ())
 

@@ -99,11 +99,11 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def grouped(report: ScoreReport, groups: Mapping[str, str], *, times: int, seed: int) -> dict[str, GroupScore]:
+def grouped(report: ScoreReport, groups: Mapping[str, str], *, resamples: int, seed: int) -> dict[str, GroupScore]:
     """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
     of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
     _, scores, _ = aggregate(
-        zip(of_items, report.items.outcomes(), strict=True), report.metrics, times=times, seed=seed
+        zip(of_items, report.items.outcomes(), strict=True), report.metrics, resamples=resamples, seed=seed
     )
     if not scores:  # all in one group that is called "none"
         scores = {NONE: report.overall}

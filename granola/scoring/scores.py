@@ -20,13 +20,13 @@ import orjson
 from abstraction.faults import Fault, OnReject
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
-from granola.errors import MatcherError, PredictionError
+from granola.errors import PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
 from granola.matching.batch_matching import MatchCase, match_each, match_many
 from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Levels
 from granola.scoring.aggregation import Estimate, GroupScore, aggregate
-from granola.scoring.bootstrap import RESAMPLES
+from granola.scoring.bootstrap import RESAMPLES, check_resamples
 from granola.scoring.items import ItemScore, ItemScores, language_of, names_of, names_of_levels
 from granola.scoring.metrics import (
     LAMBDA,
@@ -265,7 +265,7 @@ def score(
     *,
     lambda_: float = LAMBDA,
     standard: Standard | None = None,
-    times: int = RESAMPLES,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     system: str | None = None,
     allow_missing: bool = False,
@@ -284,14 +284,14 @@ def score(
     the signature says "unknown" unless `snapshot` and `prompts` tell; predictions bring the prompts that they
     were asked with. A file's rejected rows count as `rejected_rows`.
     `standard` says which names level 1 has; without it, "gold" for the matcher `f1` and "aliases" for others.
-    `times` bootstrap resamples (1 or more) from `seed`; `workers` processes match, to the same digits. `on_item` takes
-    every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
+    `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`; `workers` processes match, to the same digits.
+    `on_item` takes every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
     prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
     `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
     tiered file) are explained by them and no error. `on_reject` as in `score_items`: the report counts such items as
     unscored, and under "faults". Raises PredictionError and, for a bad setting, MatcherError.
     """
-    check_resamples(times)
+    check_resamples(resamples)
     standard = standard or usual_standard(matcher.name)
     chosen = metrics(lambda_, standard)
     source = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
@@ -325,7 +325,7 @@ def score(
                 items.append(item)
             yield item.relation, item.outcome
 
-    overall, relations, macro = aggregate(outcomes(), chosen, times=times, seed=seed)
+    overall, relations, macro = aggregate(outcomes(), chosen, resamples=resamples, seed=seed)
     return ScoreReport(
         system=system or predictions.name,
         metrics=chosen,
@@ -342,7 +342,7 @@ def score(
             prompts=prompts or "",
             asked=predictions.asked,
             n=overall.n,
-            resamples=times,
+            resamples=resamples,
             seed=seed,
             missing=missing,
             unknown=unknown,
@@ -372,12 +372,6 @@ def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
         return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # half of a surrogate pair
         return json.dumps(content).encode() + b"\n"
-
-
-def check_resamples(times: int) -> None:
-    """Raise MatcherError for fewer than one."""
-    if times < 1:
-        raise MatcherError(f"resamples is {times}; allowed: 1 or more, as in --resamples 1000")
 
 
 def _unmatched(

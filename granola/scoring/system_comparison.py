@@ -94,7 +94,7 @@ def compare(
     reports: Sequence[ScoreReport],
     *,
     metrics: Sequence[str] = COMPARED,
-    times: int = RESAMPLES,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[Difference, ...]:
     """Every pair of systems in every metric, metrics in the order given and pairs in that of the reports.
@@ -108,26 +108,27 @@ def compare(
     differences: list[Difference] = []
     for name in metrics:
         tests = [
-            _test(known[name], first, second, times=times, seed=seed) for first, second in combinations(reports, 2)
+            _test(known[name], first, second, resamples=resamples, seed=seed)
+            for first, second in combinations(reports, 2)
         ]
         corrected = holm([test.p for test in tests])
         differences += [replace(test, adjusted=p) for test, p in zip(tests, corrected, strict=True)]
     return tuple(differences)
 
 
-def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, times: int, seed: int) -> Difference:
+def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples: int, seed: int) -> Difference:
     pairs = (
         (metric.adds(first_outcome), metric.adds(second_outcome))
         for first_outcome, second_outcome in _paired(first.items, second.items)
         if first_outcome is not None and second_outcome is not None
     )
     return paired_difference(
-        pairs, metric=metric.name, first=first.system, second=second.system, times=times, seed=seed
+        pairs, metric=metric.name, first=first.system, second=second.system, resamples=resamples, seed=seed
     )
 
 
 def paired_difference(
-    pairs: Iterable[_Adds], *, metric: str, first: str, second: str, times: int = RESAMPLES, seed: int = 0
+    pairs: Iterable[_Adds], *, metric: str, first: str, second: str, resamples: int = RESAMPLES, seed: int = 0
 ) -> Difference:
     """The difference of two systems in the mean of what items add; None where an item does not count for one."""
     import numpy as np
@@ -142,11 +143,11 @@ def paired_difference(
     real = float(difference(np.array([numbers], dtype=np.int64))[0]) if counts else math.nan
     random = generator(stream, "bootstrap")
     parts = [
-        difference(drawn_counts(numbers, sum(numbers), random, times=some))
-        for some in chunks(len(numbers), times if counts else 0)
+        difference(drawn_counts(numbers, sum(numbers), random, resamples=some))
+        for some in chunks(len(numbers), resamples if counts else 0)
     ]
     drawn = np.concatenate(parts) if parts else np.empty(0)
-    p = _permutation(adds, numbers, real, times=times, random=generator(stream, "permutation"))
+    p = _permutation(adds, numbers, real, resamples=resamples, random=generator(stream, "permutation"))
     if turned:
         real, drawn = 0.0 - real, 0.0 - drawn
     return Difference(
@@ -180,7 +181,7 @@ def _difference(adds: Sequence[_Adds]) -> Callable[[NDArray[np.int64]], NDArray[
 
 
 def _permutation(
-    adds: Sequence[_Adds], counts: Sequence[int], real: float, *, times: int, random: np.random.Generator
+    adds: Sequence[_Adds], counts: Sequence[int], real: float, *, resamples: int, random: np.random.Generator
 ) -> float:
     """Share of random swaps of the two systems that differ at least as much; the real order counts as one of them.
 
@@ -194,11 +195,11 @@ def _permutation(
     numbers = np.array(counts, dtype=np.int64)
     swappable = np.where([a != b for a, b in adds], numbers, 0)
     reached = 1
-    for some in chunks(2 * len(counts), times):
+    for some in chunks(2 * len(counts), resamples):
         swapped = random.binomial(swappable, 0.5, size=(some, len(counts)))
         drawn = difference(np.concatenate([numbers - swapped, swapped], axis=1))
         reached += int((np.abs(drawn) >= abs(real) - 1e-12).sum())  # NaN is not greater
-    return reached / (times + 1)
+    return reached / (resamples + 1)
 
 
 def _detectable(drawn: NDArray[np.float64]) -> float:

@@ -293,7 +293,7 @@ def test_a_report_by_hand() -> None:
         else AttributionJudgement(id=f"s{n}", category=Category(label), supported=label == SUP)
         for n, (_, label) in enumerate(PAIRS)
     ]
-    report = evaluated("test", "test|x", samples, said, times=50)
+    report = evaluated("test", "test|x", samples, said, resamples=50)
     assert report.figures["micro-F1, single"].value == pytest.approx(3 / 4)
     assert report.figures["micro-F1, union"].value == pytest.approx(2 / 6)
     # Two ways: supported is right twice of 3 gold and 3 said; not supported 5 times, once said so wrongly.
@@ -309,9 +309,10 @@ def test_a_report_by_hand() -> None:
     assert low <= value <= high
     perfect = evaluated(
         "perfect", "p", samples,
-        [AttributionJudgement(id=s.id, category=s.category, supported=s.category is SUP) for s in samples], times=50,
+        [AttributionJudgement(id=s.id, category=s.category, supported=s.category is SUP) for s in samples],
+        resamples=50,
     )  # fmt: skip
-    (test,) = compared(samples, [perfect, report], times=200)
+    (test,) = compared(samples, [perfect, report], resamples=200)
     assert test.difference == pytest.approx(5 / 10)
     assert test.p < 0.1
 
@@ -346,7 +347,7 @@ def test_agreement_with_people() -> None:
         evaluated(name, name, samples, [
             AttributionJudgement(id=one.id, category=label, supported=label is SUP)
             for one, label in zip(samples, labels, strict=True)
-        ], times=20)
+        ], resamples=20)
         for name, labels in {"a": [SUP] * 5, "b": [SUP, SUP, CON, IRR, PAR], "c": [SUP, PAR, CON, CON, CON]}.items()
     ]  # fmt: skip
     found = agreement(samples, [first, second], judged)

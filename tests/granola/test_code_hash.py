@@ -142,13 +142,16 @@ def test_rows_and_files_and_every_format_have_the_same_hash(tmp_path: Path) -> N
     (tmp_path / "tiers.csv.run.json").write_text('{"snapshot": "0123456789abcdef"}')
     given = [rows, iter(rows), source, str(source), read_tiered_file(source)]
     given += [tmp_path / f"tiers.{ending}" for ending in ("jsonl.gz", "csv", "parquet")]
-    found = [score(one, said, matcher("em"), times=2).signature for one in given]
+    found = [score(one, said, matcher("em"), resamples=10).signature for one in given]
     assert len({one.tiers for one in found}) == 1
     assert [one.snapshot for one in found if one.snapshot != "unknown"] == ["01234567"]
-    assert score(source, said, matcher("em"), times=2, snapshot="feedfeedfeed").signature.snapshot == "feedfeed"
-    assert score(rows[::-1], said, matcher("em"), times=2).signature.tiers == found[0].tiers
+    assert score(source, said, matcher("em"), resamples=10, snapshot="feedfeedfeed").signature.snapshot == "feedfeed"
+    assert score(rows[::-1], said, matcher("em"), resamples=10).signature.tiers == found[0].tiers
     for changed_rows in (rows[1:], [*rows[:-1], read_with(rows[-1])]):
-        assert score(changed_rows, said, matcher("em"), times=2, ignore_unknown=True).signature.tiers != found[0].tiers
+        assert (
+            score(changed_rows, said, matcher("em"), resamples=10, ignore_unknown=True).signature.tiers
+            != found[0].tiers
+        )
 
 
 def read_with(row: object) -> object:

@@ -104,12 +104,12 @@ def test_groups_by_relation_have_names_and_risk_says_of_how_many(systems: Path, 
     lines = (systems / "exact.jsonl").read_text().splitlines()
     shy = [json.dumps({**json.loads(line), "prediction": "I don't know."}) for line in lines[:12]]
     some.write_text("\n".join([*shy, *lines[12:]]))
-    done = run_granola("compare", systems / "tiers.jsonl", some, "--by", "relation", "--resamples", "5")
+    done = run_granola("compare", systems / "tiers.jsonl", some, "--by", "relation", "--resamples", "10")
     assert done.returncode == 0, done.stderr
     assert "P19 place of birth" in done.stdout
     assert "By relation: selective accuracies" in done.stdout
     assert "over the 28 of 40 questions answered with a confidence" in done.stdout
-    found = json.loads(run_granola("compare", systems / "tiers.jsonl", some, "--resamples", "5", "--json").stdout)
+    found = json.loads(run_granola("compare", systems / "tiers.jsonl", some, "--resamples", "10", "--json").stdout)
     risk = found["risk_coverage"]["some"]
     assert (risk["covered"], risk["unsure"], risk["n"]) == (28, 0, 40)
     assert risk["area"] == found["risk_coverage_area"]["some"]
@@ -148,7 +148,7 @@ def test_tables_for_the_terminal(systems: Path) -> None:
         (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
         (["--by", ""], "no row has a field ''"),
         (["--matcher", "ruls"], "did you mean 'rules'"),
-        (["--resamples", "0"], "resamples is 0"),
+        (["--resamples", "9"], "greater than or equal to 10"),
     ],
 )
 def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -> None:

@@ -58,7 +58,7 @@ def predictions(
 
 def scored(said: str, name: str = "a") -> ScoreReport:
     given_ = PredictionFile(name=name, predictions=predictions(said))
-    return score(rows(len(said)), given_, matcher("rules"), times=50, system=name)
+    return score(rows(len(said)), given_, matcher("rules"), resamples=50, system=name)
 
 
 # Holm 1979 by hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, 0.04 * 1, each at least the one before.
@@ -73,7 +73,7 @@ def test_holms_correction_by_hand() -> None:
 
 def test_a_system_does_not_differ_from_itself() -> None:
     said = "1123w-" * 20
-    for found in compare([scored(said), scored(said, "b")], times=200):
+    for found in compare([scored(said), scored(said, "b")], resamples=200):
         assert found.difference == 0
         assert found.p == 1.0
         assert (found.interval.low <= 0 <= found.interval.high) or math.isnan(found.interval.low)
@@ -81,8 +81,8 @@ def test_a_system_does_not_differ_from_itself() -> None:
 
 def test_a_clear_difference_is_one_and_the_test_is_two_sided() -> None:
     better, worse = scored("1" * 60 + "w" * 40, "x"), scored("1" * 20 + "w" * 80, "y")
-    one, *_ = compare([better, worse], metrics=["granola_accuracy"], times=999)
-    other, *_ = compare([worse, better], metrics=["granola_accuracy"], times=999)
+    one, *_ = compare([better, worse], metrics=["granola_accuracy"], resamples=999)
+    other, *_ = compare([worse, better], metrics=["granola_accuracy"], resamples=999)
     assert one.difference == pytest.approx(0.4)
     assert one.p == 0.001  # 1 / (999 + 1): as small as it can be
     assert one.interval.low > 0.2
@@ -96,7 +96,7 @@ def test_the_permutation_test_agrees_with_the_sign_test() -> None:
     found, *_ = compare(
         [scored("1" * 8 + "w" * 2 + "1" * 40, "x"), scored("w" * 8 + "1" * 2 + "1" * 40, "y")],
         metrics=["granola_accuracy"],
-        times=20_000,
+        resamples=20_000,
     )
     assert found.p == pytest.approx(0.109375, abs=0.01)
 
@@ -104,11 +104,11 @@ def test_the_permutation_test_agrees_with_the_sign_test() -> None:
 def test_digits_depend_on_the_pair_alone() -> None:
     saying = {"a": "123w-1" * 9, "b": "1w21-w" * 8 + "w" * 6, "c": "wwww11" * 9}
     a, b, c = (scored(said, name) for name, said in saying.items())
-    both = compare([a, b], times=100)
-    three = compare([a, b, c], times=100)
-    renamed = compare([scored(saying["a"], "a (1)"), scored(saying["b"], "b (2)")], times=100)
-    exchanged = compare([b, a], times=100)
-    other_seed = compare([a, b], times=100, seed=1)
+    both = compare([a, b], resamples=100)
+    three = compare([a, b, c], resamples=100)
+    renamed = compare([scored(saying["a"], "a (1)"), scored(saying["b"], "b (2)")], resamples=100)
+    exchanged = compare([b, a], resamples=100)
+    other_seed = compare([a, b], resamples=100, seed=1)
     for found, again, mirrored in zip(both, renamed, exchanged, strict=True):
         same = next(d for d in three if (d.metric, d.first, d.second) == (found.metric, "a", "b"))
         assert (same.p, same.interval, same.difference) == (found.p, found.interval, found.difference)
@@ -132,15 +132,15 @@ def test_digits_do_not_depend_on_the_order_of_the_questions() -> None:
     ]  # fmt: skip
     told = PredictionFile(name="a", predictions=predictions(said))
     shuffled = drawing.sample(given_rows, k=60)
-    one, other = (score(order, told, matcher("rules"), times=50) for order in (given_rows, shuffled))
+    one, other = (score(order, told, matcher("rules"), resamples=50) for order in (given_rows, shuffled))
     assert one.to_json() == other.to_json()
     assert not math.isnan(one.overall.estimates["bits"].interval.low)
 
 
 def test_unscored_questions_are_left_out_of_a_pair() -> None:
     few = PredictionFile(name="few", predictions=dict(list(predictions("1" * 10).items())[:4]))
-    one = score(rows(10), few, matcher("rules"), times=10, allow_missing=True)
-    found, *_ = compare([one, scored("w" * 10)], metrics=["granola_accuracy"], times=10)
+    one = score(rows(10), few, matcher("rules"), resamples=10, allow_missing=True)
+    found, *_ = compare([one, scored("w" * 10)], metrics=["granola_accuracy"], resamples=10)
     assert (found.n, found.difference) == (4, 1.0)
 
 
@@ -196,12 +196,12 @@ def test_bins_have_labels_that_can_be_read(numbers: list[float], labels: list[st
 
 def test_groups_by_any_field() -> None:
     report = scored("1w" * 10)
-    by_kind = grouped(report, by_column(rows(20), "deep.kind"), times=10, seed=0)
+    by_kind = grouped(report, by_column(rows(20), "deep.kind"), resamples=10, seed=0)
     assert {name: group.estimates["granola_accuracy"].value for name, group in by_kind.items()} == {"a": 1.0, "b": 0.0}
     names = ("P112", "none", "P20", "P19", "3", "P19", "0.25", "0.5", "12")
     of = {str(i): name for i, name in enumerate(names)}
     in_order = ["0.25", "0.5", "3", "12", "P19", "P20", "P112", "none"]
-    assert list(grouped(scored("1" * len(names)), of, times=1, seed=0)) == in_order
+    assert list(grouped(scored("1" * len(names)), of, resamples=10, seed=0)) == in_order
     assert list(by_column(rows(2), "relation").values()) == ["P1", "P2"]
     assert list(by_column(rows(2), "levels").values()) == ["3", "3"]
     assert list(by_column(rows(2), "answer").values()) == ["Kunming", "Kunming"]
@@ -219,7 +219,7 @@ def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
     said = predictions("123w-1")
     items = item_f1(rows(6), said)
     for point in tau_sweep(items, (0.0, 0.3, 0.5, 0.95)):
-        report = score(rows(6), PredictionFile(name="x", predictions=said), matcher("f1", tau=point.tau), times=1)
+        report = score(rows(6), PredictionFile(name="x", predictions=said), matcher("f1", tau=point.tau), resamples=10)
         values = {name: e.value for name, e in report.overall.estimates.items()}
         assert point.standard == pytest.approx(values["selective_standard_accuracy"])
         assert point.granola == pytest.approx(values["selective_accuracy"])
@@ -252,7 +252,7 @@ def test_risk_and_coverage_by_hand() -> None:
     # Surest first: right, (right and wrong together), wrong; one abstains, one has no confidence.
     said = "11ww-1"
     told = predictions(said, [0.9, 0.5, 0.5, 0.1, 0.95, None])
-    report = score(rows(6), PredictionFile(name="x", predictions=told), matcher("rules"), times=1)
+    report = score(rows(6), PredictionFile(name="x", predictions=told), matcher("rules"), resamples=10)
     curve = risk_coverage(report, told)
     assert curve is not None
     assert curve.points == pytest.approx([(1 / 6, 0.0), (3 / 6, 1 / 3), (4 / 6, 2 / 4)])
@@ -277,8 +277,10 @@ def test_predictions_carry_confidence_and_scores(tmp_path: Path) -> None:
 def test_the_detectable_difference_shrinks_with_the_questions() -> None:
     drawing = Random(1)
     one, other = ("".join(drawing.choices("123w", k=400)) for _ in range(2))
-    many = compare([scored(one), scored(other, "b")], metrics=["granola_accuracy"], times=300)[0].detectable
-    few = compare([scored(one[:100]), scored(other[:100], "b")], metrics=["granola_accuracy"], times=300)[0].detectable
+    many = compare([scored(one), scored(other, "b")], metrics=["granola_accuracy"], resamples=300)[0].detectable
+    few = compare([scored(one[:100]), scored(other[:100], "b")], metrics=["granola_accuracy"], resamples=300)[
+        0
+    ].detectable
     assert many == pytest.approx(few / 2, rel=0.25)  # by the square root of four times as many
 
 
@@ -286,7 +288,7 @@ def test_the_detectable_difference_is_that_of_the_normal_approximation() -> None
     # 400 questions, 100 of them won and 40 lost: the difference of one question has the variance
     # 140/400 - (60/400)^2 = 0.3275. Two-sided 5 % and 80 % power: (1.95996 + 0.84162) * sqrt(0.3275 / 400) = 0.08016.
     one, other = scored("1" * 100 + "w" * 40 + "1" * 260, "x"), scored("w" * 100 + "1" * 40 + "1" * 260, "y")
-    (found,) = compare([one, other], metrics=["granola_accuracy"], times=8000)
+    (found,) = compare([one, other], metrics=["granola_accuracy"], resamples=8000)
     assert found.detectable == pytest.approx(0.08016, rel=0.04)
 
 
@@ -296,7 +298,7 @@ def test_a_detectable_difference_is_found_four_times_in_five() -> None:
     (found,) = compare(
         [scored("1" * won + "w" * lost + "1" * 260, "x"), scored("w" * won + "1" * lost + "1" * 260, "y")],
         metrics=["granola_accuracy"],
-        times=2000,
+        resamples=2000,
     )
     varies = (won + lost) / n
     up = (varies + found.detectable) / 2

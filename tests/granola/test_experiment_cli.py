@@ -293,7 +293,7 @@ def test_fewer_questions_than_were_tiered_are_enough(run: Run, folder: Path) -> 
     ("old", "new", "message"),
     [
         ("resamples = 50", 'matcher = "rule"', "no matcher 'rule'"),
-        ("resamples = 50", "resamples = 0", "resamples is 0"),
+        ("resamples = 50", "resamples = 9", "resamples is 9"),
         ("resamples = 50", "lambda = -1", "lambda is -1"),
         ('m = "MODEL"', 'm = "MODEL"\nother = "gpt"', "gpt names no kind of model"),
         ('m = "MODEL"', 'm = "replay:none.jsonl"', "no such file"),

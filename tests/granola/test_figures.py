@@ -41,7 +41,7 @@ def study(systems: Path) -> Study:
     names = ("exact", "cautious")
     files = [read_predictions(systems / f"{name}.jsonl") for name in names]
     reports = [
-        score(rows, said, matcher("rules"), times=50, system=name) for name, said in zip(names, files, strict=True)
+        score(rows, said, matcher("rules"), resamples=50, system=name) for name, said in zip(names, files, strict=True)
     ]
     bins = by_bins(rows, "popularity", 4)
     return Study(
@@ -51,7 +51,7 @@ def study(systems: Path) -> Study:
         matcher="rules",
         lambda_=0.5,
         differences=[],
-        popularity={"popularity": [grouped(report, bins, times=50, seed=0) for report in reports]},
+        popularity={"popularity": [grouped(report, bins, resamples=50, seed=0) for report in reports]},
     )
 
 
@@ -132,7 +132,8 @@ def declining() -> Study:
     rows = [replace(row, relation="P19", extra={"views": 1}) for row in asked_of["greedy"][0]]
     files = [given for _, given in asked_of.values()]
     reports = [
-        score(rows, given, matcher("rules"), times=10, system=name) for name, given in zip(asked_of, files, strict=True)
+        score(rows, given, matcher("rules"), resamples=10, system=name)
+        for name, given in zip(asked_of, files, strict=True)
     ]
     bins = by_bins(rows, "views", 1)
     return Study(
@@ -142,7 +143,7 @@ def declining() -> Study:
         matcher="rules",
         lambda_=0.5,
         differences=[],
-        popularity={"views": [grouped(report, bins, times=10, seed=0) for report in reports]},
+        popularity={"views": [grouped(report, bins, resamples=10, seed=0) for report in reports]},
     )
 
 
@@ -199,7 +200,7 @@ def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> N
     said = {"1": "playwright", "2": "Elmer", "3": "Lisbon"}
     rows = [TieredRow(id=id_, question="Who?", answers=("Elmer Rice",), levels=levels) for id_ in said]
     given = PredictionFile(name="x", predictions={i: Prediction(id=i, text=text) for i, text in said.items()})
-    report = score(rows, given, matcher("f1"), times=2, system="x")
+    report = score(rows, given, matcher("f1"), resamples=10, system="x")
     drawn = Study(rows=rows, files=[given], reports=[report], matcher="f1", lambda_=0.5, differences=[])
     figure = matplotlib_figure.Figure()
     assert f1(drawn, figure)

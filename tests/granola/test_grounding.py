@@ -170,7 +170,7 @@ def test_a_report_by_hand() -> None:
         item(id="5", expected_deflection=True, deflects="rule"),
         item(id="6", expected_deflection=True),
     ]
-    found = grounding_report(items, GroundingSettings(times=20))
+    found = grounding_report(items, GroundingSettings(resamples=20))
     shares = {name: one.value for name, one in found.items()}
     assert (shares["E"], shares["uF"], shares["F"]) == (3 / 4, 2 / 4, 2 / 4)
     assert (shares["uRAF strict"], shares["uRAF wide"]) == (2 / 4, 4 / 4)
@@ -183,7 +183,7 @@ def test_citation_scores_by_hand() -> None:
     """Cited {1, 2} of {1}; {3} of {3, 4}; nothing of {5}: P 1/2 and 1, R 1, 1/2 and 0."""
     counts = [counted(["1", "2"], ["1"]), counted(["3"], ["3", "4"]), counted([], ["5"])]
     assert counted(["1"], ["1"], strange=2) == CitationCounts(1, 3, 1)
-    found = {name: one.value for name, one in citation_scores(counts, times=20).items()}
+    found = {name: one.value for name, one in citation_scores(counts, resamples=20).items()}
     assert found["pooled_precision"] == pytest.approx(2 / 3)
     assert found["pooled_recall"] == pytest.approx(2 / 4)
     assert found["pooled_f1"] == pytest.approx(2 * 2 / (3 + 4))
@@ -211,7 +211,7 @@ def test_the_papers_deflection_figures_are_whole_numbers_of_questions(model: str
             item(id=f"{expected} {at}", expected_deflection=expected, deflects="rule" if at < declined else "")
             for at in range(n)
         ]
-    report = grounding_report(items, GroundingSettings(times=10))
+    report = grounding_report(items, GroundingSettings(resamples=10))
     shares = (report["deflection TP"], report["deflection FP"])
     assert tuple(round(100 * share.value, 1) for share in shares) == TABLE_3[model]
     assert tuple(share.n for share in shares) == (427, 1_939)
@@ -239,7 +239,7 @@ def answers_with(precision: float, recall: float) -> list[CitationCounts]:
 def test_ten_of_the_papers_eleven_f1_are_harmonic_means_of_mean_p_and_mean_r() -> None:
     right: Counter[str] = Counter()
     for precision, recall, f1 in TABLE_4.values():
-        scores = citation_scores(answers_with(precision, recall), times=10)
+        scores = citation_scores(answers_with(precision, recall), resamples=10)
         assert round(100 * scores["mean_precision"].value, 1) == precision
         assert round(100 * scores["mean_recall"].value, 1) == recall
         right += Counter(name for name, score in scores.items() if round(100 * score.value, 1) == f1)
@@ -250,17 +250,17 @@ def test_ten_of_the_papers_eleven_f1_are_harmonic_means_of_mean_p_and_mean_r() -
 def test_citations_that_are_all_wrong_score_nothing() -> None:
     """P = R = 0: their harmonic mean is 0, in the score and in every resample without a right citation."""
     wrong, right = CitationCounts(0, 1, 1), CitationCounts(1, 1, 1)
-    assert citation_scores([wrong, wrong], times=20)["f1_of_means"] == Estimate(
+    assert citation_scores([wrong, wrong], resamples=20)["f1_of_means"] == Estimate(
         value=0.0, interval=Interval(low=0.0, high=0.0), n=2
     )
     # Of four draws none is the right one with probability (3/4)^4 = 0.32.
-    for name, score in citation_scores([wrong, wrong, wrong, right], times=1_000).items():
+    for name, score in citation_scores([wrong, wrong, wrong, right], resamples=1_000).items():
         assert (score.value, score.interval.low, score.n) == (0.25, 0.0, 4), name
 
 
 def test_a_score_that_no_answer_has_is_of_none() -> None:
     """Where nothing is cited there is a recall, but no precision."""
-    scores = citation_scores([CitationCounts(0, 0, 2)] * 3, times=20)
+    scores = citation_scores([CitationCounts(0, 0, 2)] * 3, resamples=20)
     assert (scores["pooled_recall"].value, scores["pooled_recall"].n) == (0.0, 3)
     for name in ("pooled_precision", "mean_precision", "f1_of_means"):
         assert math.isnan(scores[name].value), name
@@ -294,7 +294,7 @@ def test_simulated_labels_reach_table_2_within_its_own_grain(model: str) -> None
                 against_all=(SUP if factual else UNS,), against_relevant={STRICT: (SUP if relevant else UNS,)},
             )
         )  # fmt: skip
-    found = grounding_report(items, GroundingSettings(times=10))
+    found = grounding_report(items, GroundingSettings(resamples=10))
     for name, printed in zip(("E", "uF", "F", "uRAF strict", "RAF strict"), TABLE_2[model], strict=True):
         assert 100 * found[name].value == pytest.approx(printed, abs=0.03)
 
@@ -340,7 +340,7 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     model = Scripted(told)
     judge = AnswerJudge(sentences=ChatSentences(model=model), chat=model)
     perfect, empty = judge.judged([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
-    settings = GroundingSettings(times=10)
+    settings = GroundingSettings(resamples=10)
     assert {value(perfect, name, settings) for name in worths()} == {1.0}
     assert {value(empty, name, settings) for name in worths()} == {0.0}
     assert empty.deflects == "empty"
@@ -358,7 +358,7 @@ def test_order_and_names_of_passages_change_nothing() -> None:
     for one, answer in zip((sample(), turned), answers, strict=True):
         model = Scripted(told)
         (judged,) = AnswerJudge(sentences=ChatSentences(model=model), chat=model).judged([(one, answer)])
-        report = grounding_report([judged], GroundingSettings(times=10))
+        report = grounding_report([judged], GroundingSettings(resamples=10))
         found.append({name: score.value for name, score in report.items() if not math.isnan(score.value)})
     assert found[0] == found[1]
 
@@ -371,9 +371,9 @@ def test_a_judge_that_fails_loses_no_row() -> None:
     assert [one.id for one in found] == [f"q{n}" for n in range(60)]
     lacking = [one for one in found if one.unjudged]
     assert 10 < len(lacking) < 60
-    report = grounding_report(found, GroundingSettings(times=10))
+    report = grounding_report(found, GroundingSettings(resamples=10))
     assert 0 < report["RAF strict"].n < 60
-    assert grounding_report(found, GroundingSettings(times=10, unjudged=Unjudged.FAILS))["RAF strict"].n == 60
+    assert grounding_report(found, GroundingSettings(resamples=10, unjudged=Unjudged.FAILS))["RAF strict"].n == 60
 
 
 def hash_of(text: str) -> float:

@@ -49,7 +49,7 @@ def test_a_judge_that_does_not_say_whether_an_answer_deflects_leaves_it_out() ->
     assert (said.deflects, silent.deflects, empty.deflects) == ("judge", None, "empty")  # never the rules' verdict
     assert "deflection" in silent.unjudged
     items = [said, silent, empty]
-    report = grounding_report(items, GroundingSettings(times=10))
+    report = grounding_report(items, GroundingSettings(resamples=10))
     assert (report["deflection FP"].value, report["deflection FP"].n, deflections_unjudged(items)) == (1.0, 2, 1)
     left_out = GroundingSettings(deflecting=Deflecting.LEFT_OUT)
     assert value(silent, "E", left_out) is None

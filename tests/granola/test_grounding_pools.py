@@ -58,7 +58,7 @@ from tests.grounding_world import own_rows
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
-QUICK = GroundingSettings(times=10)
+QUICK = GroundingSettings(resamples=10)
 
 
 def write(path: Path, rows: Iterable[Any]) -> Path:

@@ -162,7 +162,7 @@ def test_judging_choosing_rating_and_correlating(
     assert told_json["agreement"]["validity"]["n"] == 8
     assert set(told_json["slices"]["popularity"]) <= {"0", "1", "2", "3"}
     with pytest.raises(SheetError, match="is not row"):
-        KnowledgeCorrelateRun(judged=best, ratings=filled, resamples=5).run()
+        KnowledgeCorrelateRun(judged=best, ratings=filled, resamples=10).run()
     KnowledgeCorrelateRun(judged=out, resamples=20).run().show()
     assert "helpfulness" in capsys.readouterr().out
 
@@ -175,7 +175,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
-    KnowledgeJudgeRun(items=given, out=whole, **models, resamples=5).run()
+    KnowledgeJudgeRun(items=given, out=whole, **models, resamples=10).run()
     monkeypatch.setattr(kept_scores, "BLOCK", 5)
     scored: list[int] = []
     plain = LocalContinuations.token_scores
@@ -188,16 +188,16 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     monkeypatch.setattr(LocalContinuations, "token_scores", failing)
     with pytest.raises(ModelError, match="cut short"):
-        KnowledgeJudgeRun(items=given, out=cut, **models, resamples=5).run()
+        KnowledgeJudgeRun(items=given, out=cut, **models, resamples=10).run()
     assert not cut.exists()
     monkeypatch.setattr(LocalContinuations, "token_scores", plain)
-    KnowledgeJudgeRun(items=given, out=cut, **models, resamples=5).run()
+    KnowledgeJudgeRun(items=given, out=cut, **models, resamples=10).run()
     for one, two in zip(written(whole), written(cut), strict=True):
         assert one["scores"] == pytest.approx(two["scores"], abs=1e-5)
     # Nothing at all is left to compute: the same bytes, though no model can answer.
     monkeypatch.setattr(LocalContinuations, "token_scores", failing)
     again = tmp_path / "again.jsonl"
-    KnowledgeJudgeRun(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=5).run()
+    KnowledgeJudgeRun(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=10).run()
     assert again.read_bytes() == cut.read_bytes()
 
 

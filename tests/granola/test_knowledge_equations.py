@@ -222,7 +222,7 @@ def test_somers_d_of_a_rating_by_hand() -> None:
 def test_a_perfect_order_of_few_is_no_proof() -> None:
     """Of 2 items every order is perfect, of 4 in a row two of 24: p is 1, and about 1/12."""
     assert somers_d([0, 1], [0, 1]).p == 1.0
-    assert somers_d([1, 2, 3, 4], [1, 2, 3, 4], times=2000).p == pytest.approx(1 / 12, abs=0.03)
+    assert somers_d([1, 2, 3, 4], [1, 2, 3, 4], resamples=2000).p == pytest.approx(1 / 12, abs=0.03)
 
 
 def test_both_ways_to_an_interval_agree(monkeypatch: pytest.MonkeyPatch) -> None:

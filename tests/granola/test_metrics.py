@@ -159,15 +159,15 @@ def test_zero_bits_are_no_missing_bits() -> None:
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(0, 1 << 30))
 def test_a_resample_has_as_many_items_and_only_kinds_that_occur(counts: list[int], seed: int) -> None:
-    drawn = drawn_counts(counts, sum(counts), generator(seed), times=3)
-    assert drawn.shape == (3, len(counts))
+    drawn = drawn_counts(counts, sum(counts), generator(seed), resamples=10)
+    assert drawn.shape == (10, len(counts))
     assert (drawn.sum(axis=1) == sum(counts)).all()
     assert (drawn[:, [count == 0 for count in counts]] == 0).all()
 
 
 def test_resampling_is_the_same_for_the_same_seed_only() -> None:
     def draw(seed: int) -> list[list[int]]:
-        return drawn_counts([30, 20, 50], 100, generator(seed), times=20).tolist()  # type: ignore[no-any-return]
+        return drawn_counts([30, 20, 50], 100, generator(seed), resamples=20).tolist()  # type: ignore[no-any-return]
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
@@ -175,7 +175,7 @@ def test_resampling_is_the_same_for_the_same_seed_only() -> None:
 
 def test_the_interval_of_a_share_is_near_the_normal_one() -> None:
     # 300 of 1000: 0.3 +- 1.96 * sqrt(0.3 * 0.7 / 1000) = 0.3 +- 0.0284.
-    value, interval = estimated([1.0] * 300 + [0.0] * 700, lambda kinds, n: mean_of(kinds)(n), times=4000, seed=3)
+    value, interval = estimated([1.0] * 300 + [0.0] * 700, lambda kinds, n: mean_of(kinds)(n), resamples=4000, seed=3)
     assert value == pytest.approx(0.3)
     assert interval.low == pytest.approx(0.2716, abs=0.003)
     assert interval.high == pytest.approx(0.3284, abs=0.003)
@@ -184,7 +184,7 @@ def test_the_interval_of_a_share_is_near_the_normal_one() -> None:
 def test_the_interval_of_bits_is_that_of_values_drawn_one_by_one() -> None:
     """400 values of one outcome: the mean of 4 and 8 bits, half each, is 6 +- 1.96 * 2 / sqrt(400)."""
     items = [("P1", Outcome(level=1, bits=4.0 + 4 * (n % 2), share=1.0)) for n in range(400)]
-    overall, relations, _ = aggregate(items, metrics(), times=4000, seed=5)
+    overall, relations, _ = aggregate(items, metrics(), resamples=4000, seed=5)
     for found in (overall.estimates["bits"], relations["P1"].estimates["bits"]):
         assert (found.value, found.n) == (6.0, 400)
         assert found.interval.low == pytest.approx(6 - 0.196, abs=0.02)
@@ -194,7 +194,7 @@ def test_the_interval_of_bits_is_that_of_values_drawn_one_by_one() -> None:
 def test_bits_move_no_other_metrics_digits() -> None:
     bare = [(None, level(1 + n % 3)) for n in range(60)]
     told = [(None, replace(one, bits=float(n), share=0.5)) for n, (_, one) in enumerate(bare)]
-    before, after = (aggregate(items, metrics(), times=200, seed=1)[0].estimates for items in (bare, told))
+    before, after = (aggregate(items, metrics(), resamples=200, seed=1)[0].estimates for items in (bare, told))
     assert before["granola_accuracy"] == after["granola_accuracy"]
     assert before["informativeness"] == after["informativeness"]
     assert after["bits"].n == 60

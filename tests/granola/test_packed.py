@@ -115,7 +115,9 @@ def test_items_are_handed_on_as_they_come_and_kept_only_where_asked(kept: bool) 
 
     def scored(rows_: Sequence[TieredRow]) -> ScoreReport:
         seen.clear()
-        return score(rows_, given_, matcher("rules"), times=5, allow_missing=True, on_item=seen.append, keep_items=kept)
+        return score(
+            rows_, given_, matcher("rules"), resamples=10, allow_missing=True, on_item=seen.append, keep_items=kept
+        )
 
     report, packed = scored(rows), scored(PackedRows(rows))
     assert report.to_json() == packed.to_json()
@@ -137,11 +139,11 @@ from granola.scoring.scores import score
 from granola.scoring.tiered_file import read_tiered_file
 tiered, predictions = write(Path(sys.argv[2]), 3_000, packed=True, shuffled=True)
 said = read_predictions(predictions)
-score(read_tiered_file(tiered).rows, said, matcher("em"), times=5)  # reads code and languages, which do not grow
+score(read_tiered_file(tiered).rows, said, matcher("em"), resamples=10)  # reads code and languages, which do not grow
 tracemalloc.start()
 read = read_tiered_file(tiered)
 of_rows, _ = tracemalloc.get_traced_memory()
-report = score(read.rows, said, matcher("em"), times=5)
+report = score(read.rows, said, matcher("em"), resamples=10)
 for one in [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]:
     one.cache_clear()  # those of matchers, which do not grow with the file
 gc.collect()

@@ -171,7 +171,7 @@ def test_what_an_earlier_report_left_goes(report: Path, systems: Path, tmp_path:
     assert (out / "figures/popularity.svg").exists()
     (out / "figures/mine.svg").write_text("<svg/>")
     files = [systems / "tiers.jsonl", systems / "mute.jsonl"]
-    assert report_of(*files, "--resamples", "5", "--out", out, "--force").returncode == 0
+    assert report_of(*files, "--resamples", "10", "--out", out, "--force").returncode == 0
     assert not list(out.glob("*/*popularity*"))
     assert (out / "figures/mine.svg").exists()
 
@@ -182,7 +182,7 @@ def test_names_that_figures_could_misread(systems: Path, tmp_path: Path) -> None
     files = [systems / "tiers.jsonl", *(tmp_path / f"{name}.jsonl" for name in names)]
     for file in files[1:]:
         file.write_bytes((systems / "exact.jsonl").read_bytes())
-    done = report_of(*files, "--resamples", "5", "--out", tmp_path / "out")
+    done = report_of(*files, "--resamples", "10", "--out", tmp_path / "out")
     assert (done.returncode, "Warning" in done.stderr) == (0, False)
     assert {row["system"] for row in table(tmp_path / "out", "scores")} == set(names)
     outline = Outline()
@@ -243,5 +243,5 @@ def test_token_f1_of_long_answers_comes_with_a_word(systems: Path, tmp_path: Pat
     (tmp_path / "long.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     for name, told in (("cautious", False), ("long", True)):
         file = (systems if name == "cautious" else tmp_path) / f"{name}.jsonl"
-        assert report_of(systems / "tiers.jsonl", file, "--resamples", "5", "--out", tmp_path / name).returncode == 0
+        assert report_of(systems / "tiers.jsonl", file, "--resamples", "10", "--out", tmp_path / name).returncode == 0
         assert ("Read with care: half of the predictions" in (tmp_path / name / "report.html").read_text()) == told

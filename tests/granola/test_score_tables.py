@@ -45,7 +45,7 @@ def printed(width: int, *, names: tuple[str, ...] = ("a-system", "another")) -> 
             *macro_tables(reports, width),
             *distribution_tables(reports, width),
             *relations_tables(reports[0], width),
-            *differences_tables(compare(reports, times=10), titles, width),
+            *differences_tables(compare(reports, resamples=10), titles, width),
             *group_tables("relation", reports, relations, width),
         ):
             console.print(table)

@@ -174,7 +174,7 @@ def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -
     ladders = [((16.0,), (4.0,)), ((10.0,), (5.0,)), ((None,), (None,)), ((8.0,), (2.0,)), ((6.0,), (3.0,))]
     rows = [weighed(id_, *ladder) for id_, ladder in zip("abcde", ladders, strict=True)]
     predictions = said(a="name2a", b="name1a", c="name2a", d="another", e="I don't know")
-    report = score(rows, predictions, matcher("em"), times=200)
+    report = score(rows, predictions, matcher("em"), resamples=200)
     found = {name: (estimate.value, estimate.n) for name, estimate in report.overall.estimates.items()}
     # Shares 4/16 and 10/10 of two ladders, none of the two where nothing matched; c's ladder has no bits.
     assert found["informativeness_bits"] == ((0.25 + 1) / 4, 4)
@@ -194,7 +194,7 @@ def test_bits_move_no_other_metrics_digits() -> None:
     texts = said(**{f"q{i}": f"name{1 + i % 3}a" for i in range(90)})
     bare = [weighed(f"q{i}", (None,), (None,), relation=f"P{i % 2}") for i in range(90)]
     rich = [weighed(f"q{i}", (20.0,), (i / 10,), relation=f"P{i % 2}") for i in range(90)]
-    without, with_bits = (score(rows, texts, matcher("em"), times=100).overall.estimates for rows in (bare, rich))
+    without, with_bits = (score(rows, texts, matcher("em"), resamples=100).overall.estimates for rows in (bare, rich))
     assert {k: v for k, v in without.items() if "bits" not in k} == {
         k: v for k, v in with_bits.items() if "bits" not in k
     }
@@ -211,7 +211,7 @@ def test_the_signature_names_every_setting() -> None:
         said(a="China", b="Paris"),
         matcher("f1", tau=0.7),
         lambda_=0.25,
-        times=50,
+        resamples=50,
         seed=3,
         snapshot="feed0123",
     )
@@ -247,14 +247,14 @@ def test_unknown_ids_are_an_error_unless_ignored() -> None:
     assert "unknown:4-ignored" in str(report.signature)
 
 
-@pytest.mark.parametrize(("times", "lambda_"), [(0, 0.5), (10, -1.0)])
-def test_bad_settings_are_told(times: int, lambda_: float) -> None:
+@pytest.mark.parametrize(("resamples", "lambda_"), [(9, 0.5), (100_001, 0.5), (10, -1.0)])
+def test_bad_settings_are_told(resamples: int, lambda_: float) -> None:
     with pytest.raises(MatcherError, match="allowed"):
-        score(ROWS[:1], said(a="China"), matcher("rules"), times=times, lambda_=lambda_)
+        score(ROWS[:1], said(a="China"), matcher("rules"), resamples=resamples, lambda_=lambda_)
 
 
 def test_the_json_form_has_no_nan_and_says_what_the_scores_are() -> None:
-    data = score(ROWS, said(a="x", b="x", c="x", d="x"), matcher("rules"), times=20).to_json()
+    data = score(ROWS, said(a="x", b="x", c="x", d="x"), matcher("rules"), resamples=20).to_json()
     text = json.dumps(data, allow_nan=False)
     told = json.loads(text)["metrics"]
     assert told["informativeness_matched"] == {"value": None, "low": None, "high": None, "n": 0}
@@ -286,7 +286,7 @@ def test_a_coarser_level_never_lowers_a_plain_matchers_accuracy(
     added = [row(f"q{i}", *levels, coarser) for i, (levels, _) in enumerate(cases)]
 
     def accuracy(given_rows: list[TieredRow]) -> ScoreReport:
-        return score(given_rows, predictions, matcher(name), times=2)
+        return score(given_rows, predictions, matcher(name), resamples=10)
 
     before, after = accuracy(rows), accuracy(added)
     key = "granola_accuracy"

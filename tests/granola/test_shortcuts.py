@@ -58,12 +58,12 @@ def test_numbers_beside_a_missing_one_are_as_in_the_file(sample: Any, tmp_path: 
         assert list(made["answer"]) == [["350964"], ["2.5"], ["1961"]]
         assert list(made["id"]) == ["1", "2", "4"]
         given = pandas.read_csv(tmp_path / "p.csv")
-        report = granola.score(granola.ladders(frame, sample), given, allow_missing=True, times=20)
+        report = granola.score(granola.ladders(frame, sample), given, allow_missing=True, resamples=20)
         assert (report.overall.n, report.overall.unscored) == (2, 1)
         assert report.overall.estimates["granola_accuracy"].value == 1.0
     rows = granola.ladders(read.dropna().to_dict("records"), sample)
     assert [row.answers for row in rows] == [("350964",), ("2.5",), ("1961",)]
-    assert granola.score(rows, {1.0: "350964", 2.0: "2.5", 4.0: "1961"}, times=20).overall.unscored == 0
+    assert granola.score(rows, {1.0: "350964", 2.0: "2.5", 4.0: "1961"}, resamples=20).overall.unscored == 0
 
 
 @pytest.mark.parametrize("missing", ["NA", "NaT", "NaN"])
@@ -94,9 +94,9 @@ def test_many_are_as_the_command_makes_them(sample: Any, tmp_path: Path) -> None
     by_path = granola.ladders(ROWS, tmp_path / "demo" / "snapshot.sqlite")
     assert [row.to_json() for row in by_path] == [row.to_json() for row in granola.ladders(ROWS, sample)]
     given: Any = bundled("predictions-cautious")
-    known = scoring.score(told, granola.read_predictions(given), granola.matcher("rules"), times=20)
+    known = scoring.score(told, granola.read_predictions(given), granola.matcher("rules"), resamples=20)
     for rows in (tmp_path / "demo" / "tiers.jsonl", made, [row.to_json() for row in made]):
-        report = granola.score(rows, given, times=20)
+        report = granola.score(rows, given, resamples=20)
         assert report.overall.n == len(made)
         assert report.overall.estimates["granola_accuracy"] == known.overall.estimates["granola_accuracy"]
         given = granola.read_predictions(bundled("predictions-cautious"))
@@ -108,9 +108,9 @@ def test_predictions_in_any_form(sample: Any) -> None:
     forms: list[Any] = [texts, [{"id": id, "prediction": text} for id, text in texts.items()]]
     for predictions in forms:
         for matcher in ("rules", granola.matcher("rules")):
-            report = granola.score(rows, predictions, matcher, times=20)
+            report = granola.score(rows, predictions, matcher, resamples=20)
             assert report.overall.estimates["granola_accuracy"].value == 0.5
-    assert granola.score(rows, {"a": "Hawaii"}, times=20, allow_missing=True).overall.unscored == 1
+    assert granola.score(rows, {"a": "Hawaii"}, resamples=20, allow_missing=True).overall.unscored == 1
 
 
 def test_frames_in_and_out(sample: Any) -> None:
@@ -122,7 +122,7 @@ def test_frames_in_and_out(sample: Any) -> None:
     assert made.loc[7, "ladder"].startswith("Honolulu › ")
     assert "ladder" not in frame  # it is as it was
     given = pandas.DataFrame({"id": ["a", "b"], "prediction": ["Hawaii", "Berlin"]})
-    assert granola.score(made, given, times=20).overall.estimates["granola_accuracy"].value == 0.5
+    assert granola.score(made, given, resamples=20).overall.estimates["granola_accuracy"].value == 0.5
     unnamed = granola.ladders(frame.drop(columns="id"), sample)
     assert list(unnamed["id"]) == ["row-1", "P19-2"]
 
@@ -139,9 +139,9 @@ def test_lists_as_parquet_gives_them(sample: Any, tmp_path: Path) -> None:
     verdicts = [granola.match("in Hawaii", frame.loc[0, "levels"]) for frame in (again, made)]
     assert verdicts[0] == verdicts[1]
     assert verdicts[0].level == 3
-    report = granola.score(again, pandas.DataFrame({"id": ["a"], "prediction": ["Hawaii"]}), times=20)
+    report = granola.score(again, pandas.DataFrame({"id": ["a"], "prediction": ["Hawaii"]}), resamples=20)
     assert report.overall.estimates["granola_accuracy"].value == 1
-    assert "snapshot:unknown" not in str(granola.score(made, {"a": "Hawaii"}, times=20).signature)
+    assert "snapshot:unknown" not in str(granola.score(made, {"a": "Hawaii"}, resamples=20).signature)
 
 
 def test_levels_in_any_form(sample: Any) -> None:
@@ -171,7 +171,7 @@ def test_rows_as_they_are_published(sample: Any, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     made = granola.ladders(pandas.DataFrame(mine), sample, **fields)
     assert list(made["ladder"]) == [" › ".join(level.names()[0] for level in row.levels)] * 2
-    assert granola.score(made, {"7": "Hawaii", "8": "Paris"}, times=20).overall.n == 2
+    assert granola.score(made, {"7": "Hawaii", "8": "Paris"}, resamples=20).overall.n == 2
     assert list(granola.ladders(pandas.DataFrame(mine), sample, split="train", **fields)["id"]) == ["8"]
 
 
@@ -183,7 +183,7 @@ def test_predictions_join_on_the_question(sample: Any, tmp_path: Path) -> None:
     write_tiered(iter(rows), tmp_path / "data" / "test.jsonl")
     for known in (rows, tmp_path, tmp_path / "data" / "test.jsonl"):
         for predictions in (texts, records):
-            report = granola.score(known, predictions, join="question", times=20)
+            report = granola.score(known, predictions, join="question", resamples=20)
             assert report.overall.estimates["granola_accuracy"].value == 0.5
     with pytest.raises(UsageError, match="join is 'text'; allowed: id, question"):
         granola.score(rows, texts, join="text")  # type: ignore[arg-type]

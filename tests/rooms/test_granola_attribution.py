@@ -24,5 +24,5 @@ def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
     assert samples[0].citations == ("Rick Scott was born in Bloomington.",)
 
     graph = GraphEvaluator(facts)
-    report = evaluated("graph", graph.signature(), samples, list(graph.judged(samples)), times=20)
+    report = evaluated("graph", graph.signature(), samples, list(graph.judged(samples)), resamples=20)
     assert report.figures["micro-F1"].value == 1.0

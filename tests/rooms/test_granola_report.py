@@ -13,7 +13,7 @@ from granola.scoring import read_predictions, score
 
 def test_the_page_asks_nobody_for_anything(demo: Path) -> None:
     rows = list(read_tiered(demo / "tiers.jsonl"))
-    report = score(rows, read_predictions(bundled("predictions-specific")), matcher("rules"), times=20)
+    report = score(rows, read_predictions(bundled("predictions-specific")), matcher("rules"), resamples=20)
     page = render(rows, [report], title="Mine")
     assert "<title>Mine</title>" in page
     assert "Honolulu" in page

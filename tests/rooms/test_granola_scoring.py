@@ -13,11 +13,11 @@ from granola.scoring import Metric, compare, estimated, read_predictions, score
 
 def test_two_systems_scored_and_compared(demo: Path) -> None:
     reports = [
-        score(demo / "tiers.jsonl", read_predictions(bundled(f"predictions-{name}")), matcher("rules"), times=50)
+        score(demo / "tiers.jsonl", read_predictions(bundled(f"predictions-{name}")), matcher("rules"), resamples=50)
         for name in ("specific", "cautious")
     ]
     values = [report.overall.estimates["granola_accuracy"].value for report in reports]
-    (found,) = compare(reports, metrics=["granola_accuracy"], times=50)
+    (found,) = compare(reports, metrics=["granola_accuracy"], resamples=50)
     assert found.difference == pytest.approx(values[0] - values[1])
 
 
@@ -28,6 +28,6 @@ def test_a_metric_is_a_value() -> None:
 
 
 def test_an_interval_of_any_statistic() -> None:
-    value, interval = estimated([0, 1, 1, 1], lambda kinds, counts: counts @ kinds / counts.sum(axis=-1), times=200)
+    value, interval = estimated([0, 1, 1, 1], lambda kinds, counts: counts @ kinds / counts.sum(axis=-1), resamples=200)
     assert value == 0.75
     assert interval.low <= value <= interval.high

@@ -15,7 +15,7 @@ from granola.attribution.evaluation_metrics import Unparsed
 from granola.errors import UsageError
 from granola.runs.outputs import check_outputs, count, print_json, report_rejects
 from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import AsJson
+from granola.runs.shared_settings import AsJson, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class AttributionEvaluateRun(Run):
         Path | None, Setting("Keep replies of models here; by default beside --out.", recorded=False)
     ] = None
     out: Annotated[Path | None, Setting("Write every judgement to this file, as JSONL.")] = None
-    resamples: Annotated[int, Setting("Bootstrap resamples.", least=10, most=100_000)] = 1_000
+    resamples: Resamples = 1_000
     seed: Annotated[int, Setting("Seed of draws and resamples.", least=0)] = 0
     figure: Annotated[Path | None, Setting("Draw micro-F1 by human labels against automatic ones, as SVG.")] = None
     force: Annotated[bool, Setting("Replace the files of --out and --figure.", recorded=False)] = False
@@ -96,7 +96,7 @@ class AttributionEvaluateRun(Run):
             reports.append(report)
             if score is not None:
                 facts[report.name] = score
-        tests = compared(samples, reports, times=self.resamples, seed=self.seed)
+        tests = compared(samples, reports, resamples=self.resamples, seed=self.seed)
         agreed = agreement(samples, people, reports) if people else {}
         self._write(reports)
         if self.figure is not None:
@@ -143,7 +143,8 @@ class AttributionEvaluateRun(Run):
         judgements = list(evaluator.judged(samples))
         report = evaluated(
             word.partition("=")[0] if sum(w.startswith(word.partition("=")[0]) for w in self.evaluator) == 1 else word,
-            evaluator.signature(), samples, judgements, unparsed=self.unparsed, times=self.resamples, seed=self.seed,
+            evaluator.signature(), samples, judgements, unparsed=self.unparsed,
+            resamples=self.resamples, seed=self.seed,
         )  # fmt: skip
         if not self.facts:
             return report, None

@@ -439,7 +439,7 @@ def _write_report(folder: Path, plan: Plan, systems: Systems, *, csv_raw: bool) 
         reports=systems.reports,
         matcher=plan.matcher,
         lambda_=plan.lambda_,
-        differences=compare(systems.reports, times=plan.resamples, seed=plan.seed),
+        differences=compare(systems.reports, resamples=plan.resamples, seed=plan.seed),
     )
     written = write_study(study, folder, csv_raw=csv_raw)
     write_run_record(

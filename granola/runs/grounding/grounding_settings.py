@@ -12,6 +12,7 @@ from granola.errors import UsageError
 from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
 from granola.grounding.grounding_scores import Deflecting, GroundingSettings, Over, Unjudged, reading_of, worths
 from granola.runs.settings import Setting
+from granola.runs.shared_settings import Resamples
 
 if TYPE_CHECKING:
     from granola.grounding.grounding_items import GroundingItem
@@ -46,7 +47,6 @@ Bands = Annotated[
         "Relevant is strict or wide as --by says; relevant_share is as the score of --of, strict for E, uF and F."
     ),
 ]
-Resamples = Annotated[int, Setting("Bootstrap resamples.", least=10, most=100_000)]
 Seed = Annotated[int, Setting("Seed of the resamples.", least=0)]
 K = TypeVar("K", bound=StrEnum)
 RAF = "RAF strict"
@@ -77,7 +77,8 @@ class FormingSettings:
         """As the library takes them. Raises UsageError for what names no score, or nothing that it can be."""
         check_score(self.sliced, "--of")
         return GroundingSettings(
-            over=self.over, deflecting=self.deflecting, unjudged=self.unjudged, times=self.resamples, seed=self.seed,
+            over=self.over, deflecting=self.deflecting, unjudged=self.unjudged,
+            resamples=self.resamples, seed=self.seed,
             over_of=_by_score(self.over_of, Over, "--over-of"),
             deflecting_of=_by_score(self.deflecting_of, Deflecting, "--deflecting-of"),
         )  # fmt: skip

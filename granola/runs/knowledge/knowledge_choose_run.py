@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from granola.runs.knowledge.knowledge_settings import Judged, Resamples, Seed
+from granola.runs.knowledge.knowledge_settings import Judged, Seed
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import Force, Out
+from granola.runs.shared_settings import Force, Out, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class KnowledgeChooseRun(Run):
                 random_scores += [mean] * len(best)
                 gains += [score - mean for score in best]
             if gains:
-                gain = mean_estimate(gains, times=self.resamples, seed=self.seed)
+                gain = mean_estimate(gains, resamples=self.resamples, seed=self.seed)
                 means = (f"{sum(scores) / len(gains):.4f}" for scores in (chosen_scores, random_scores))
                 spread = f"{gain.interval.low:+.4f} to {gain.interval.high:+.4f}, n {gain.n:,}"
                 rows.append((name, *means, f"{gain.value:+.4f}", spread))

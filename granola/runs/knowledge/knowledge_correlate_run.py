@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from granola.runs.knowledge.knowledge_settings import Judged, Resamples, Seed
+from granola.runs.knowledge.knowledge_settings import Judged, Seed
 from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import AsJson
+from granola.runs.shared_settings import AsJson, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class KnowledgeCorrelateRun(Run):
         slices_by = {
             by: estimates
             for by in ("popularity", "sentences")
-            if (estimates := slices(rows, by, "factuality", times=self.resamples, seed=self.seed))
+            if (estimates := slices(rows, by, "factuality", resamples=self.resamples, seed=self.seed))
         }
         return Correlated(
             settings=self, lines=lines, agreement=agreement, slices=slices_by, rejected=rejected, n=len(rows)
@@ -113,7 +113,7 @@ class KnowledgeCorrelateRun(Run):
         there = [(one, two) for one, two in pairs if one is not None and two is not None]
         if there:
             first, second = ([pair[at] for pair in there] for at in (0, 1))
-            association = somers_d(first, second, times=self.resamples, seed=self.seed)
+            association = somers_d(first, second, resamples=self.resamples, seed=self.seed)
             names = {"system": system or "all", "independent": independent, "dependent": dependent}
             yield {**names, **association.to_json()}
 

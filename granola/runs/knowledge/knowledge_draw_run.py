@@ -16,8 +16,9 @@ from granola.runs.drawn_figures import (
     numbers_of,
     write_figures,
 )
-from granola.runs.knowledge.knowledge_settings import Resamples, Seed
+from granola.runs.knowledge.knowledge_settings import Seed
 from granola.runs.settings import Run, Setting
+from granola.runs.shared_settings import Resamples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class KnowledgeDrawRun(Run):
                     size=self.size[at] if self.size else None,
                 )
             )
-        lines = figure_lines(judged, times=self.resamples, seed=self.seed)
+        lines = figure_lines(judged, resamples=self.resamples, seed=self.seed)
         if not lines:
             raise UsageError("nothing to draw: rows have neither views nor sentences with factuality")
         files = write_figures({**drawn_figures(lines), "figures.csv": _table(lines)}, self.out, force=self.force)

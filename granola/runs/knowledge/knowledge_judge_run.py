@@ -14,7 +14,6 @@ from granola.knowledge.knowledge_metrics import Aggregation
 from granola.runs.knowledge.knowledge_settings import (
     Documents,
     Items,
-    Resamples,
     Seed,
     SystemName,
     Texts,
@@ -22,7 +21,7 @@ from granola.runs.knowledge.knowledge_settings import (
 )
 from granola.runs.rows_output import RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import Force, Limit, Out
+from granola.runs.shared_settings import Force, Limit, Out, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim
 
 SCORES_SUFFIX = ".scores.sqlite"
@@ -198,7 +197,7 @@ class KnowledgeJudgeRun(Run):
         from granola.knowledge.knowledge_summary import signature, summary
 
         lines: list[Part] = []
-        for system, scores in summary(rows, times=self.resamples, seed=self.seed).items():
+        for system, scores in summary(rows, resamples=self.resamples, seed=self.seed).items():
             lines.append(f"{system or 'texts'}")
             cells = [
                 (
@@ -210,4 +209,4 @@ class KnowledgeJudgeRun(Run):
                 for name, estimate in scores.items()
             ]
             lines.append(TextTable(rows=cells, words=(2, 3), indent=2))
-        return [*lines, Verbatim(signature(identity_hash, n=len(rows), times=self.resamples, seed=self.seed))]
+        return [*lines, Verbatim(signature(identity_hash, n=len(rows), resamples=self.resamples, seed=self.seed))]

@@ -32,7 +32,6 @@ Judged = Annotated[
     str, Setting("Judged texts, as `granola knowledge judge` writes them.", metavar="JUDGED", positional=True)
 ]
 Seed = Annotated[int, Setting("Seed of what is drawn.", least=0)]
-Resamples = Annotated[int, Setting("Resamples of the intervals.", least=1)]
 SystemName = Annotated[str | None, Setting("The name of who wrote the texts, for those that name none.")]
 
 

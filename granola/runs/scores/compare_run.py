@@ -44,7 +44,7 @@ class CompareRun(Run, GroupSettings, ScoringSettings):
         check_groups(self)
         systems = score_systems(self.tiered, self.predictions, self)
         groups = grouped_scores(systems, self, self, popular=self.page_views is not None)
-        differences = compare(systems.reports, metrics=metrics, times=self.resamples, seed=self.seed)
+        differences = compare(systems.reports, metrics=metrics, resamples=self.resamples, seed=self.seed)
         if (needed := permutations_needed(len(systems.reports))) > self.resamples:
             note(
                 f"{self.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "

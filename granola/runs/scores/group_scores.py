@@ -107,9 +107,8 @@ def grouped_scores(
     if popular:
         rows, fields = with_popularity(rows, fields, settings.page_views)
     groups = groups_of(rows, groupings(settings.by, fields, settings.bins))
-    times, seed = scoring.resamples, scoring.seed
     scores = {
-        grouping: [grouped(report, of, times=times, seed=seed) for report in systems.reports]
+        grouping: [grouped(report, of, resamples=scoring.resamples, seed=scoring.seed) for report in systems.reports]
         for grouping, of in groups.items()
     }
     return GroupedScores(rows=rows, scores=scores)

@@ -62,7 +62,7 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
             reports=systems.reports,
             matcher=self.matcher,
             lambda_=self.lambda_,
-            differences=compare(systems.reports, times=self.resamples, seed=self.seed),
+            differences=compare(systems.reports, resamples=self.resamples, seed=self.seed),
             popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
             groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
             coloured=self.colour,

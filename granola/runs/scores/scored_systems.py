@@ -101,7 +101,7 @@ def score_systems(
                     chosen,
                     lambda_=settings.lambda_,
                     standard=settings.first_level,
-                    times=settings.resamples,
+                    resamples=settings.resamples,
                     seed=settings.seed,
                     system=name,
                     allow_missing=settings.allow_missing,
@@ -118,8 +118,8 @@ def score_systems(
 
 def check_settings(settings: ScoringSettings) -> None:
     """Raise for settings that do not go together, before anything is read."""
+    from granola.scoring.bootstrap import check_resamples
     from granola.scoring.metrics import metrics
-    from granola.scoring.scores import check_resamples
 
     check_matcher(settings.matcher, tau=settings.tau, judge=settings.judge, answers=settings.answers)
     metrics(settings.lambda_)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.runs.scores.matcher_settings import JudgeAnswers, JudgeModel, MatcherName, MatchingWorkers, Tau
 from granola.runs.settings import Setting, recorded
+from granola.runs.shared_settings import Resamples
 
 if TYPE_CHECKING:
     from granola.scoring.metrics import Standard
@@ -55,7 +56,7 @@ class ScoringSettings:
         ),
     ] = None
     seed: Annotated[int, Setting("Seed of the bootstrap and the permutation tests.")] = 0
-    resamples: Annotated[int, Setting("Bootstrap resamples and permutations, 1 or more.")] = 1000
+    resamples: Resamples = 1000
     join: Annotated[
         Join,
         Setting(

@@ -24,7 +24,6 @@ MOST_PREDICTIONS = 1_000  # held against one row
 LONGEST_ID = 200  # characters
 LONGEST_NAME = 400  # characters that are searched for
 MOST_FOUND = 50  # entities that are told of a search
-MOST_RESAMPLES = 10_000
 MOST_TEXT = 200_000  # characters of all answers, or of all samples, of one question
 MOST_COMPARED = 1_500_000  # characters, in one request
 COMPARED_AT_LEAST = 40  # characters that each pair of texts counts for beside its own: two empty ones cost, too

@@ -19,6 +19,7 @@ from granola.runs.phrasing_settings import PhrasingSettings
 from granola.runs.scores.scoring_settings import ScoringSettings
 from granola.runs.settings import setting_of
 from granola.runs.shared_settings import LinkerName
+from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
 from granola.service.incoming.limits import (
     LONGEST,
@@ -27,7 +28,6 @@ from granola.service.incoming.limits import (
     MOST_LEVELS,
     MOST_NAMES,
     MOST_PREDICTIONS,
-    MOST_RESAMPLES,
     MOST_SAMPLES,
 )
 
@@ -390,7 +390,7 @@ class ScoreRequest(MatchSettings):
         min_length=1, description='{"id", "prediction"} each.', examples=[[{"id": "1", "prediction": "in Hawaii"}]]
     )
     system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
-    resamples: int = _as_in(ScoringSettings, "resamples", ge=1, le=MOST_RESAMPLES)
+    resamples: int = _as_in(ScoringSettings, "resamples", ge=LEAST_RESAMPLES, le=MOST_RESAMPLES)
     seed: int = _as_in(ScoringSettings, "seed", ge=0, le=(1 << 31) - 1)
     allow_missing: bool = _as_in(ScoringSettings, "allow_missing")
     ignore_unknown: bool = _as_in(ScoringSettings, "ignore_unknown")

@@ -364,7 +364,7 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         chosen,
         lambda_=request.lambda_,
         standard=request.standard,
-        times=request.resamples,
+        resamples=request.resamples,
         seed=request.seed,
         system=request.system,
         allow_missing=request.allow_missing,
