@@ -46,7 +46,6 @@ bench: $(STAMP)
 	$(BIN)/python scripts/bench_matching.py
 	$(BIN)/python scripts/bench_decoding.py
 	$(BIN)/python scripts/bench_dump.py
-	$(BIN)/python scripts/bench_exports.py
 	$(BIN)/python scripts/bench_neo4j.py
 	GRANOLA_RANDOM_STRINGS=1000000 $(BIN)/python -m pytest -q --timeout 0 tests/granola/test_grounding_text.py -k random_strings
 

@@ -5,8 +5,7 @@
 
 Needs wrk (Debian's package) and the questions of ../shared/data. wrk runs on the same cores. So that figures of a busy
 machine mean something, processor time a request is given beside the wall clock's rate. `--overload` sends four times
-what the service sustains, at a steady rate, for so many seconds, to the last of the numbers of workers. `--stock`
-measures scripts/stock_service.py in the same way: plain FastAPI and uvicorn, with nothing of ours around them.
+what the service sustains, at a steady rate, for so many seconds, to the last of the numbers of workers.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -119,31 +117,6 @@ def served(snapshot: Path, workers: int) -> Iterator[Service]:
             process.wait(60)
 
 
-@contextmanager
-def stock(snapshot: Path, workers: int) -> Iterator[Service]:
-    """scripts/stock_service.py on a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    script = Path(__file__).with_name("stock_service.py")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(script.parent), str(script.parents[1])])}
-    command = [sys.executable, str(script), str(snapshot), str(port), str(workers)]
-    process = subprocess.Popen(command, env=environment)
-    address = f"http://127.0.0.1:{port}"
-    while True:
-        with suppress(requests.RequestException):
-            if requests.post(f"{address}/v1/ladder", json=ASKED, timeout=30).ok:
-                break
-        if process.poll() is not None:
-            raise SystemExit(f"the stock service ended with status {process.returncode}")
-        time.sleep(0.1)
-    print(f"stock FastAPI and uvicorn, {workers} worker(s)")
-    try:
-        yield Service(process, address)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
-
-
 def wrk(
     service: Service, folder: Path, seconds: int, connections: int, *, delay: int = 0, counting: bool = False
 ) -> dict[str, Any]:
@@ -178,7 +151,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--seconds", type=int, default=15)
     parser.add_argument("--overload", type=int, nargs="?", const=60, default=0, help="seconds at four times the load")
-    parser.add_argument("--stock", action="store_true", help="plain FastAPI and uvicorn in place of the service")
     given = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed; apt-get install wrk")
@@ -196,7 +168,7 @@ def main() -> None:
         (folder / "bodies.jsonl").write_text("\n".join(bodies) + "\n")
         library = in_library(rows, snapshot)
         for workers in given.workers:
-            with (stock if given.stock else served)(snapshot, workers) as service:
+            with served(snapshot, workers) as service:
                 sustained = measure(service, folder, bodies, given, library)
                 if given.overload and workers == given.workers[-1]:
                     overload(service, folder, given.overload, sustained)
@@ -228,8 +200,7 @@ def measure(
     sustained: float = (whole["requests"] - whole["refused"]) / whole["seconds"]
     half = steady(service, folder, given.seconds, sustained / 2, 32)
     line("half of that, 32 connections", half | {"memory": service.memory()})
-    if not given.stock:
-        batches(service, bodies, library)
+    batches(service, bodies, library)
     return sustained
 
 

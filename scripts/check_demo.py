@@ -1,4 +1,4 @@
-"""Compare the demo's tables with real WikiData: `check_demo.py [SHARED_DATA]`.
+"""Compare the demo's entities with real WikiData: `check_demo.py [SHARED_DATA]`.
 
 SHARED_DATA holds wikidata/entities.json.gz and wikidata/full_entities_sample.ndjson.gz (by default
 ../shared/data beside the repository). For every entity of ours: confirmed (the data gives the same id a
@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from make_demo import load
-
 from kg.terms import normalise
 
-DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+DEMO = ROOT / "granola" / "demo" / "wikidata.json"
+DEFAULT = ROOT.parent / "shared" / "data"
 SOURCES = ("wikidata/entities.json.gz", "wikidata/full_entities_sample.ndjson.gz")
 
 
@@ -55,7 +55,7 @@ def targets(entity: dict[str, Any]) -> dict[str, set[str]]:
 
 def compare(shared: Path) -> tuple[Counter[str], list[str], Counter[str]]:
     """(entities by outcome, the contradictions in words, statements by outcome)."""
-    ours = {entity["id"]: entity for entity in load().entities()}
+    ours = {entity["id"]: entity for entity in json.loads(DEMO.read_text(encoding="utf-8"))}
     theirs: dict[str, tuple[set[str], dict[str, set[str]]]] = {}
     dangling: set[str] = set()
     for source in SOURCES:

@@ -1,4 +1,4 @@
-"""The bundled sample: its shape, what it must contain, and that the tables give exactly these bytes."""
+"""The bundled sample: its shape, and what it must contain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ REPO = Path(__file__).resolve().parents[1]
 DEMO = REPO / "granola" / "demo"
 SCRIPTS = REPO / "scripts"
 SHARED = REPO.parent / "shared" / "data"
-FILES = ("wikidata.json", "questions.jsonl", "predictions-specific.jsonl", "predictions-cautious.jsonl")
 SYSTEMS = ("specific", "cautious")
 # Targets of these must be in the sample, or ladders and phrases break off.
 CLOSED = ("P17", "P27", "P30", "P31", "P106", "P131", "P279")
@@ -69,12 +68,6 @@ def english(entity: dict[str, Any]) -> str:
 def names(entity: dict[str, Any]) -> set[str]:
     aliases = [a["value"] for code in ("en", "mul") for a in entity["aliases"].get(code, [])]
     return {name.casefold() for name in (english(entity), *aliases)}
-
-
-def test_the_tables_give_these_bytes(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, SCRIPTS / "make_demo.py", "--out", tmp_path], check=True, capture_output=True)
-    for name in FILES:
-        assert (tmp_path / name).read_bytes() == (DEMO / name).read_bytes(), f"{name}: run scripts/make_demo.py"
 
 
 def test_one_entity_a_line_between_brackets() -> None:

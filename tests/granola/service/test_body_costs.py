@@ -1,5 +1,8 @@
 """A body of less than 64 KiB that is accepted costs about a second of one core at most, whatever stands in it.
 
+So does a text of the longest length, in whatever field and of whatever pieces: no pattern or loop that texts from
+outside reach may take time that grows with the square of its text.
+
 Measured is the processor time of the worker, so that other work on the machine hardly tells. The bodies are the worst
 that were found for each route: made of few words over and over, whose every place may begin a name, a phrase, an
 amount, a date or a chain of places.
@@ -124,6 +127,45 @@ BODIES: dict[str, tuple[str, Body]] = {
 }  # fmt: skip
 
 
+LONGEST = 4_000  # characters of a field
+MOST_OF_A_TEXT = 0.3  # seconds of a core
+PIECES = (
+    "a", "A", "1", " ", "\n", "\t", ".", ",", ";", "'", '"', "*", "_", "`", "#", "-", "–", "(", "()", "[", "{", "<",
+    "/", "\\", "|", "?", "!", ":", "&", "$", "°", "½", "ß", "ﬃ", "ﷺ", "\u0301", "日", "’", "Ã©", "Aa ", "a. ", "A.B. ",
+    "the ", "and ", "or ", "X or ", "not ", "in ", "of the ", "north and ", "central-", "II ", "XIV ", "MCM ",
+    "12 May ", "1961 ", "1961 or ", "1961-", "1,000", "1 000", "1.5", "12/", "twenty-", "two hundred and ", "5 ft ",
+    "c. ", "half a ", "one letter ", "Paris, ", "Paris or ", "not Paris, ", "Paris (", "Mozart's ", "born in X ",
+    "New York ", "U.S. ", "Saint-", "County, ", "Award for ", "genre of ", "French ", "writer and ", "Step 1: ", "so, ",
+    "x \n ", "Answer: ", "Q: ", "the answer is ", "I don't know. ", "sorry, but ", "**a** ", "<a>", "[a](/", "\\text{",
+    '{"', "is a ",
+)  # fmt: skip
+PLACES = [["Paris", "City of Paris"], ["France"], ["Europe"]]
+FIELDS: dict[str, tuple[str, Body]] = {
+    "prediction of a place": ("match", lambda t: {"predictions": [t], "levels": PLACES, "question": ASKED}),
+    "prediction of a date": ("match", lambda t: {"predictions": [t], "levels": [["4 May 1961"], ["1961"]]}),
+    "prediction of an amount": ("match", lambda t: {"predictions": [t], "levels": [["1961 km"]]}),
+    "prediction in German": ("match", lambda t: {"predictions": [t], "levels": PLACES, "language": "de"}),
+    "prediction for token-F1": ("match", lambda t: {"predictions": [t], "levels": PLACES, "matcher": "f1"}),
+    "names": ("match", lambda t: {"predictions": ["Paris in May 1961"], "levels": [[t, "Paris"], ["x" + t[1:]]]}),
+    "question of a match": ("match", lambda t: {"predictions": ["Paris, Lyon 5"], "levels": PLACES, "question": t}),
+    "question": ("ladder", lambda t: {"question": t, "answer": "Honolulu"}),
+    "question of a relation": ("ladder", lambda t: {"question": t, "answer": "Honolulu", "relation": "P19"}),
+    "answer": ("ladder", lambda t: {"question": ASKED, "answer": t}),
+    "answer in French": ("ladder", lambda t: {"question": ASKED, "answer": t, "language": "fr"}),
+    "subject": ("link", lambda t: {"question": ASKED, "answer": "Honolulu", "question_entity": {"text": t}}),
+    "samples": ("aggregate", lambda t: {"question": ASKED, "samples": [t, t[1:], "Honolulu"]}),
+    "samples that say alike": (
+        "aggregate", lambda t: {"question": t, "samples": [t, t[1:], "Paris"], "method": "self-consistency"},
+    ),
+    "evidence": (
+        "attribution/check",
+        lambda t: {"row": {"id": "1", "question": ASKED, "answer": ["Honolulu"], "levels": [["Honolulu"], {"tiers": [
+            {"text": t, "evidence": [{"kind": "description", "subject": "Q18094", "language": "en", "text": t}]},
+        ]}]}},
+    ),
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def worker(demo_snapshot: Path) -> Iterator[tuple[Running, Path]]:
     """A service with one worker, and the file that tells its processor time."""
@@ -154,3 +196,20 @@ def test_what_is_accepted_takes_about_a_second(worker: tuple[Running, Path], wha
         if took[-1] < MOST or took[-1] < MOST * slowness():
             return
     pytest.fail(f"{min(took):.2f} s of a core for {len(data):,} bytes")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_longest_text_of_any_pieces_takes_less(worker: tuple[Running, Path], field: str) -> None:
+    service, stat = worker
+    route, body = FIELDS[field]
+    slow = []
+    with requests.Session() as session:
+        for number, piece in enumerate(PIECES):
+            text = run(piece, LONGEST, ("", "\x00x", " x")[number % 3])
+            before = seconds(stat)
+            got = session.post(f"{service.address}/v1/{route}", json=body(text), timeout=60)
+            assert got.status_code in (200, 413, 422), got.text[:300]
+            took = seconds(stat) - before
+            if took > MOST_OF_A_TEXT and took > MOST_OF_A_TEXT * slowness():
+                slow.append(f"{piece!r}: {took:.2f} s")
+    assert not slow
