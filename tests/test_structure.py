@@ -76,8 +76,8 @@ def _commands() -> list[list[str]]:
             ["answer"], ["guess"], ["experiment"],
             ["attribution"], ["attribution", "build"], ["attribution", "audit"], ["attribution", "train"],
             ["attribution", "evaluate"], ["attribution", "check"],
-            ["grounding"], ["grounding", "describe"], ["grounding", "answer"], ["grounding", "judge"],
-            ["grounding", "pool"], ["grounding", "score"], ["grounding", "draw"],
+            ["pool"], ["grounding"], ["grounding", "describe"], ["grounding", "answer"], ["grounding", "judge"],
+            ["grounding", "score"], ["grounding", "draw"],
             ["knowledge"], ["knowledge", "generate"], ["knowledge", "judge"], ["knowledge", "choose"],
             ["knowledge", "rate"], ["knowledge", "correlate"], ["knowledge", "draw"], ["knowledge", "describe"],
             ["serve"], ["demo"]]  # fmt: skip

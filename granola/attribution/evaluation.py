@@ -17,7 +17,6 @@ from granola.attribution.evaluation_metrics import (
     CATEGORIES,
     NO_LABEL,
     TWO_WAY,
-    EvaluationFigure,
     Pair,
     Statistic,
     Unparsed,
@@ -32,10 +31,11 @@ from granola.attribution.evaluation_metrics import (
     two_way_pair,
 )
 from granola.attribution.evaluators import AttributionJudgement
-from granola.audit.agreement import cohen_kappa, fleiss_kappa
 from granola.report.figure_style import STYLE, WIDTH, look, plain, share
 from granola.report.figures import check_drawing
+from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES, holm
+from granola.scoring.statistics import cohen_kappa, kappa
 from granola.scoring.system_comparison import Difference, paired_difference
 
 # What the paper's evaluators reached: Table 5 of Hu et al. 2025 (CAQA), some rows of each setting.
@@ -96,7 +96,7 @@ class EvaluatorReport:
 
     name: str
     signature: str
-    figures: Mapping[str, EvaluationFigure]
+    figures: Mapping[str, Estimate]
     confusion: Mapping[str, Mapping[str, int]]
     two_way: Mapping[str, Mapping[str, int]]
     unparsed: int
@@ -234,11 +234,6 @@ def agreement(
     gold = {sample.id: str(sample.category) for sample in samples if sample.category is not None}
     shared = sorted(set(gold).intersection(*(set(by_id) for by_id in people))) if people else []
     labels = [[by_id[key] for by_id in people] for key in shared]
-    kappa = math.nan
-    if len(people) == 2:
-        kappa = cohen_kappa([(first, second) for first, second in labels])
-    elif len(people) > 2:
-        kappa = fleiss_kappa(labels)
     unanimous = {key: row[0] for key, row in zip(shared, labels, strict=True) if len(set(row)) == 1}
     points = []
     for report in reports:
@@ -251,7 +246,7 @@ def agreement(
             "human": _accuracy(category_of, unanimous),
         })  # fmt: skip
     return {
-        "people": len(people), "labelled_by_all": len(shared), "unanimous": len(unanimous), "kappa": kappa,
+        "people": len(people), "labelled_by_all": len(shared), "unanimous": len(unanimous), "kappa": kappa(labels),
         "kappa_of_automatic_and_human": cohen_kappa([(gold[key], label) for key, label in unanimous.items()]),
         "counts": dict(Counter(unanimous.values())), "points": points, "pearson": _pearson(points),
     }  # fmt: skip

@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement
-from granola.scoring.bootstrap import RESAMPLES, Interval, divided, estimated
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES, divided, estimated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,20 +72,6 @@ class Unparsed(StrEnum):
 
     WRONG = "wrong"
     NONE = "none"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EvaluationFigure:
-    """A score in [0, 1] with its 95 % interval, over `n` samples; NaN for none."""
-
-    value: float
-    interval: Interval
-    n: int
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object; NaN is null."""
-        parts = {"value": self.value, "low": self.interval.low, "high": self.interval.high}
-        return {**{name: None if math.isnan(x) else x for name, x in parts.items()}, "n": self.n}
 
 
 def pair_of(sample: AttributionSample, judged: AttributionJudgement) -> Pair:
@@ -145,12 +132,10 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
     return macro
 
 
-def figure(
-    pairs: Sequence[Pair], statistic: Statistic, *, resamples: int = RESAMPLES, seed: int = 0
-) -> EvaluationFigure:
+def figure(pairs: Sequence[Pair], statistic: Statistic, *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
     """A statistic of pairs with its interval."""
     value, interval = estimated(pairs, statistic, resamples=resamples, seed=seed)
-    return EvaluationFigure(value=value, interval=interval, n=len(pairs))
+    return Estimate(value=value, interval=interval, n=len(pairs))
 
 
 def confusion(pairs: Sequence[Pair], labels: Sequence[str]) -> dict[str, dict[str, int]]:

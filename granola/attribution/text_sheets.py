@@ -15,8 +15,8 @@ from abstraction.files.cells import marked, unmarked
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.model_wording import automatic_coverage, cited_facts
 from granola.attribution.text_checks import TextCoverage
-from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
 from granola.errors import SheetError
+from granola.scoring.statistics import cohen_kappa, kappa, wilson
 from kg.files import atomic_path
 
 COLUMNS = ("item", "kind", "text", "facts", "automatic", "label")
@@ -112,18 +112,13 @@ def text_rates(sheets: Sequence[Mapping[str, tuple[str, TextCoverage | None, Tex
     automatic = {item: label for item, (_, label, _) in sheets[0].items() if label is not None}
     shared = sorted(set.intersection(*(set(column) for column in columns.values())))
     labels = [[str(column[item]) for column in columns.values()] for item in shared]
-    kappa = math.nan
-    if len(columns) == 2:
-        kappa = cohen_kappa([(first, second) for first, second in labels])
-    elif len(columns) > 2:
-        kappa = fleiss_kappa(labels)
     first = next(iter(columns.values()))
     both = [(str(automatic[item]), str(first[item])) for item in first if item in automatic]
     return {
         "readers": {name: _shares(column) for name, column in columns.items()},
         "automatic": _shares(automatic),
         "marked_by_all": len(shared),
-        "kappa": kappa,
+        "kappa": kappa(labels),
         "kappa_of_check_and_first_reader": cohen_kappa(both),
         "paper": {"full_coverage": PAPER, "kappa": PAPER_KAPPA},
     }

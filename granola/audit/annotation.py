@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
 from granola.audit.sheets import NEEDED, QUESTIONS, Sheet
 from granola.errors import SheetError
 from granola.scoring.bootstrap import Interval
+from granola.scoring.statistics import kappa, wilson
 from granola.terminal_lines import TextTable
 
 
@@ -87,19 +87,11 @@ def _rate(axis: str, sheets: Sequence[Sheet], *, first: bool) -> Rate:
         errors += no > yes
         if len(sheets) > 1 and len(decisions) == len(sheets):
             shared.append(tuple(str(mark) for mark in decisions))
-    kappa, agreed = _agreement(shared)
+    agreed = sum(len(set(marks)) == 1 for marks in shared) / len(shared) if shared else math.nan
     return Rate(
-        axis=axis, errors=errors, n=decided, open=len(items) - decided, interval=wilson(errors, decided), kappa=kappa,
-        agreed=agreed, shared=len(shared),
+        axis=axis, errors=errors, n=decided, open=len(items) - decided, interval=wilson(errors, decided),
+        kappa=kappa(shared), agreed=agreed, shared=len(shared),
     )  # fmt: skip
-
-
-def _agreement(marks: Sequence[tuple[str, ...]]) -> tuple[float, float]:
-    """Kappa and plain agreement on items that each of several annotators marked; NaN where there are none."""
-    if not marks:
-        return math.nan, math.nan
-    agreed = sum(len(set(item_marks)) == 1 for item_marks in marks) / len(marks)
-    return cohen_kappa([(a, b) for a, b in marks]) if len(marks[0]) == 2 else fleiss_kappa(marks), agreed
 
 
 def rates_table(rates: Sequence[Rate]) -> TextTable:

@@ -35,6 +35,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "grounding": "Answer from passages, and judge answers: grounded, deflecting, cited?",
         "knowledge": "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
         "attribution": "Build a benchmark of evidence and answers, and hold evaluators against it.",
+        "pool": "Pool several judges of the same items, and show how far they agree.",
     },
 }
 COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
@@ -42,7 +43,7 @@ COMMANDS = {name: line for group in GROUPS.values() for name, line in group.item
 MEMBERS = {
     "snapshot": ("build", "info", "verify", "push", "export", "diff", "spark"),
     "attribution": ("build", "audit", "train", "evaluate", "check"),
-    "grounding": ("describe", "answer", "judge", "pool", "score", "draw"),
+    "grounding": ("describe", "answer", "judge", "score", "draw"),
     "knowledge": ("generate", "judge", "choose", "rate", "correlate", "draw", "describe"),
 }  # the commands of a command
 _ALONE = {"snapshot"}  # whose members' runs go by the member's name
@@ -85,7 +86,6 @@ ADVANCED: dict[str, str] = {
     "aggregate": f"{_COUNTING} --aggregator --prompts --answers",
     "grounding judge": "--prompts --answers --temperature --matcher --entailment",
     "grounding score": "--resamples --seed --bands",
-    "grounding pool": "--resamples --seed --unjudged",
     "grounding draw": "--resamples --seed --bands --unjudged",
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
     "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --entities "

@@ -216,7 +216,7 @@ def _counts(one: CitationCounts) -> list[int]:
     return [one.right, one.cited, one.wanted]
 
 
-# Reads files of judged answers, as `granola grounding judge` and `pool` write them.
+# Reads files of judged answers, as `granola grounding judge` and `granola pool` write them.
 
 
 def read_judged_answers(path: Path, on_reject: Callable[[RejectedRow], object]) -> list[GroundingItem]:
@@ -249,7 +249,7 @@ def answers_by_system(
             if key in seen:
                 raise UsageError(
                     f"the answer of {item.system!r} to {item.id!r} is in {seen[key]} and in {path}: of several judges, "
-                    "granola grounding pool puts them together; of two systems with one name, judge with --system NAME"
+                    "granola pool puts them together; of two systems with one name, judge with --system NAME"
                 )
             seen[key] = path
             systems.setdefault(item.system, []).append(item)

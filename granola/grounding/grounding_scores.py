@@ -7,20 +7,18 @@ questions these run nor what a deflecting answer is worth: both are settings, pr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from granola import __version__
-from granola.audit.agreement import wilson
 from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
 from granola.grounding.ladder_levels import BY_MENTION, LevelGrounding
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
+from granola.scoring.bootstrap import RESAMPLES
+from granola.scoring.statistics import share_estimate
 from granola.scoring.system_comparison import Difference, paired_difference
 
 
@@ -126,9 +124,9 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     tells them, `cited-relevant ...` against the passages that are labelled as relevant.
     """
     how = settings or GroundingSettings()
-    report = {name: share_value([value(item, name, how) for item in items]) for name in worths()}
+    report = {name: share_estimate([value(item, name, how) for item in items]) for name in worths()}
     for name, expected in (("deflection TP", True), ("deflection FP", False)):
-        report[name] = share_value([deflecting(item) for item in items if item.expected_deflection is expected])
+        report[name] = share_estimate([deflecting(item) for item in items if item.expected_deflection is expected])
     answerable = [item for item in items if not item.expected_deflection]
     against = {"cited": [item.citations for item in answerable]}
     against |= {
@@ -159,7 +157,7 @@ def ladder_shares(items: Sequence[GroundingItem], reading: Relevance) -> dict[Le
     standings = [(item.ladder, item.deflects) for item in items if item.ladder is not None]
     outcomes = [ladder.outcome(reading, deflects=None if rule is None else bool(rule)) for ladder, rule in standings]
     judged = [outcome for outcome in outcomes if outcome is not None]
-    return {one: share_value([float(outcome is one) for outcome in judged]) for one in LevelGrounding}
+    return {one: share_estimate([float(outcome is one) for outcome in judged]) for one in LevelGrounding}
 
 
 def grounded_by(items: Sequence[GroundingItem]) -> str:
@@ -180,13 +178,6 @@ def fineness(items: Sequence[GroundingItem], reading: Relevance) -> dict[str, in
     return {name: standings.count(name) for name in ("finer", "as fine", "coarser")}
 
 
-def share_value(values: Sequence[float | None]) -> Estimate:
-    """The share of ones among zeros and ones, None where an item does not count, with Wilson's interval."""
-    counted = [one for one in values if one is not None]
-    n, ones = len(counted), round(sum(counted))
-    return Estimate(value=ones / n if n else math.nan, interval=wilson(ones, n), n=n)
-
-
 def sliced(
     items: Sequence[GroundingItem], score: str, by: Callable[[GroundingItem], str | None], settings: GroundingSettings
 ) -> dict[str, Estimate]:
@@ -196,7 +187,7 @@ def sliced(
         if (name := by(item)) is not None:
             groups.setdefault(name, []).append(item)
     return {
-        name: share_value([value(item, score, settings) for item in group]) for name, group in sorted(groups.items())
+        name: share_estimate([value(item, score, settings) for item in group]) for name, group in sorted(groups.items())
     }
 
 
@@ -227,14 +218,3 @@ def compared_answers(
 def judges_of(items: Sequence[GroundingItem]) -> list[str]:
     """The signatures of who judged answers, as far as they are told."""
     return sorted({item.judge for item in items if item.judge})
-
-
-def mean_value(values: Sequence[float | None], settings: GroundingSettings) -> Estimate:
-    """The mean of what items add, None where one does not count, with its bootstrap interval."""
-    counted = [one for one in values if one is not None]
-
-    def statistic(kinds: Sequence[float], numbers: Any) -> Any:
-        return mean_of(kinds)(numbers)
-
-    found, interval = estimated(counted, statistic, resamples=settings.resamples, seed=settings.seed, order=float)
-    return Estimate(value=found, interval=interval, n=len(counted))

@@ -148,15 +148,11 @@ def mean_ratings(sheets: Sequence[RatingSheet]) -> dict[int, dict[str, float]]:
 
 def rating_agreement(sheets: Sequence[RatingSheet], axis: str) -> tuple[float, int]:
     """Kappa over the items that every sheet marks on an axis, and how many: Cohen's of two, Fleiss' of more."""
-    from granola.audit.agreement import cohen_kappa, fleiss_kappa
+    from granola.scoring.statistics import kappa
 
     shared = []
     for item in sheets[0].marks:
         marks = [sheet.marks.get(item, {}).get(axis) for sheet in sheets]
         if all(mark is not None for mark in marks):
             shared.append(tuple(str(mark) for mark in marks))
-    if len(sheets) < 2 or not shared:
-        return math.nan, len(shared)
-    if len(sheets) == 2:
-        return cohen_kappa([(first, second) for first, second in shared]), len(shared)
-    return fleiss_kappa(shared), len(shared)
+    return kappa(shared), len(shared)

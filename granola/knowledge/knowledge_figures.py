@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.knowledge.knowledge_summary import mean_estimate, slices
+from granola.knowledge.knowledge_summary import slices
 from granola.report.figure_style import STYLE, WIDTH, legend, look, plain, share
 from granola.report.figures import check_drawing
 from granola.scoring.aggregation import Estimate
+from granola.scoring.statistics import mean_estimate
 
 SCORES = ("factuality", "relevance", "coherence_paragraph", "informativeness", "helpfulness_raw", "validity")
 

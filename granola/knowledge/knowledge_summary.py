@@ -9,17 +9,10 @@ from typing import Any
 from granola import __version__
 from granola.knowledge.knowledge_metrics import LABELS
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, estimated, mean_of
+from granola.scoring.bootstrap import RESAMPLES
+from granola.scoring.statistics import mean_estimate
 
 Row = Mapping[str, Any]
-
-
-def mean_estimate(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """The mean with its 95 % bootstrap interval; NaN for no value."""
-    value, interval = estimated(
-        values, lambda kinds, counts: mean_of(kinds)(counts), resamples=resamples, seed=seed, order=float
-    )
-    return Estimate(value=value, interval=interval, n=len(values))
 
 
 def summary(rows: Sequence[Row], *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, dict[str, Estimate]]:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from granola.runs.grounding.grounding_describe_run import GroundingDescribeRun
     from granola.runs.grounding.grounding_draw_run import GroundingDrawRun
     from granola.runs.grounding.grounding_judge_run import GroundingJudgeRun
-    from granola.runs.grounding.grounding_pool_run import GroundingPoolRun
     from granola.runs.grounding.grounding_score_run import GroundingScoreRun
     from granola.runs.knowledge.knowledge_choose_run import KnowledgeChooseRun
     from granola.runs.knowledge.knowledge_correlate_run import KnowledgeCorrelateRun
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from granola.runs.ladders.guess_run import GuessRun
     from granola.runs.ladders.ladder_run import LadderRun
     from granola.runs.ladders.tiers_run import TiersRun
+    from granola.runs.pool_run import PoolRun
     from granola.runs.scores.compare_run import CompareRun
     from granola.runs.scores.match_run import MatchRun
     from granola.runs.scores.report_run import ReportRun
@@ -76,7 +76,6 @@ __all__ = [
     "GroundingDescribeRun",
     "GroundingDrawRun",
     "GroundingJudgeRun",
-    "GroundingPoolRun",
     "GroundingScoreRun",
     "GuessRun",
     "InfoRun",
@@ -89,6 +88,7 @@ __all__ = [
     "KnowledgeRateRun",
     "LadderRun",
     "MatchRun",
+    "PoolRun",
     "PushRun",
     "ReportRun",
     "Run",
@@ -119,7 +119,6 @@ _MODULES = {
     "GroundingAnswerRun": ".grounding.grounding_answer_run",
     "GroundingDescribeRun": ".grounding.grounding_describe_run",
     "GroundingDrawRun": ".grounding.grounding_draw_run",
-    "GroundingPoolRun": ".grounding.grounding_pool_run",
     "GroundingJudgeRun": ".grounding.grounding_judge_run",
     "GroundingScoreRun": ".grounding.grounding_score_run",
     "GuessRun": ".ladders.guess_run",
@@ -133,6 +132,7 @@ _MODULES = {
     "KnowledgeRateRun": ".knowledge.knowledge_rate_run",
     "LadderRun": ".ladders.ladder_run",
     "MatchRun": ".scores.match_run",
+    "PoolRun": ".pool_run",
     "PushRun": ".snapshots.push_run",
     "ReportRun": ".scores.report_run",
     "Run": ".settings",

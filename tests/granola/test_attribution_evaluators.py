@@ -40,9 +40,9 @@ from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts,
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.text_sheets import drawn_texts, read_text_sheet, text_rates, write_text_sheet
 from granola.attribution.tier_checks import TierAttributor, category_of
-from granola.audit.agreement import cohen_kappa
 from granola.errors import SheetError, UsageError
 from granola.runs import AttributionCheckRun, AttributionEvaluateRun, AttributionTrainRun
+from granola.scoring.statistics import cohen_kappa
 from granola.text_models import Entailment, TextPair
 from kg.queries import StoreFacts
 from tests.abstraction.scripted_model import Scripted

@@ -16,13 +16,13 @@ from abstraction.relations import relation
 from abstraction.rows import read_questions, read_tiered
 from abstraction.rows import write_tiered as write_rows
 from abstraction.verifying.verdicts import VerdictKind
-from granola.audit.agreement import cohen_kappa, fleiss_kappa, wilson
 from granola.audit.finding_tables import attribution_lines, axes_lines, entailment_lines
 from granola.audit.offences import FindingCounts, FindingTally
 from granola.audit.sheets import COLUMNS, QUESTIONS, draw, read_sheet
 from granola.cli.main import app
 from granola.errors import SheetError, UsageError
 from granola.report.score_tables import relation_title
+from granola.scoring.statistics import cohen_kappa, fleiss_kappa, wilson
 from kg import snapshot
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"

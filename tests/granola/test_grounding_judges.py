@@ -22,11 +22,11 @@ from granola.grounding.grounding_scores import (
     Unjudged,
     deflections_unjudged,
     grounding_report,
-    share_value,
+    share_estimate,
     value,
 )
 from granola.grounding.sentence_judges import EntailmentSentences, WordSentences
-from granola.runs import GroundingDescribeRun, GroundingJudgeRun, GroundingPoolRun, GroundingScoreRun
+from granola.runs import GroundingDescribeRun, GroundingJudgeRun, GroundingScoreRun, PoolRun
 from granola.text_models import Entailment
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
@@ -64,7 +64,7 @@ def test_an_answer_without_reference_says_so() -> None:
 
 
 def test_shares_have_wilsons_interval() -> None:
-    both = share_value([1.0, None, 1.0])
+    both = share_estimate([1.0, None, 1.0])
     assert (both.value, both.n, both.interval.high) == (1.0, 2, 1.0)
     assert both.interval.low == pytest.approx(0.3424, abs=1e-4)  # Wilson 1927: 1 / (1 + 1.96^2 / 2)
 
@@ -128,7 +128,7 @@ def test_costs_are_told_of_kept_answers_and_replays_too(
     assert replayed.read_bytes() == before
     assert {**asked_of(replayed), "cost": took["cost"], "calls_now": took["calls_now"]} == took
     with pytest.raises(UsageError, match="counts once"):
-        GroundingPoolRun(judged=(first, replayed), out=str(tmp_path / "pooled.jsonl")).run()
+        PoolRun(judged=(first, replayed), out=str(tmp_path / "pooled.jsonl")).run()
 
 
 def test_what_the_runs_say_of_what_they_lack(
@@ -147,7 +147,7 @@ def test_what_the_runs_say_of_what_they_lack(
 
 
 def test_a_figure_has_a_line_a_slice_and_says_what_is_left_out() -> None:
-    slices = {"one": {f"slice {n:02}": share_value([1.0, 0.0] * (n + 1)) for n in range(MOST + 4)}}
+    slices = {"one": {f"slice {n:02}": share_estimate([1.0, 0.0] * (n + 1)) for n in range(MOST + 4)}}
     names, left_out = figure_slices(slices)
     assert (len(names), left_out) == (MOST, ["slice 03", "slice 02", "slice 01", "slice 00"])
     whole = {"one": {name: slices["one"][name] for name in names}}

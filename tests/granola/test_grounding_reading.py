@@ -16,7 +16,7 @@ from granola.grounding.grounded_samples import Relevance
 from granola.grounding.sample_fields import is_age, is_date
 from granola.grounding.sample_statistics import statistics_of
 from granola.grounding.sentence_judges import WordSentences
-from tests.granola.test_grounding_pools import write
+from tests.granola.test_grounding_answers import write
 from tests.grounding_world import TOPICS, garage_rows, own_rows
 
 STRICT, WIDE = Relevance

@@ -5,7 +5,6 @@ __all__ = [
     "grounding_describe_run",
     "grounding_draw_run",
     "grounding_judge_run",
-    "grounding_pool_run",
     "grounding_score_run",
     "grounding_settings",
 ]

@@ -93,7 +93,7 @@ class KnowledgeChooseRun(Run):
         self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
     ) -> Iterator[Part]:
         from granola import __version__
-        from granola.knowledge.knowledge_summary import mean_estimate
+        from granola.scoring.statistics import mean_estimate
 
         names = dict.fromkeys(name for _, group in pairs for row in group for name in row["scores"])
         rows = []

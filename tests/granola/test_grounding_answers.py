@@ -1,4 +1,4 @@
-"""Several judges, ladders, slices and figures of answers from passages, over the questions written for tests."""
+"""Answers from passages: judges' replies, scores, ladders and slices, over the questions written for tests."""
 
 from __future__ import annotations
 
@@ -33,14 +33,6 @@ from granola.grounding.grounding_scores import (
     ladder_shares,
     ladders_unjudged,
 )
-from granola.grounding.judge_pools import (
-    POOLED,
-    agreement_of,
-    judge_biases,
-    judged_together,
-    pooled_by_majority,
-    pooled_by_mean,
-)
 from granola.grounding.judge_replies import read_deflection, read_grade, read_verdicts
 from granola.grounding.ladder_levels import LadderStanding, LevelGrounding
 from granola.grounding.sentence_judges import ChatSentences, SentencesAsked, Verdicts, WordSentences
@@ -48,8 +40,8 @@ from granola.runs import (
     GroundingDescribeRun,
     GroundingDrawRun,
     GroundingJudgeRun,
-    GroundingPoolRun,
     GroundingScoreRun,
+    PoolRun,
 )
 from granola.runs.grounding.grounding_settings import THIRDS, slice_of
 from kg.files import sha256_of
@@ -340,104 +332,6 @@ def item(**more: Any) -> GroundingItem:
     return GroundingItem(**{**given, **more})
 
 
-def three(*items: GroundingItem) -> Any:
-    return judged_together({f"J{number}": [one] for number, one in enumerate(items, 1)})[0]
-
-
-def test_pooled_by_majority_by_hand() -> None:
-    pooled = pooled_by_majority(
-        three(
-            item(against_all=(SUP, UNS)),
-            item(against_all=(SUP, CON), eligibility=AnswerVerdict.MAJOR, deflects="rule"),
-            item(against_all=(UNS, None), eligibility=None, deflects="rule"),
-        )
-    )
-    # Two say supported; one unsupported, one contradictory: the worse; one eligible, one not: the worse.
-    assert pooled.against_all == (SUP, CON)
-    assert pooled.eligibility is AnswerVerdict.MAJOR
-    assert pooled.deflects == "rule"
-    grades = [item(eligibility=grade) for grade in AnswerVerdict]
-    assert pooled_by_majority(three(*grades)).eligible  # two of three say eligible, the worse of their labels counts
-    assert pooled_by_majority(three(*grades)).eligibility is AnswerVerdict.MINOR
-    told = [item(against_all=(SUP, one)) for one in (SUP, NONE, UNS)]
-    assert pooled_by_majority(three(*told)).against_all[1] is SUP
-    seven = [item(against_all=(SUP, one)) for one in (SUP, SUP, SUP, UNS, UNS, CON, CON)]
-    assert pooled_by_majority(three(*seven)).against_all[1] is CON
-    nobody = pooled_by_majority(three(item(eligibility=None), item(eligibility=None)))
-    assert nobody.eligibility is None
-    assert nobody.unjudged == {"eligibility": "no judge told"}
-    silent = pooled_by_majority(three(item(deflects=None), item(deflects=None)))
-    assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge told"})
-    assert pooled_by_majority(three(item(deflects=None), item(deflects="rule"))).deflects == "rule"
-    levels = [LadderStanding(levels=3, stated=stated, mentioned=1, judged=True) for stated in (1, 2, 2, None, None)]
-    ladder = pooled_by_majority(three(*(item(ladder=one) for one in levels))).ladder
-    assert ladder is not None
-    assert ladder.stated is None
-
-
-def test_pooled_by_mean_by_hand() -> None:
-    """E of two answers by three judges: 2/3 and, where one says nothing, 1/2."""
-    files = {
-        "J1": [item(), item(id="b")],
-        "J2": [item(), item(id="b", eligibility=AnswerVerdict.MAJOR)],
-        "J3": [item(eligibility=AnswerVerdict.MAJOR), item(id="b", eligibility=None)],
-    }
-    together = judged_together(files)
-    assert pooled_by_mean(together, QUICK)["E"].value == pytest.approx((2 / 3 + 1 / 2) / 2)
-    assert pooled_by_mean(together, QUICK)["uF"].value == 1.0
-
-
-def test_agreement_of_judges_by_hand() -> None:
-    """Four sentences of two judges: they agree on three; each says supported twice and thrice: kappa 1/2."""
-    first = [item(against_all=(SUP, SUP)), item(id="b", against_all=(UNS, UNS))]
-    second = [item(against_all=(SUP, SUP)), item(id="b", against_all=(UNS, SUP))]
-    told = {one["label"]: one for one in agreement_of(judged_together({"J1": first, "J2": second}))}
-    assert (told["sentence, all passages"]["n"], told["sentence, all passages"]["agree"]) == (4, 3 / 4)
-    assert told["sentence, all passages"]["kappa"] == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
-    assert math.isnan(told["eligibility"]["kappa"])  # all of one mind: nothing beyond chance to measure
-    three_of_them = agreement_of(judged_together({"J1": first, "J2": second, "J3": second}))
-    assert set(three_of_them[1]["pairs"]) == {("J1", "J2"), ("J1", "J3"), ("J2", "J3")}
-    assert three_of_them[1]["pairs"]["J2", "J3"] == 1.0
-
-
-def test_a_judge_that_favours_a_system_is_seen() -> None:
-    """J1 says major of half of what `other` wrote and of nothing of `own`; J2 and J3 of a quarter of both."""
-
-    def said(judge: str) -> list[GroundingItem]:
-        items = []
-        for system in ("own", "other"):
-            for number in range(40):
-                bad = number % 4 == 0 if judge != "J1" else system == "other" and number % 2 == 0
-                grade = AnswerVerdict.MAJOR if bad else AnswerVerdict.NO_ISSUES
-                items.append(item(id=str(number), system=system, eligibility=grade))
-        return items
-
-    found = {
-        one.judge: one for one in judge_biases(judged_together({j: said(j) for j in ("J1", "J2", "J3")}), "E", QUICK)
-    }
-    assert found["J1"].lenient.value == pytest.approx(0.0)
-    assert found["J1"].favours["own"].value == pytest.approx(0.25)
-    assert found["J1"].favours["other"].value == pytest.approx(-0.25)
-    assert found["J1"].favours["own"].interval.low > 0
-    # Against the mean of J1 and J3: 0.125 below for `own`, 0.125 above for `other`.
-    assert found["J2"].favours["own"].value == pytest.approx(-0.125)
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"J1": [item()], "J2": [item(id="b")]}, "no answer was judged by all"),
-        ({"J1": [item()], "J2": [item(answer="y")]}, "judged another answer"),
-        ({"J1": [item()], "J2": [item(sentences=("s1",))]}, "sentences of the answer"),
-        ({"J1": [item(), item()], "J2": [item()]}, "judged one answer twice"),
-        ({"J1": [item(judge=POOLED)], "J2": [item()]}, "the outcome of pooling"),
-    ],
-)
-def test_judges_of_different_answers_are_refused(files: dict[str, list[GroundingItem]], message: str) -> None:
-    with pytest.raises(SampleError, match=message):
-        judged_together(files)
-
-
 LADDER = TieredRow.from_json(
     {"id": "a", "question": "Where was the treaty signed?", "answer": ["Versailles"],
      "levels": [["Versailles"], ["Île-de-France"], ["France"]]}
@@ -563,22 +457,10 @@ def test_the_commands(
     second = write(tmp_path / "second.jsonl", [
         replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
     ])  # fmt: skip
-    pooled = GroundingPoolRun(
-        judged=(first, second), out=str(tmp_path / "pooled.jsonl"), sliced="uF", resamples=20
-    ).run()
-    assert set(pooled.scores["copies"]) == {"J1", "J2", "majority", "mean"}
-    assert all(not bias.favours for bias in pooled.biases)  # of one system alone there is nobody to favour
-    pooled.show()
-    shown = capsys.readouterr().out
-    assert re.search(r"  uF +majority +1\.0000  \[0\.9\d+, 1\.0000\]  n 51", shown)
-    assert "of two systems or more" in shown
-    assert "J1 favours" not in shown
+    PoolRun(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()
     again = GroundingScoreRun(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
-    assert again.reports["copies"]["uF"] == pooled.scores["copies"]["majority"]["uF"]
+    assert (again.reports["copies"]["uF"].value, again.reports["copies"]["uF"].n) == (1.0, 51)
     assert again.signature.count("words|share:1") == again.signature.count("words|share:0.6") == 1
-    with pytest.raises(UsageError, match="counts once"):
-        GroundingPoolRun(judged=(first, second, write(tmp_path / "copy.jsonl", map(orjson.loads, second.open()))),
-                         out=str(tmp_path / "p.jsonl")).run()  # fmt: skip
     apart = GroundingScoreRun(judged=(first, write(tmp_path / "n.jsonl", [one.to_json() for one in judged["noise"]])),
                               sliced="uF", resamples=20).run()  # fmt: skip
     apart.show()
@@ -607,14 +489,12 @@ def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[Groundi
     one = write(tmp_path / "one.jsonl", [item.to_json() for item in judged["noise"]])
     two = write(tmp_path / "two.jsonl", [item.to_json() for item in judged["noise"]])
     empty = write(tmp_path / "empty.jsonl", [{"id": "a", "question": "q"}])
-    with pytest.raises(UsageError, match="granola grounding pool"):
+    with pytest.raises(UsageError, match="granola pool"):
         GroundingScoreRun(judged=(one, two)).run()
     with pytest.raises(UsageError, match=r"there are .*popularity"):
         GroundingScoreRun(judged=(one,), by=("colour",)).run()
     with pytest.raises(UsageError, match="above 0 and below 1"):
         GroundingScoreRun(judged=(one,), bands=(1.5,)).run()
-    with pytest.raises(UsageError, match="of one judge"):
-        GroundingPoolRun(judged=(one,), out=str(tmp_path / "p.jsonl")).run()
     with pytest.raises(UsageError, match="nothing to draw"):
         GroundingDrawRun(judged=(one,), out=tmp_path / "figures", sliced="E").run()
     with pytest.raises(UsageError, match="no question with passages"):

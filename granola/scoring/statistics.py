@@ -1,4 +1,4 @@
-"""Shares with Wilson intervals, and agreement of annotators beyond chance."""
+"""Shares and means with their intervals, and agreement of annotators beyond chance."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from granola.scoring.bootstrap import Interval
+from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES, Interval, estimated, mean_of
 
 Z_95 = 1.959963984540054  # the normal quantile of 0.975
 
@@ -25,6 +26,21 @@ def wilson(count: int, n: int, *, z: float = Z_95) -> Interval:
     centre = (p + square / (2 * n)) / (1 + square / n)
     half = z * math.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
     return Interval(low=0.0 if count == 0 else centre - half, high=1.0 if count == n else centre + half)
+
+
+def share_estimate(values: Sequence[float | None]) -> Estimate:
+    """The share of ones among zeros and ones, None where an item does not count, with Wilson's interval."""
+    counted = [one for one in values if one is not None]
+    n, ones = len(counted), round(sum(counted))
+    return Estimate(value=ones / n if n else math.nan, interval=wilson(ones, n), n=n)
+
+
+def mean_estimate(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+    """The mean with its 95 % bootstrap interval; NaN for no value."""
+    value, interval = estimated(
+        values, lambda kinds, counts: mean_of(kinds)(counts), resamples=resamples, seed=seed, order=float
+    )
+    return Estimate(value=value, interval=interval, n=len(values))
 
 
 def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float:
@@ -62,3 +78,15 @@ def fleiss_kappa(items: Sequence[Sequence[str]]) -> float:
     observed /= n
     chance = sum((c / (n * raters)) ** 2 for c in total.values())
     return math.nan if chance == 1.0 else (observed - chance) / (1.0 - chance)
+
+
+def kappa(items: Sequence[Sequence[str]]) -> float:
+    """Cohen's kappa of two annotators, Fleiss' of more; NaN for one, for no items, and as in `cohen_kappa`.
+
+    `items` holds every item's labels, as many as there are annotators.
+    """
+    if not items or len(items[0]) < 2:
+        return math.nan
+    if len(items[0]) == 2:
+        return cohen_kappa([(first, second) for first, second in items])
+    return fleiss_kappa(items)

@@ -1,0 +1,181 @@
+"""Several judges of the same items: pooled by majority and mean, how far they agree, what they cost.
+
+One judge may favour answers of its own family (Sorodoc et al. 2025, limitations); pooled judges, or people, are a cure.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from abstraction.faults import OnReject
+from abstraction.files.records import RejectedRow, read_records
+from granola.errors import SampleError, UsageError
+from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounding_items import GroundingItem
+from granola.run_record import record_of
+from granola.scoring.statistics import kappa
+
+POOLED = "pooled by majority"  # what the name of the judge of a pooled row begins with
+# By a field that the rows of a room have, the field that names their judge.
+JUDGES = {"expected_deflection": "judge", "evaluator": "evaluator", "scores": "judge"}
+_SENTENCE = (("contradictory", "unsupported"), ("supported", "no attribution needed"))
+# By field, the labels that count against an item, then those for it, the worst first.
+LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
+    "eligibility": (("major issues",), ("minor issues", "no issues")),
+    "all": _SENTENCE,
+    "deflects": ((False,), (True,)),
+    "strict": _SENTENCE,
+    "wide": _SENTENCE,
+    "category": (("contradictory", "irrelevant", "partially supportive"), ("supportive",)),
+    "supported": ((False,), (True,)),
+    "factuality_label": (("inconsistent", "non-verified"), ("consistent",)),
+}
+_UNJUDGED = {"all": "sentences all", "strict": "sentences strict", "wide": "sentences wide", "deflects": "deflection"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgePool:
+    """`rows` as if of one judge; `costs` by judge: what models were asked for; `agreement` by field of a label.
+
+    Agreement has `n`, `agree` (the share on which all agree) and `kappa`, over the labels that all judges gave;
+    `kappa` is None where chance alone is certain.
+    """
+
+    judges: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+    agreement: Mapping[str, Mapping[str, float | None]]
+    costs: Mapping[str, Mapping[str, float]]
+
+
+def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
+    """Pool files of verdicts over the items that every judge has judged.
+
+    Raises UsageError for one judge alone, one that judged an item twice, and judges of different items.
+    """
+    judges: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+    costs: dict[str, Counter[str]] = {}
+    for path in paths:
+        asked = record_of(path).get("asked")
+        for judge, row in _judged_rows(path, on_reject):
+            key = tuple(row.get(name) for name in ("system", "id", "candidate"))
+            if judge.startswith(POOLED):
+                raise UsageError(f"{path} is the outcome of pooling, no judge of its own")
+            if key in judges.setdefault(judge, {}):
+                raise UsageError(f"{path}: {judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
+            judges[judge][key] = row
+            costs.setdefault(judge, Counter())
+        costs[judge].update(asked if isinstance(asked, dict) else {})
+    if len(judges) < 2:
+        raise UsageError("these are of one judge; give verdicts of two or more over the same items")
+    first = next(iter(judges.values()))
+    together = [
+        [rows[key] for rows in judges.values()] for key in first if all(key in rows for rows in judges.values())
+    ]
+    if not together:
+        raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
+    rows = [_pooled(rows, list(judges)) for rows in together]
+    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together), costs=costs)
+
+
+def _judged_rows(path: Path, on_reject: OnReject) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Who judged, and the row, of each row of a file."""
+    judge_of_file = str(record_of(path).get("judge_hash") or path.stem)
+    for record in read_records(path):
+        try:
+            if isinstance(record, RejectedRow):
+                raise SampleError(record.reason)
+            row = dict(record.data)
+            room = next((field for field in JUDGES if field in row), None)
+            if room is None or not isinstance(row.get("id"), str):
+                raise SampleError("no verdict of granola attribution evaluate, grounding judge or knowledge judge")
+            if room == "expected_deflection":
+                row = {**GroundingItem.from_json(row).to_json(), "system": row.get("system") or path.stem}
+            yield str(row.get(JUDGES[room]) or judge_of_file), row
+        except SampleError as error:
+            on_reject(RejectedRow(source=record.source, reason=str(error), excerpt=""))
+
+
+def _verdicts(row: Mapping[str, Any]) -> dict[tuple[Any, ...], Any]:
+    """What a judge says, by the keys that lead to it in a row: labels and numbers of the item and of its sentences."""
+    verdicts: dict[tuple[Any, ...], Any] = {(name,): row[name] for name in LABELS if name in row}
+    if verdicts.get(("deflects",)) is not None:  # by which rule, says the row
+        verdicts["deflects",] = bool(row["deflects"])
+    verdicts |= {("scores", name): number for name, number in row.get("scores", {}).items()}
+    for at, sentence in enumerate(row.get("sentences") or ()):
+        verdicts |= {("sentences", at, name): sentence[name] for name in sentence if name not in ("text", "piece")}
+    return verdicts
+
+
+def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[str, Any]:
+    """One item as most judges see it; of as many votes the worse label, and numbers by the mean."""
+    given = [
+        [row.get("answer"), row.get("knowledge"), *map(itemgetter("text"), row.get("sentences") or ())] for row in rows
+    ]
+    for judge, theirs in zip(judges, given, strict=True):
+        if theirs != given[0]:
+            raise UsageError(f"{judges[0]} and {judge} judged another text or other sentences of {rows[0]['id']!r}")
+    pooled: dict[str, Any] = copy.deepcopy(dict(rows[0]))
+    every, lacking = [_verdicts(row) for row in rows], dict[str, str]()
+    for place in {place: None for own in every for place in own}:
+        votes = [own[place] for own in every if own.get(place) is not None]
+        value = _majority(votes, LABELS[place[-1]]) if place[-1] in LABELS else fmean(votes) if votes else None
+        if value is None:
+            name = _UNJUDGED.get(place[-1], place[-1])
+            reasons = [row["unjudged"][name] for row in rows if name in row.get("unjudged", {})]
+            lacking[name] = next(iter(reasons), "no judge told")
+        elif place == ("deflects",):
+            value = next(row["deflects"] for row in rows if row["deflects"]) if value else ""
+        parent: Any = pooled
+        for key in place[:-1]:
+            parent = parent[key]
+        parent[place[-1]] = value
+    if standings := [row["ladder"] for row in rows if row.get("ladder") is not None]:
+        pooled["ladder"] = _pooled_ladder(standings)
+    own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}  # not of one judge any more
+    pooled |= {name: value for name, value in own.items() if name in pooled}
+    field = next(judge for room, judge in JUDGES.items() if room in pooled)
+    return pooled | {field: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
+
+
+def _pooled_ladder(standings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The level that most judges say is stated, of as many votes the coarser or none, and whether it is supported."""
+    counts = Counter(standing["stated"] for standing in standings)
+    stated = max(counts, key=lambda level: (counts[level], math.inf if level is None else level))
+    agreeing = [standing for standing in standings if standing["stated"] == stated]
+    votes = {reading: [standing["supported"].get(reading) for standing in agreeing] for reading in map(str, Relevance)}
+    return {**agreeing[0], "supported": {name: _majority(own, LABELS["supported"]) for name, own in votes.items()}}
+
+
+def _majority(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:
+    """The label with most votes on the side with most votes; None where nobody votes."""
+    counts = Counter(vote for vote in votes if vote is not None)
+    if not counts:
+        return None
+    side = max(sides, key=lambda labels: sum(counts[label] for label in labels))
+    return max(side, key=lambda label: counts[label])
+
+
+def _agreement(together: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, float | None]]:
+    labels: dict[str, list[tuple[str, ...]]] = {}
+    for rows in together:
+        first, *others = map(_verdicts, rows)
+        for place, label in first.items():
+            votes = (label, *(other.get(place) for other in others))
+            if place[-1] in LABELS and None not in votes:
+                labels.setdefault(_UNJUDGED.get(place[-1], place[-1]), []).append(tuple(map(str, votes)))
+    agreement: dict[str, dict[str, float | None]] = {}
+    for name, own in labels.items():
+        beyond_chance = kappa(own)
+        agreement[name] = {
+            "n": len(own), "agree": fmean(len(set(votes)) == 1 for votes in own),
+            "kappa": None if math.isnan(beyond_chance) else beyond_chance,
+        }  # fmt: skip
+    return agreement

@@ -1,0 +1,174 @@
+"""`granola pool`: several judges of the same items, in the rows of every evidence room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from granola.errors import UsageError
+from granola.evidence import JudgePool, pool_judges
+from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.ladder_levels import LadderStanding
+from granola.runs.pool_run import PoolRun
+
+SUP, UNS, CON, NONE = SentenceVerdict
+STRICT, WIDE = Relevance
+
+
+def item(**more: Any) -> GroundingItem:
+    given: dict[str, Any] = {
+        "id": "a", "answer": "x", "expected_deflection": False, "eligibility": AnswerVerdict.NO_ISSUES,
+        "sentences": ("s1", "s2"), "against_all": (SUP, SUP), "system": "one",
+        "against_relevant": {STRICT: (SUP, SUP), WIDE: (SUP, SUP)},
+    }  # fmt: skip
+    return GroundingItem(**{**given, **more})
+
+
+def files(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> list[Path]:
+    """A file for each judge; rows that name none are of one called by the file: J1, J2 ..."""
+    paths = []
+    for number, rows in enumerate(rows_of_judges, 1):
+        path = folder / f"J{number}.jsonl"
+        path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+        paths.append(path)
+    return paths
+
+
+def pool(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> JudgePool:
+    rejected: list[Any] = []
+    pooled = pool_judges(files(folder, *rows_of_judges), on_reject=rejected.append)
+    assert not rejected
+    return pooled
+
+
+def answers(folder: Path, *items: GroundingItem) -> GroundingItem:
+    """One answer as pooled, read back."""
+    (row,) = pool(folder, *([one.to_json()] for one in items)).rows
+    return GroundingItem.from_json(row)
+
+
+def test_answers_are_pooled_by_majority(tmp_path: Path) -> None:
+    pooled = answers(
+        tmp_path,
+        item(against_all=(SUP, UNS)),
+        item(against_all=(SUP, CON), eligibility=AnswerVerdict.MAJOR, deflects="rule"),
+        item(against_all=(UNS, None), eligibility=None, deflects="rule"),
+    )
+    # Two say supported; one unsupported, one contradictory: the worse; one eligible, one not: the worse.
+    assert pooled.against_all == (SUP, CON)
+    assert pooled.eligibility is AnswerVerdict.MAJOR
+    assert pooled.deflects == "rule"
+    assert pooled.judge == "pooled by majority: [J1] [J2] [J3]"
+    grades = [item(eligibility=grade) for grade in AnswerVerdict]
+    # Two of three say eligible: of their labels the worse counts.
+    assert answers(tmp_path, *grades).eligibility is AnswerVerdict.MINOR
+    judges = [item(against_all=(SUP, one)) for one in (SUP, NONE, UNS)]
+    assert answers(tmp_path, *judges).against_all[1] is SUP
+    seven = [item(against_all=(SUP, one)) for one in (SUP, SUP, SUP, UNS, UNS, CON, CON)]
+    assert answers(tmp_path, *seven).against_all[1] is CON
+
+
+def test_what_no_judge_says_is_named(tmp_path: Path) -> None:
+    nobody = answers(tmp_path, item(eligibility=None), item(eligibility=None, unjudged={"eligibility": "cut off"}))
+    assert (nobody.eligibility, nobody.unjudged) == (None, {"eligibility": "cut off"})
+    silent = answers(tmp_path, item(deflects=None), item(deflects=None))
+    assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge told"})
+    assert answers(tmp_path, item(deflects=None), item(deflects="rule")).deflects == "rule"
+    assert answers(tmp_path, item(deflects=""), item(deflects="rule")).deflects == ""
+
+
+def test_the_stated_level_of_a_ladder_is_pooled(tmp_path: Path) -> None:
+    def standing(stated: int | None, *, supported: bool = True) -> LadderStanding:
+        return LadderStanding(levels=3, stated=stated, mentioned=1, judged=True, supported={STRICT: supported})
+
+    of_two = answers(tmp_path, item(ladder=standing(1)), item(ladder=standing(2)), item(ladder=None)).ladder
+    assert of_two is not None
+    assert of_two.stated == 2  # of as many votes the coarser
+    ladder = answers(tmp_path, *(item(ladder=standing(stated)) for stated in (1, 2, 2, None, None))).ladder
+    assert ladder is not None
+    assert ladder.stated is None
+    agreed = answers(tmp_path, item(ladder=standing(2)), item(ladder=standing(2, supported=False))).ladder
+    assert agreed is not None
+    assert agreed.supported == {STRICT: False, WIDE: None}
+
+
+def test_agreement_by_hand(tmp_path: Path) -> None:
+    """Four sentences of two judges: they agree on three; each says supported twice and thrice: kappa 1/2."""
+    first = [item(against_all=(SUP, SUP)).to_json(), item(id="b", against_all=(UNS, UNS)).to_json()]
+    second = [item(against_all=(SUP, SUP)).to_json(), item(id="b", against_all=(UNS, SUP)).to_json()]
+    agreement = pool(tmp_path, first, second).agreement
+    assert agreement["sentences all"] == {"n": 4, "agree": 3 / 4, "kappa": pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))}
+    assert agreement["eligibility"] == {"n": 2, "agree": 1.0, "kappa": None}  # of one mind: nothing beyond chance
+    assert pool(tmp_path, first, second, second).agreement["sentences all"]["kappa"] == pytest.approx(
+        # Fleiss: agreement (1 + 1 + 1 + 1/3) / 4, chance (8/12)^2 + (4/12)^2.
+        (10 / 12 - 80 / 144) / (1 - 80 / 144)
+    )
+
+
+def verdict(judge: str, category: str | None, id: str = "1") -> dict[str, Any]:
+    supported = None if category is None else category == "supportive"
+    return {"evaluator": judge, "id": id, "category": category, "supported": supported, "reply": "r", "failed": "",
+            "facts": []}  # fmt: skip
+
+
+def test_verdicts_on_attributions_are_pooled(tmp_path: Path) -> None:
+    said = ("supportive", "irrelevant", "contradictory", None)
+    one_file = [verdict(f"E{number}", category) for number, category in enumerate(said)]
+    pooled = pool(tmp_path, one_file)  # several judges of one file
+    (row,) = pooled.rows
+    assert (row["category"], row["supported"], row["reply"]) == ("contradictory", False, "")
+    assert row["evaluator"] == "pooled by majority: [E0] [E1] [E2] [E3]"
+    assert "category" not in pooled.agreement  # nobody but three judges has a label
+    both = pool(tmp_path, [verdict("E1", "supportive"), verdict("E2", "supportive")]).agreement
+    assert both["category"] == {"n": 1, "agree": 1.0, "kappa": None}
+
+
+def test_scores_of_texts_are_means(tmp_path: Path) -> None:
+    def text(factuality: float | None, label: str, entailed: float) -> dict[str, Any]:
+        return {"id": "1", "knowledge": "k", "scores": {"factuality": factuality}, "factuality_label": label,
+                "sentences": [{"text": "k", "entailed": entailed, "piece": str(entailed)}]}  # fmt: skip
+
+    judges = [[text(0.2, "inconsistent", 0.1)], [text(0.6, "consistent", 0.5)], [text(None, "consistent", 0.9)]]
+    (row,) = pool(tmp_path, *judges).rows
+    assert row["scores"] == {"factuality": pytest.approx(0.4)}
+    assert (row["factuality_label"], row["sentences"][0]["entailed"]) == ("consistent", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        (([item()],), "of one judge"),
+        (([item()], [item(id="b")]), "no item was judged by all"),
+        (([item()], [item(answer="y")]), "another text or other sentences"),
+        (([item()], [item(sentences=("s1",), against_all=(SUP,))]), "another text or other sentences"),
+        (([item(), item()], [item()]), "counts once"),
+        (([item(judge="same")], [item(judge="same")]), "counts once"),
+        (([item(judge="pooled by majority: [J1] [J2]")], [item()]), "the outcome of pooling"),
+    ],
+)
+def test_judges_of_different_items_are_refused(
+    judges: tuple[list[GroundingItem], ...], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        pool(tmp_path, *([one.to_json() for one in items] for items in judges))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = files(tmp_path, [item().to_json()], [item(eligibility=AnswerVerdict.MAJOR).to_json(), {"id": "a"}])
+    Path(f"{first}.run.json").write_text('{"asked": {"calls": 3, "prompt_tokens": 1200}}')
+    out = tmp_path / "pooled.jsonl"
+    done = PoolRun(judged=(first, second), out=str(out)).run()
+    done.show()
+    assert done.failed  # a row that is no verdict
+    shown = capsys.readouterr()
+    assert "J1; 3 calls; 1,200 prompt tokens" in shown.out
+    assert "eligibility" in shown.out
+    assert "no verdict of granola attribution evaluate" in shown.err
+    record = orjson.loads(Path(f"{out}.run.json").read_bytes())
+    assert record["judges"] == ["J1", "J2"]
+    assert record["agreement"]["eligibility"] == {"n": 1, "agree": 0.0, "kappa": 0.0}
+    assert GroundingItem.from_json(orjson.loads(out.read_bytes())).eligibility is AnswerVerdict.MAJOR
