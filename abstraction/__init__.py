@@ -27,20 +27,6 @@ __all__ = [
     "read_tiered",
     "write_tiered",
 ]
-_MODULES = {
-    "AbstractionError": ".errors",
-    "Evidence": ".tiers",
-    "Ladder": ".tiers",
-    "LadderMaker": ".pipeline",
-    "Level": ".tiers",
-    "QARow": ".rows",
-    "RejectedRow": ".rows",
-    "Tier": ".tiers",
-    "TieredRow": ".rows",
-    "make_ladders": ".pipeline",
-    "read_questions": ".rows",
-    "read_tiered": ".rows",
-    "write_tiered": ".rows",
-}
+
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
+    __getattr__ = lazy_names(__name__)

@@ -47,24 +47,6 @@ __all__ = [
     "score",
     "snapshot",
 ]
-_MODULES = {
-    "Aggregator": ".decoding.response_aggregation",
-    "GranolaError": ".errors",
-    "Metric": ".scoring.metrics",
-    "Prediction": ".scoring.predictions",
-    "PredictionFile": ".scoring.predictions",
-    "ScoreReport": ".scoring.scores",
-    "TieredFile": ".scoring.tiered_file",
-    "compare": ".scoring.system_comparison",
-    "matcher": ".matching.registry",
-    "metrics": ".scoring.metrics",
-    "read_predictions": ".scoring.predictions",
-    "read_tiered_file": ".scoring.tiered_file",
-    "ladder": ".shortcuts",
-    "ladders": ".shortcuts",
-    "match": ".shortcuts",
-    "score": ".shortcuts",
-    "snapshot": ".shortcuts",
-}
+
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
+    __getattr__ = lazy_names(__name__)

@@ -27,15 +27,6 @@ __all__ = [
     "build",
     "open_store",
 ]
-_MODULES = {
-    "Entity": ".model",
-    "Graph": ".walks.graph",
-    "KGError": ".errors",
-    "Rank": ".model",
-    "Scope": ".scope",
-    "Statement": ".model",
-    "build": ".snapshot",
-    "open_store": ".store",
-}
+
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
+    __getattr__ = lazy_names(__name__)

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package (PEP 562). `modules` has the module of each name, relative to the package.
+def lazy_names(package: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a package (PEP 562): what it imports `if TYPE_CHECKING:` is loaded when it is asked for.
 
-    A name that is not there raises AttributeError.
+    So the imports that a type checker reads are those that run, and a name stands there once. A name that is not there
+    raises AttributeError.
     """
 
+    @cache
+    def modules() -> dict[str, str]:
+        import ast  # not before a name is asked for
+
+        spec = find_spec(package)
+        source = spec.loader.get_source(package) if spec is not None else None  # type: ignore[union-attr]
+        guarded = (node for block in ast.parse(source or "").body if isinstance(block, ast.If) for node in block.body)
+        imports = (node for node in guarded if isinstance(node, ast.ImportFrom))
+        return {alias.name: node.module or "" for node in imports for alias in node.names}
+
     def load(name: str) -> Any:
-        if name not in modules:
+        if name not in modules():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = modules[name]
-        value = getattr(import_module(package + module if module[0] == "." else module), name)
+        value = getattr(import_module(modules()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -2,7 +2,8 @@
 
     python scripts/api_docs.py [FOLDER]
 
-Public is what the packages below name in `__all__`. A warning of pdoc, as of a type that cannot be read, ends it.
+Public are the modules below, of packages what they name in `__all__`. A warning of pdoc, as of a type that cannot be
+read, ends it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from importlib import import_module
 from pathlib import Path
 
 PUBLIC = (
-    "kg", "kg.store", "kg.walks", "kg.checks", "kg.export", "abstraction", "abstraction.models", "abstraction.linking",
-    "abstraction.language", "abstraction.questions", "abstraction.verifying", "abstraction.datasets", "granola",
-    "granola.matching", "granola.scoring", "granola.decoding", "granola.audit", "granola.report", "granola.service",
+    "kg", "kg.store", "kg.walks.graph", "kg.walks.paths", "kg.checks.verification", "kg.export.rdf_writer",
+    "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
+    "abstraction.linking.linker", "abstraction.language.date_reader", "abstraction.language.amount_reader",
+    "abstraction.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",
+    "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring", "granola.decoding",
+    "granola.audit.offences", "granola.audit.sheets", "granola.report.study", "granola.report.study_html",
+    "granola.service.app", "granola.service.service_settings",
 )  # fmt: skip
 
 

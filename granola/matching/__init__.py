@@ -29,18 +29,6 @@ __all__ = [
     "matcher",
     "register",
 ]
-_MODULES = {
-    "Comparison": ".verdict",
-    "EmMatcher": ".em",
-    "F1Matcher": ".f1",
-    "Levels": ".verdict",
-    "MATCHERS": ".registry",
-    "Matcher": ".verdict",
-    "RulesMatcher": ".rules",
-    "Verdict": ".verdict",
-    "in_language": ".registry",
-    "matcher": ".registry",
-    "register": ".registry",
-}
+
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
+    __getattr__ = lazy_names(__name__)

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from abstraction.rows import TieredRow
 from granola import __version__
-from granola.pages import page_file, render_page
+from granola.pages.templates import page_file, render_page
 from granola.report.ladder_view import LONGEST, LadderView, cut, gold, view_ladder
 from granola.report.question_list import question_views, shown_places
 from granola.report.score_tables import (

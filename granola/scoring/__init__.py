@@ -31,21 +31,6 @@ __all__ = [
     "read_tiered_file",
     "score",
 ]
-_MODULES = {
-    "Difference": ".system_comparison",
-    "Interval": ".bootstrap",
-    "Metric": ".metrics",
-    "Outcome": ".metrics",
-    "Prediction": ".predictions",
-    "PredictionFile": ".predictions",
-    "ScoreReport": ".scores",
-    "TieredFile": ".tiered_file",
-    "compare": ".system_comparison",
-    "estimated": ".bootstrap",
-    "names_of": ".items",
-    "read_predictions": ".predictions",
-    "read_tiered_file": ".tiered_file",
-    "score": ".scores",
-}
+
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
+    __getattr__ = lazy_names(__name__)

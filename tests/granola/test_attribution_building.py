@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from granola.attribution import AttributionSample, Category, Complexity, read_samples, write_samples
+from granola.attribution.attribution_samples import AttributionSample, read_samples, write_samples
 from granola.attribution.benchmark_building import (
     COMPLEXITY,
     CategoryShares,
@@ -23,6 +23,7 @@ from granola.attribution.benchmark_building import (
     SourcedQuery,
 )
 from granola.attribution.benchmark_folder import PAPER_COUNTS, counts, lengths
+from granola.attribution.categories import Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording
 from granola.attribution.label_proofs import unproven

@@ -14,8 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.models import Request
-from granola.attribution import AttributionSample, Category, CitedFact, Complexity, read_samples, write_samples
-from granola.attribution.attribution_samples import read_any_samples
+from granola.attribution.attribution_samples import (
+    AttributionSample,
+    CitedFact,
+    read_any_samples,
+    read_samples,
+    write_samples,
+)
+from granola.attribution.categories import Category, Complexity
 from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, PremiseIs

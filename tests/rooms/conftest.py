@@ -12,7 +12,7 @@ from abstraction.rows import TieredRow, read_tiered
 from granola.runs import DemoRun
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
-from kg.walks import Graph
+from kg.walks.graph import Graph
 
 
 @pytest.fixture(scope="session")

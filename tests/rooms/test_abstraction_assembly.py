@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.assembly import union
+from abstraction.assembly.levels import union
 from abstraction.rows import TieredRow
 from abstraction.tiers import Ladder
 

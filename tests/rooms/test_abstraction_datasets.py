@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from abstraction.datasets import DatasetSettings, QuestionFiles, build_dataset
+from abstraction.datasets.building import DatasetSettings, build_dataset
+from abstraction.datasets.questions import QuestionFiles
 from kg.store.sqlite import SQLiteStore
 
 

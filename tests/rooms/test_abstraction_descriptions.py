@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.descriptions import parse_place
+from abstraction.descriptions.place_grammar import parse_place
 
 
 def test_a_place_in_its_places() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstraction.files import Record, RejectedRow, read_records, write_records
+from abstraction.files.records import Record, RejectedRow, read_records
+from abstraction.files.writing import write_records
 
 
 def test_a_bad_line_is_told_with_its_place(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.ladders import builder_for
+from abstraction.ladders.builders import builder_for
 
 
 def test_a_builder_by_what_is_asked_and_what_the_answer_is() -> None:

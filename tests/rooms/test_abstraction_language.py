@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.language import language, parse_date, parse_quantity
+from abstraction.language.amount_reader import parse_quantity
+from abstraction.language.date_reader import parse_date
+from abstraction.language.languages import language
 
 
 @pytest.mark.parametrize(

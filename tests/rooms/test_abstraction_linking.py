@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abstraction.classes import Classifier
-from abstraction.linking import Gazetteer, Linker
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.linking.linker import Linker
 from abstraction.relations import relation
-from kg.walks import Graph
+from kg.walks.graph import Graph
 
 
 def test_the_subject_tells_namesakes_apart(graph: Graph) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.phrasing import ModelPhraser
+from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.rows import TieredRow
 from kg.store.sqlite import SQLiteStore
 from tests.abstraction.scripted_model import Scripted

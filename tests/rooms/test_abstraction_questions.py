@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.questions import QuestionKind, asked_kind
+from abstraction.questions.question_kinds import QuestionKind, asked_kind
 
 
 @pytest.mark.parametrize(

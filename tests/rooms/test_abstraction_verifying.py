@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from abstraction.rows import TieredRow
-from abstraction.verifying import EntailmentChecker, Judge, VerdictKind
+from abstraction.verifying.entailment import EntailmentChecker
+from abstraction.verifying.tier_verdicts import Judge
+from abstraction.verifying.verdicts import VerdictKind
 from kg.store.sqlite import SQLiteStore
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from granola.attribution import Category
 from granola.attribution.benchmark_building import CategoryShares, SampleMaker, SampleSettings, SourcedQuery
+from granola.attribution.categories import Category
 from granola.attribution.evaluation import evaluated
 from granola.attribution.simple_evaluators import GraphEvaluator
 from kg.queries import StoreFacts, query_of_sparql

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstraction.rows import read_tiered
-from granola.audit import audit_axes, read_sheet, write_sheet
-from granola.audit.offences import FindingTally
-from granola.audit.sheets import draw
+from granola.audit.offences import FindingTally, audit_axes
+from granola.audit.sheets import draw, read_sheet, write_sheet
 from kg.store.sqlite import SQLiteStore
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from granola.harnesses import graded, questions
+from granola.harnesses.grading import graded, questions
 from granola.matching import matcher
 
 

@@ -6,8 +6,8 @@ import pytest
 from jinja2 import UndefinedError
 
 from abstraction.tiers import Evidence
-from granola.pages import page_file, render_page
 from granola.pages.evidence_rows import rows
+from granola.pages.templates import page_file, render_page
 from granola.pages.wikidata_links import address
 
 

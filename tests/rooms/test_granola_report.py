@@ -6,7 +6,7 @@ from pathlib import Path
 
 from abstraction.rows import read_tiered
 from granola.matching import matcher
-from granola.report import render
+from granola.report.score_page import render
 from granola.runs.demo_run import bundled
 from granola.scoring import read_predictions, score
 

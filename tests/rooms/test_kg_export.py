@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kg.building.other_sources import build_from_parquet
-from kg.export import export_parquet, export_rdf
+from kg.export.parquet import export_parquet
+from kg.export.rdf_writer import export_rdf
 from kg.store import open_store
 
 

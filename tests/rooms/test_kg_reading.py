@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from kg.reading import DumpReader
+from kg.reading.dump import DumpReader
 
 LINES = ['{"id":"Q1"}', '{"id":"Q2"}']
 

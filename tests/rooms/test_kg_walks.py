@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg.walks import Graph
+from kg.walks.graph import Graph
 
 
 def test_statements_and_their_targets(graph: Graph) -> None:

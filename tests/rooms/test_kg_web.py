@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from kg.errors import MissingContactError
-from kg.web import Cache, RetryDelays, user_agent, without_secrets
+from kg.web.addresses import without_secrets
+from kg.web.answer_cache import Cache
+from kg.web.rate_limits import RetryDelays, user_agent
 
 
 def test_an_address_without_its_secrets() -> None:

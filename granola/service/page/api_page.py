@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from granola import __version__
-from granola.pages import render_page
+from granola.pages.templates import render_page
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -21,7 +21,8 @@ from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
 from granola.attribution.tier_checks import TierAttribution
-from granola.pages import evidence_rows, page_file, render_page
+from granola.pages import evidence_rows
+from granola.pages.templates import page_file, render_page
 from granola.pages.visible_text import escaped
 from granola.pages.wikidata_links import address
 from granola.report.ladder_view import SHOWN_ALIASES

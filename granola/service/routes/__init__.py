@@ -1,8 +1,1 @@
 """The routes."""
-
-__all__ = [
-    "app_state",
-    "judging_routes",
-    "ladder_routes",
-    "page_routes",
-]
