@@ -80,9 +80,7 @@ class AggregateRun(Run):
         from kg.store import open_store
 
         check_language(self.language)
-        rule = rule_of(
-            self.method, support=self.support, counting=self.counting, abstaining=self.abstaining
-        )
+        rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method)
         if (self.aggregator is None) != (self.method is not AggregateMethod.DRAG):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")

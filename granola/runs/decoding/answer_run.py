@@ -84,7 +84,7 @@ class AnswerRun(Run, QuestionSettings):
 
         check_standard_input(self.questions)
         relation = property_id(self.relation)
-        rule = self._rule()
+        rule = self.check()
         asking = self._asking(rule)
         texts = read_prompts(self.prompts)
         inputs = [*self.files_of(self.questions), self.snapshot]
@@ -104,8 +104,8 @@ class AnswerRun(Run, QuestionSettings):
             abstaining=asking.abstaining,
         )  # fmt: skip
 
-    def _rule(self) -> Method | None:
-        """The rule of the method, where its settings go together."""
+    def check(self) -> Method | None:
+        """The rule of the method. Raises UsageError for settings that do not go together."""
         from abstraction.models.spec import parse_model_spec
         from granola.decoding.methods import needs_snapshot, rule_of
         from granola.errors import UsageError
@@ -117,11 +117,10 @@ class AnswerRun(Run, QuestionSettings):
             if self.method is not Answering.DRAG:
                 raise UsageError(f"--aggregator is drag's; --method {self.method} asks no second model")
             parse_model_spec(self.aggregator)
-        rule = rule_of(
-            self.method, support=self.support, counting=self.counting, abstaining=self.abstaining
-        )
+        rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         if needs_snapshot(rule) and self.snapshot is None:
             raise UsageError(f"--method {self.method} links responses to a snapshot: give --snapshot")
+        self._asking(rule)
         return rule
 
     def _asking(self, rule: Method | None) -> AnswerSettings:

@@ -1,41 +1,58 @@
-"""`granola experiment`: models, methods and settings on one tiered file, to the report that compares them."""
+"""`granola experiment`: every combination of the settings in a file run in order, and the systems compared.
+
+    tiered = "tiers.jsonl"                     # what is asked, and what predictions are scored against
+    snapshot = "mine.sqlite"                   # of methods that link responses
+    method = ["greedy", "drag", "drag-graph"]  # a list stands for several systems
+    temperature = [0.5, 1.0]
+    samples = [5, 10]
+    support = [0.6, 1.0]
+
+    [models]
+    small = "openai:http://127.0.0.1:8000/v1#small"
+
+    [scoring]
+    matcher = "rules"
+
+Keys are settings of `granola answer`, under [scoring] of `granola compare`; a method takes those that it uses.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import CsvRaw
-from kg.extras import install_hint
+from granola.decoding.methods import METHODS, Answering
+from granola.errors import UsageError
+from granola.runs.decoding.answer_run import AnswerRun
+from granola.runs.ladders.guess_run import GuessRun
+from granola.runs.settings import Run, Setting, command_line
 
 if TYPE_CHECKING:
-    from abstraction.models.chat_model import ChatModel
-    from abstraction.models.prompts import Prompt
-    from abstraction.rows import RejectedRow
-    from granola.decoding.experiment_plan import ExperimentCell, Plan
-    from granola.decoding.response_aggregation import Aggregator
-    from granola.runs.scores.scored_systems import Systems
+    from granola.runs.scores.compare_run import Compared
 
+STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"
+ASKING = (
+    "method", "temperature", "samples", "top_p", "max_tokens", "seed", "support", "counting", "abstaining",
+    "aggregator", "prompts", "snapshot", "language", "linker",
+)  # fmt: skip
+SCORING = ("matcher", "tau", "standard", "lambda", "resamples", "seed")
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
-STATE, RESULTS, REPORT = "experiment.json", "results.csv", "report"
-PREDICTIONS, ANSWERS = "predictions", "answers.sqlite"
-BEFORE = ("0.1.0",)  # versions that scored by other definitions
-LEFT_OUT = ("informativeness_bits", "informativeness_bits_matched", "bits", "bits_matched", "abstention_rate")
+_LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a number in a system's name
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentRun(Run):
     """Run every model, method and setting of a file, score the predictions, and write the comparison report.
 
-    Killed, it goes on with the same command to the same files. Questions that got no response are tried again by the
-    next run; the exit status is then 1.
+    Killed, it goes on with the same command: what is whole is not made again, and no response is asked for twice.
+    Questions that got no response are tried again by the next run; the exit status is then 1.
     """
 
     verb: ClassVar[str] = "experiment"
@@ -44,66 +61,49 @@ class ExperimentRun(Run):
         Path,
         Setting("The experiment: a TOML file; see docs/reference/decoding.md.", metavar="FILE.toml", positional=True),
     ]
-    out: Annotated[Path, Setting("A folder for predictions, results and the report.")]
-    force: Annotated[
-        bool, Setting("Begin anew where OUT holds another experiment; responses that were kept are used.")
-    ] = False
-    csv_raw: CsvRaw = False
+    out: Annotated[Path, Setting("A folder for predictions, the comparison and the report.")]
     no_report: Annotated[bool, Setting("Leave the report's page and figures out.")] = False
-    dry_run: Annotated[bool, Setting("Name the systems, how many responses each asks for, and stop.")] = False
+    dry_run: Annotated[bool, Setting("Tell the systems with the commands that make them, and stop.")] = False
 
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
-        from granola.decoding.answer_prompts import read_prompts
-        from granola.decoding.experiment_plan import read_plan
-        from granola.runs.scores.scored_systems import check_settings, score_systems
-        from granola.runs.scores.scoring_settings import ScoringSettings, StandardName
+        from granola.report.figures import check_drawing
+        from granola.runs.outputs import note, report_rejects
+        from granola.runs.scores.compare_run import CompareRun
+        from granola.runs.scores.report_run import ReportRun
+        from granola.runs.scores.scored_systems import check_settings
 
-        plan = read_plan(self.file)
-        prompts = read_prompts(plan.prompts)
-        for path in (plan.tiered, *plan.questions):
-            if not path.is_file():
-                raise FileNotFoundError(2, "no such file", str(path))
-        # Questions may be fewer than the tiered rows, and what got no response is asked again: neither stops scoring.
-        settings = ScoringSettings(
-            matcher=plan.matcher, tau=plan.tau, standard=None if plan.standard is None else StandardName(plan.standard),
-            lambda_=plan.lambda_, seed=plan.seed, resamples=plan.resamples, allow_missing=True,
-        )  # fmt: skip
-        check_settings(settings)
-        _check_inputs(plan)
+        tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
+        shared: dict[str, Any] = {
+            "tiered": tiered, "predictions": [run.out for run in systems.values()], "allow_missing": True, **scoring
+        }  # fmt: skip
+        comparing = CompareRun(**shared)
+        check_settings(comparing)
+        if not self.no_report:
+            check_drawing()
         if self.dry_run:
-            return ExperimentDone(plan=plan)
-        with _alone_in(self.out):
-            _begin(self.out, plan, prompts, force=self.force)
-            failed = _run(self.out, plan, prompts)
-            failed += _guess(self.out, plan)
-            names = (*(cell.name for cell in plan.cells), GUESS)
-            systems = score_systems(
-                str(plan.tiered), [str(self.out / PREDICTIONS / f"{name}.jsonl") for name in names], settings
-            )
-            _write_results(self.out / RESULTS, plan.cells, systems, csv_raw=self.csv_raw)
-            self._report(plan, systems)
-        return ExperimentDone(plan=plan, systems=systems, missing=failed)
-
-    def _report(self, plan: Plan, systems: Systems) -> None:
-        from importlib.util import find_spec
-
-        from granola.runs.outputs import note
-
-        if self.no_report:
-            return
-        if find_spec("matplotlib") is not None:
-            _write_report(self.out / REPORT, plan, systems, csv_raw=self.csv_raw)
-        else:
-            note(f"no figures without matplotlib ({install_hint('report')}); the scores are in {self.out / RESULTS}")
+            return ExperimentDone(systems=systems)
+        _begin(self.out, systems)
+        missing = 0
+        for number, (name, system) in enumerate(systems.items(), start=1):
+            if not _is_whole(system):
+                note(f"{name} ({number} of {len(systems)})")
+                made = system.run()
+                report_rejects(name, made.rejected, listed=made.listed)
+                missing += len(made.rejected)
+        compared = comparing.run()
+        _write_json(self.out / COMPARISON, compared.to_json())
+        if not self.no_report:
+            ReportRun(out=self.out / "report", force=True, **shared).run()
+        return ExperimentDone(systems=systems, compared=compared, missing=missing)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExperimentDone:
-    """The systems of an experiment with their scores; of a dry run the plan alone."""
+    """The systems of an experiment by their names, and how they compare; of a dry run the systems alone."""
 
-    plan: Plan
-    systems: Systems | None = None
+    systems: Mapping[str, AnswerRun | GuessRun]
+    compared: Compared | None = None
     missing: int = 0
 
     @property
@@ -112,359 +112,141 @@ class ExperimentDone:
         return self.missing > 0
 
     def show(self) -> None:
-        """A line a system."""
+        """The comparison, or the commands that make the systems."""
         from granola.runs.outputs import note
 
-        if self.systems is None:
-            for cell in self.plan.cells:
-                print(f"{cell.name}: {cell.asking.sampling().n} a question")
+        if self.compared is None:
+            for name, system in self.systems.items():
+                print(f"{name}: {command_line(system)}")
             return
-        _print(self.systems)
+        self.compared.show()
         if self.missing:
             note(f"{self.missing:,} answers are missing; the same command asks for them again")
 
 
-@contextmanager
-def _alone_in(out: Path) -> Iterator[None]:
-    """The folder to this run alone; what a killed one was about to write is removed. UsageError where another runs."""
-    import fcntl
+# What a file says.
 
-    from granola.errors import UsageError
 
+def read_plan(path: Path, out: Path) -> tuple[str, dict[str, AnswerRun | GuessRun], dict[str, Any]]:
+    """The tiered rows, the runs that make predictions of them in `out`, by system, and the settings of scoring.
+
+    Raises UsageError for what no run takes, and where no file is.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML: {error}") from error
+    models, scoring = table.pop("models", {}), table.pop("scoring", {})
+    if not isinstance(models, dict) or not isinstance(scoring, dict) or not models:
+        raise UsageError(f'{path}: give models and scoring as tables, and models under [models], as small = "..."')
+    _check_keys(table, ("tiered", "models", "scoring", *ASKING), str(path))
+    _check_keys(scoring, SCORING, f"{path}, [scoring]")
+    for key in ("tiered", "method"):
+        if key not in table:
+            raise UsageError(f"{path}: {key} is missing")
+    tiered = str(table["tiered"])
+    if not Path(tiered).is_file():
+        raise FileNotFoundError(2, "no such file", tiered)
+    systems: dict[str, AnswerRun | GuessRun] = {}
+    answers = out.parent / ANSWERS
+    try:
+        for name, settings in _combinations(table, models):
+            predictions = str(out / f"{name}.jsonl")
+            answering = AnswerRun(questions=(tiered,), out=predictions, answers=answers, force=True, **settings)
+            answering.check()
+            systems[name] = answering
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+    systems[GUESS] = GuessRun(tiered=tiered, out=str(out / f"{GUESS}.jsonl"), force=True)
+    return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
+
+
+def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"{where}: no key {key}; there are {', '.join(known)}{hint}")
+
+
+def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each system's name and settings, once: of settings that a method does not use, other values make no other."""
+    listed = {key for key in ASKING if isinstance(table.get(key), list)}
+    choices = {key: table[key] if key in listed else [table[key]] for key in ASKING if key in table}
+    for key in listed:
+        if not table[key]:
+            raise UsageError(f"{key} is an empty list; give at least one value")
+    told: set[str] = set()
+    for model, *values in product(models, *choices.values()):
+        settings = dict(zip(choices, values, strict=True))
+        used = {key: value for key, value in settings.items() if _uses(settings["method"], key)}
+        parts = [model] if len(models) > 1 else []
+        parts += [f"{_LETTERS.get(key, '')}{used[key]}" for key in used if key == "method" or key in listed]
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", "-".join(parts))
+        if name not in told:
+            told.add(name)
+            if "aggregator" in used:
+                used["aggregator"] = models.get(used["aggregator"], used["aggregator"])
+            yield name, {"model": models[model], **used}
+
+
+def _uses(method: str, key: str) -> bool:
+    """Whether a setting changes anything of a method."""
+    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # no method at all: AnswerRun says so
+    if key in ("temperature", "top_p", "seed"):
+        return drawn != "no"
+    if key in ("samples", "abstaining"):
+        return drawn == "often"
+    if key in ("snapshot", "linker"):
+        return method in ("drag-graph", "self-consistency")
+    owners = {"support": "drag-graph", "counting": "self-consistency", "aggregator": "drag"}
+    return owners.get(key, method) == method
+
+
+# What is done.
+
+
+def _begin(out: Path, systems: Mapping[str, Run]) -> None:
+    """Write which commands make the systems. Raises UsageError for a folder that holds something else."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")
-    out.mkdir(parents=True, exist_ok=True)
-    handle = os.open(out, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"another experiment runs in {out}; wait for it, or give another --out") from None
-        if (out / STATE).is_file():
-            for path in (*out.glob(".*.part"), *(out / PREDICTIONS).glob(".*.part")):
-                path.unlink(missing_ok=True)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _check_inputs(plan: Plan) -> None:
-    """Raise for models that no word names, and for questions that no tiered row answers, before any model is asked."""
-    from abstraction.models.spec import parse_model_spec
-    from abstraction.rows import read_tiered
-    from granola.decoding.samples import read_asked
-    from granola.errors import UsageError
-
-    for word in plan.models.values():
-        parse_model_spec(word)
-        if word.startswith("replay:") and not Path(place := word.removeprefix("replay:")).is_file():
-            raise FileNotFoundError(2, "no such file", place)
-    if plan.questions == (plan.tiered,):
-        return
-    answered = {row.id for row in read_tiered(plan.tiered, on_reject=lambda row: None)}
-    for row in read_asked(plan.questions, limit=plan.limit, on_reject=lambda row: None):
-        if row.id not in answered:
-            raise UsageError(
-                f"{row.source}: no row of {plan.tiered} has the id {row.id!r}; ask what was tiered, under the same ids"
-            )
-
-
-def _fingerprint(plan: Plan, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
-    """All that the results depend on: the settings, the inputs' hashes, the prompts."""
-    from abstraction.models.prompts import prompts_hash
-    from granola import __version__
-    from kg.files import sha256_of
-    from kg.store import open_store
-
-    description: dict[str, Any] = {
-        "schema_version": 1,
-        "kind": "experiment",
-        "version": __version__,
-        "settings": dict(plan.settings),
-        "inputs": [{"name": path.name, "sha256": sha256_of(path)} for path in (plan.tiered, *plan.questions)],
-        "prompts": prompts_hash(prompts),
-    }
-    description["models"] = {
-        name: sha256_of(word.removeprefix("replay:")) if word.startswith("replay:") else word.partition("?")[0]
-        for name, word in plan.models.items()
-    }
-    if plan.aggregator is not None and plan.aggregator.startswith("replay:"):
-        description["aggregator"] = sha256_of(plan.aggregator.removeprefix("replay:"))
-    if plan.snapshot is not None:
-        with closing(open_store(plan.snapshot)) as store:
-            description["snapshot"] = store.manifest()["snapshot_id"]
-    return {**description, "fingerprint": sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()}
-
-
-def _begin(out: Path, plan: Plan, prompts: Mapping[str, Prompt], *, force: bool) -> None:
-    """Make the folder, or find that it holds this very experiment; what another one left in it goes with `force`."""
-    from granola.errors import UsageError
-    from kg.files import atomic_path
-
-    description = _fingerprint(plan, prompts)
-    state = out / STATE
-    if out.is_dir() and any(out.iterdir()):
-        try:
-            earlier = json.loads(state.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            earlier = {}
-        if earlier.get("kind") != "experiment":
-            raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
-        if earlier.get("fingerprint") == description["fingerprint"]:
-            return
-        if not force and earlier.get("version") in BEFORE:
-            raise UsageError(
-                f"{out} holds results of version {earlier['version']}, whose informativeness was the mean over matched "
-                "answers alone; it is over all of them now, as in the paper; give another --out, or --force"
-            )
-        if not force:
-            changed = ", ".join(
-                key for key in description if description[key] != earlier.get(key) and key != "fingerprint"
-            )
-            raise UsageError(f"{out} holds an experiment with other {changed}; give another --out, or --force")
-        for path in (out / PREDICTIONS).glob("*.jsonl"):
-            path.unlink()
-            _record(path).unlink(missing_ok=True)
+    if out.is_dir() and any(out.iterdir()) and not (out / STATE).is_file():
+        raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
-    with atomic_path(state) as temporary:
-        temporary.write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _run(out: Path, plan: Plan, prompts: Mapping[str, Prompt]) -> int:
-    """Make the predictions that are not there yet; how many questions got none, over all systems."""
-    from abstraction.models import open_model
-    from granola.decoding.response_aggregation import Aggregator
-    from granola.runs.outputs import note
-    from granola.runs.phrasing_settings import tell_totals
-    from kg.store import open_store
-
-    failed = 0
-    with ExitStack() as stack:
-        store = None if plan.snapshot is None else stack.enter_context(closing(open_store(plan.snapshot)))
-        aggregator: Aggregator | None = None
-        for name, word in plan.models.items():
-            cells = [
-                cell
-                for cell in plan.cells
-                if cell.model == name and not _is_done(out / PREDICTIONS / f"{cell.name}.jsonl")
-            ]
-            if not cells:
-                continue
-            kept = _kept(out, word, name)
-            with ExitStack() as models:
-                model = models.enter_context(closing(open_model(word, **kept)))
-                other = plan.aggregator if plan.aggregator != word else None
-                drag_model = None
-                if other:
-                    drag_model = models.enter_context(closing(open_model(other, **_kept(out, other, "aggregator"))))
-                for number, cell in enumerate(cells, start=1):
-                    note(f"{name}: {cell.name} ({number} of {len(cells)})")
-                    if cell.rule is not None and aggregator is None:
-                        aggregator = Aggregator(store, language=plan.language, linker=plan.linker)
-                    failed += _predict(out, plan, cell, model, prompts, aggregator, drag_model)
-                tell_totals(model)
-    return failed
-
-
-def _kept(out: Path, word: str, name: str) -> dict[str, Path]:
-    """Where what a model says is kept, and the log of its calls."""
-    return {} if word.startswith("replay:") else {"cache": out / ANSWERS, "log": out / f"{name}.calls.jsonl"}
-
-
-def _guess(out: Path, plan: Plan) -> int:
-    """The guess baseline's predictions, for the questions that were asked; how many of them could not be guessed."""
-    from abstraction.rows import read_tiered
-    from granola.decoding.guessing import guesses
-    from granola.decoding.samples import read_asked
-    from granola.runs.outputs import report_rejects
-
-    path = out / PREDICTIONS / f"{GUESS}.jsonl"
-    if _is_done(path):
-        return 0
-    rows = list(read_tiered(plan.tiered, on_reject=lambda row: None))
-    asked = {row.id for row in read_asked(plan.questions, limit=plan.limit, on_reject=lambda row: None)}
-    rejected: list[RejectedRow] = []
-    predictions = [
-        (row.source, {"id": row.id, "method": GUESS, **decision.to_json()})
-        for row, decision in guesses(rows, on_reject=rejected.append)
-        if row.id in asked
-    ]
-    sources = {row.source or row.id for row in rows if row.id in asked}
-    rejected = [row for row in rejected if row.source in sources]
-    _write(
-        path, predictions, rejected, arguments={"system": GUESS, "method": GUESS}, inputs=[plan.tiered, *plan.questions]
+    _write_json(
+        out / STATE, {"schema_version": 1, "systems": {name: command_line(run) for name, run in systems.items()}}
     )
-    report_rejects(GUESS, rejected, listed=_rejects(path))
-    return len(rejected)
 
 
-def _write(
-    path: Path,
-    rows: Sequence[tuple[str, dict[str, Any]]],
-    rejected: list[RejectedRow],
-    *,
-    arguments: Mapping[str, Any],
-    inputs: Sequence[Path],
-    more: Mapping[str, Any] | None = None,
-) -> None:
-    """A system's predictions, each with its source, what was rejected, and last the record: then the system is done."""
-    from abstraction.faults import Taken
-    from abstraction.files.writing import write_records
-    from granola.run_record import write_run_record
-    from granola.runs.outputs import list_rejects
-
-    if path.exists():  # until all is written again it is not to be taken for whole
-        path.unlink()
-    taken = Taken(rejected.append)
-
-    def records() -> Iterator[dict[str, Any]]:
-        for source, row in rows:
-            taken.take(source, row["id"], row.get("question", ""))
-            yield row
-
-    write_records(records(), path, on_fault=taken.unwritten)
-    list_rejects(path, rejected)
-    write_run_record(path, command="experiment", arguments=arguments, inputs=inputs, more=more)
-
-
-def _is_done(path: Path) -> bool:
-    return path.exists() and _record(path).exists() and not _rejects(path).exists()
-
-
-def _rejects(path: Path) -> Path:
+def _is_whole(system: AnswerRun | GuessRun) -> bool:
+    """Whether an earlier run made this output: by these settings and prompts, of these inputs, nothing rejected."""
+    from abstraction.models.prompts import hash_of
+    from granola import __version__
+    from granola.decoding.answer_prompts import read_prompts
+    from granola.run_record import record_of
     from granola.runs.outputs import REJECTS_SUFFIX
+    from kg.files import sha256_of
 
-    return Path(f"{path}{REJECTS_SUFFIX}")
-
-
-def _record(path: Path) -> Path:
-    from granola.run_record import SUFFIX
-
-    return Path(f"{path}{SUFFIX}")
-
-
-def _predict(
-    out: Path,
-    plan: Plan,
-    cell: ExperimentCell,
-    model: ChatModel,
-    prompts: Mapping[str, Prompt],
-    aggregator: Aggregator | None,
-    drag_model: ChatModel | None,
-) -> int:
-    from abstraction.faults import Fault, attempt
-    from granola.decoding.model_answers import Answered, Answerer
-    from granola.decoding.response_aggregation import answer_row
-    from granola.decoding.samples import read_asked
-    from granola.errors import PredictionError
-    from granola.runs.progress import with_progress
-
-    answerer = Answerer(
-        model,
-        cell.asking,
-        prompts,
-        aggregator=aggregator if cell.rule is not None else None,
-        rule=cell.rule,
-        language=plan.language,
-        drag_model=drag_model,
-    )
-    rejected: list[RejectedRow] = []
-
-    def predictions() -> Iterator[tuple[str, dict[str, Any]]]:
-        rows = read_asked(plan.questions, limit=plan.limit, on_reject=rejected.append)
-        answered = 0
-        for answer in answerer.answer(rows):
-            if not isinstance(answer, Answered):
-                rejected.append(answer.rejected())
-                continue
-            row = answer.row
-            prediction = attempt("writing", answer_row, row, answer.decision, method=cell.asking.method)
-            if isinstance(prediction, Fault):
-                rejected.append(prediction.rejected(source=row.source, id=row.id, text=row.question))
-            else:
-                answered += 1
-                yield row.source, prediction
-        if not answered:
-            why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
-            raise PredictionError(f"{cell.name}: no question has an answer{why}")
-
-    path = out / PREDICTIONS / f"{cell.name}.jsonl"
-    rows = list(with_progress(predictions()))
-    arguments = {"system": cell.name, "model": cell.model, "method": cell.asking.method}
-    _write(path, rows, rejected, arguments=arguments, inputs=plan.questions, more=answerer.settings)
-    return len(rejected)
+    record = record_of(system.out)
+    if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():
+        return False
+    if isinstance(system, AnswerRun):
+        if system.model.startswith("replay:"):  # costs nothing, and may have changed
+            return False
+        if record.get("prompts") != hash_of(read_prompts(system.prompts), *METHODS[system.method].prompts):
+            return False
+    try:
+        return (
+            record["versions"]["granola-ladders"] == __version__
+            and all(record["arguments"][key] == value for key, value in system.arguments().items() if value is not None)
+            and all(one["sha256"] == sha256_of(one["path"]) for one in [*record["inputs"], record["output"]])
+        )
+    except (KeyError, TypeError, OSError):  # none, a damaged one, or inputs without a file, such as a mirror
+        return False
 
 
-def _write_results(path: Path, cells: Sequence[ExperimentCell], systems: Systems, *, csv_raw: bool) -> None:
-    """A row a system: its settings, each metric with its interval, n, and the signature."""
-    import csv
-    import math
-
-    from abstraction.files.cells import marked
-    from granola.decoding.methods import METHODS
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
     from kg.files import atomic_path
 
-    metrics = [metric.name for metric in systems.reports[0].metrics if metric.name not in LEFT_OUT]
-    head = ["system", "model", "method", "temperature", "samples", "support", "counting", "prompts", "n"]
-    head += [f"{metric}{part}" for metric in metrics for part in ("", "_low", "_high")]
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow([*head, "signature"])
-        for cell, report in zip((*cells, None), systems.reports, strict=True):
-            if cell is None:
-                record: list[Any] = [GUESS, "", GUESS, "", "", "", "", "", report.overall.n]
-            else:
-                drawn = METHODS[cell.asking.method].drawn
-                record = [cell.name, cell.model, str(cell.asking.method)]
-                record.append(cell.asking.temperature if drawn != "no" else 0.0)
-                record += [cell.asking.sampling().n, cell.support, cell.counting]
-                record += [report.signature.asked, report.overall.n]
-            for metric in metrics:
-                estimate = report.overall.estimates[metric]
-                numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
-                record += ["" if math.isnan(number) else round(number, 6) for number in numbers]
-            record.append(str(report.signature))
-            rows.writerow(record if csv_raw else map(marked, record))
-
-
-def _write_report(folder: Path, plan: Plan, systems: Systems, *, csv_raw: bool) -> None:
-    from granola.report.study import Study
-    from granola.report.study_html import PAGE, write_study
-    from granola.run_record import write_run_record
-    from granola.scoring.system_comparison import compare
-
-    study = Study(
-        rows=systems.rows,
-        files=systems.files,
-        reports=systems.reports,
-        matcher=plan.matcher,
-        lambda_=plan.lambda_,
-        differences=compare(systems.reports, resamples=plan.resamples, seed=plan.seed),
-    )
-    written = write_study(study, folder, csv_raw=csv_raw)
-    write_run_record(
-        folder / PAGE,
-        command="report",
-        arguments=dict(plan.settings),
-        inputs=[plan.tiered],
-        more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
-    )
-
-
-def _print(systems: Systems) -> None:
-    """A line a system on stdout; - where there is nothing to count, as in selective accuracy without an answer."""
-    import math
-
-    from granola.terminal_lines import TextTable, Verbatim, show_lines
-
-    rows = []
-    for report in systems.reports:
-        cells = []
-        for metric in ("selective_accuracy", "informativeness", "coverage"):
-            estimate = report.overall.estimates[metric]
-            interval = f"[{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
-            cells.append("-" if math.isnan(estimate.value) else f"{estimate.value:.3f} {interval}")
-        rows.append((report.system, *cells))
-    head = ("system", "selective accuracy", "informativeness", "coverage")
-    signatures = dict.fromkeys(f"signature: {report.signature}" for report in systems.reports)
-    show_lines(TextTable(head=head, rows=rows, words=(1, 2, 3)), *map(Verbatim, signatures))
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
