@@ -25,7 +25,8 @@ test: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadgroup
 
 test-thorough: $(STAMP)
-	PYTHONDONTWRITEBYTECODE= GRANOLA_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist loadgroup --timeout 3600
+	PYTHONDONTWRITEBYTECODE= GRANOLA_THOROUGH=1 $(BIN)/python -m pytest -m "not thorough" -n auto --dist loadgroup --timeout 3600
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.thorough --record
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from kg import snapshot
 from tests.command_line import run_granola
+from tests.thorough import THOROUGH, rooms_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -31,6 +32,12 @@ settings.register_profile("random", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeated"))
 
 Run = Callable[..., tuple[int, str, str]]
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out thorough tests, unless a run is thorough or names their files."""
+    left_out = not THOROUGH and collection_path.match("test_*.py") and rooms_of(collection_path)
+    return True if left_out else None
 
 
 def pytest_collection_finish() -> None:

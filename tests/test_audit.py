@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough("scripts/audit.sh")
+
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "audit.sh"
 UNREACHED = "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded"
 PYTHON = """#!/bin/sh

@@ -20,6 +20,8 @@ from kg.files import atomic_path
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
+pytestmark = pytest.mark.thorough("granola/runs")
+
 FILES = Path(__file__).parent / "files"
 WORLD = (
     *CLASSES,

@@ -15,6 +15,8 @@ from kg.store.sqlite import SQLiteStore
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
+pytestmark = pytest.mark.thorough("granola/runs")
+
 FULL = "No space left on device: the disk is full; free some of it, or name a place on another"
 needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
 

@@ -22,6 +22,8 @@ from granola.matching import matcher
 from granola.matching.squad import SQUAD
 from granola.matching.text.match_cache import MATCHING, Memory
 
+pytestmark = pytest.mark.thorough("granola/decoding", "granola/matching")
+
 MEMORIES = (MATCHING, SQUAD, DECODING)
 BYTES = 120  # that a character of a text costs at most
 

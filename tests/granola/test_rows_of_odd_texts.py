@@ -29,6 +29,8 @@ from tests.conftest import Run
 from tests.granola.rows_fed import WORLD, read, rejects, write
 from tests.worlds import snapshot_at, store_of
 
+pytestmark = pytest.mark.thorough("abstraction", "granola")
+
 STORE = store_of(*WORLD[-7:])
 SIGNS = [*" ,.()[]{}?!-–—'\"/|*_&%#<>\\°@=+:;`´", "''", "'s", "\t", "\n", "\u2028", "\u200b", "\u0301", "²", "½"]
 WORDS = ["the", "of", "in", "Berlin", "Germany", "1961"]

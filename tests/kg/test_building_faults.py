@@ -20,7 +20,7 @@ from kg.snapshot import build
 from kg.store import filling, open_store
 from kg.work_folder import folder_of
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
+pytestmark = [pytest.mark.usefixtures("small_blocks"), pytest.mark.thorough("kg")]
 
 
 @pytest.mark.parametrize("packing", ["gz", "bz2", "zst"])

@@ -12,6 +12,8 @@ from kg.errors import SourceError
 from kg.reading import bzip2
 from kg.reading.streams import HashedReader, plain_chunks
 
+pytestmark = pytest.mark.thorough("kg")
+
 BLOCK, END = 0x314159265359, 0x177245385090
 
 

@@ -26,6 +26,8 @@ from kg.rdf_vocabulary import NAMESPACES
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 
+pytestmark = pytest.mark.thorough("kg")
+
 SHORT = tuple(text for text in hostile.TEXTS if len(text) < 20_000)
 OURS = tuple(NAMESPACES.values())
 

@@ -26,6 +26,8 @@ from kg.scope import Scope
 from kg.snapshot import Report, build
 from kg.store import open_store
 
+pytestmark = pytest.mark.thorough("kg")
+
 MODEL = hostile.model_entity("Q1000")
 PLACES = list(hostile.places(MODEL))
 STATEMENTS = sum(map(len, MODEL["claims"].values()))

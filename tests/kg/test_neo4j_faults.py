@@ -25,6 +25,8 @@ from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient, property_id
 from kg.store.neo4j_push import PushProgress, push
 
+pytestmark = pytest.mark.thorough("kg/store")
+
 PASSWORD = "correct-horse-7"
 
 needs_script = [

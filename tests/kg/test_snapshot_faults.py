@@ -19,6 +19,8 @@ from kg.errors import SnapshotError, SourceError
 from kg.snapshot import REJECTS_SUFFIX, Progress, build
 from kg.store import open_store
 
+pytestmark = pytest.mark.thorough("kg")
+
 
 def test_rejects_are_listed_and_counted(tmp_path: Path) -> None:
     source, out = tmp_path / "dump.json", tmp_path / "out"

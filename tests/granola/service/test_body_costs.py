@@ -25,6 +25,8 @@ from tests.granola.service.conftest import Running, serving
 from tests.granola.service.test_running import children
 from tests.machine_speed import slowness
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 SMALL = 64 << 10  # bytes
 MOST = 1.5  # seconds of a core: half again as many as the dearest body takes, which other work makes dearer
 TRIES = 4

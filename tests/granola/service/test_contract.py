@@ -14,6 +14,8 @@ import requests
 from tests.granola.service.conftest import Running
 from tests.thorough import THOROUGH
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 BESIDE = Path(sys.executable).with_name("schemathesis")
 PROGRAM = os.environ.get("GRANOLA_SCHEMATHESIS") or (str(BESIDE) if BESIDE.exists() else shutil.which("schemathesis"))
 EXAMPLES = "15" if THOROUGH else "4"  # a route

@@ -16,6 +16,8 @@ from tests.command_line import COMMAND
 from tests.granola.service.conftest import Running, limited, serving, wait_until
 from tests.granola.service.test_limits import OBAMA, batch, is_well, sent
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 
 @pytest.mark.parametrize(
     ("host", "name", "figures"),

@@ -18,6 +18,8 @@ from granola.service.incoming.problems import HTTPProblem
 from tests.granola.service.conftest import Running
 from tests.granola.service.test_limits import OBAMA, is_well, limited, received, sent
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 ROW = {
     "id": "1", "question": "Where was Barack Obama born?", "answer": ["Honolulu"], "relation": "P19", "language": "en",
     "question_entity": {"text": "Barack Obama", "qid": "Q76"}, "links": [{"qid": "Q18094", "rivals": ["Q1"]}],

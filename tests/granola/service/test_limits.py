@@ -20,6 +20,8 @@ from granola.service.work.snapshot_session import SnapshotSession
 from tests.command_line import COMMAND
 from tests.granola.service.conftest import Running, limited, serving, wait_until
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
 
 

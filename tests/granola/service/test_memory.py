@@ -18,6 +18,8 @@ from kg.walks import graph
 from kg.walks.graph import Graph
 from tests.granola.service.conftest import DEMO
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 
 def test_normal_forms_of_long_names_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms, "_kept", kept := terms._Kept())

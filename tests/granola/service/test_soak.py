@@ -12,6 +12,8 @@ import pytest
 
 from tests.granola.service.conftest import ROOT
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 
 def soaked(*options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "scripts" / "soak_service.py"), *options]

@@ -25,6 +25,8 @@ from tests.granola.service.conftest import Running, started, wait_until
 from tests.granola.service.test_limits import OBAMA, is_well
 from tests.granola.service.test_running import children
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 HANGS = 2.0
 STUCK = 2.0
 STOPS = 3.0

@@ -14,6 +14,8 @@ from granola.service.work.matching_thread import MatchingThread
 from granola.service.work.snapshot_session import OverTimeError
 from granola.service.work.work_thread import Stopper
 
+pytestmark = pytest.mark.thorough("granola/service")
+
 
 def endless() -> None:
     number = 0
