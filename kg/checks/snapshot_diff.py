@@ -1,9 +1,8 @@
-"""What changed between two snapshot files: entities, statements by property, terms, redirects.
+"""What changed between two snapshot files: entities, statements by property, terms, redirects; by SQL over both.
 
-Both files are read side by side in key order, so memory holds one entity at a time, whatever their size. A
-statement is the same by its id within its subject; it has changed where its rank, value or qualifiers have. The
+A statement is the same by its id within its subject; it has changed where its rank, value or qualifiers have. The
 statements and terms of an added or removed entity count as added or removed. Numbers of sitelinks, counts over
-the source, and the order of anything are not compared.
+the source, and the order of anything are not compared. What differs is kept in SQLite's temporary files.
 """
 
 from __future__ import annotations
@@ -13,61 +12,78 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
 from kg.errors import DamagedSnapshotError
 from kg.ids import id_of
 from kg.store import schema
+from kg.store.entity_rows import whole_id
 from kg.store.sqlite import SQLiteStore
 
-Kind = Literal["added", "removed", "changed"]
-
-_TERMS: Mapping[int, Literal["label", "alias", "description"]] = {
-    schema.LABEL: "label",
-    schema.ALIAS: "alias",
-    schema.DESCRIPTION: "description",
-}
+_TERMS = {schema.LABEL: "label", schema.ALIAS: "alias", schema.DESCRIPTION: "description"}
 _RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 _ZERO: Mapping[str, int] = {"added": 0, "removed": 0, "changed": 0}
 
+# Ids of statements repeat only in damaged sources; then the place among the repeats tells them apart. An alias is
+# known by its text: it is added or removed, never changed.
+_SIDE = f"""
+CREATE TEMP VIEW {{0}}_statement AS SELECT *, (
+    SELECT count(*) FROM {{0}}.statement AS one WHERE one.subject = each.subject AND one.property = each.property
+    AND one.id IS each.id AND one.ordinal < each.ordinal) AS repeat FROM {{0}}.statement AS each;
+CREATE TEMP VIEW {{0}}_term AS SELECT *, CASE kind WHEN {schema.ALIAS} THEN text END AS alias FROM {{0}}.term;
+"""
+_DIFFERENCES = """
+CREATE TEMP TABLE statements AS
+SELECT old.subject, old.property, old.ordinal, old.id, old.rank AS old_rank, old.type AS old_type,
+    old.value AS old_value, old.qualifiers AS old_qualifiers, new.rank AS new_rank, new.type AS new_type,
+    new.value AS new_value, new.qualifiers AS new_qualifiers
+FROM old_statement AS old LEFT JOIN new_statement AS new
+    ON new.subject = old.subject AND new.property = old.property AND new.id IS old.id AND new.repeat = old.repeat
+WHERE new.subject IS NULL OR (old.rank, old.type, old.value) IS NOT (new.rank, new.type, new.value)
+    OR (old.qualifiers IS NOT new.qualifiers AND unordered(old.qualifiers) <> unordered(new.qualifiers))
+UNION ALL
+SELECT subject, property, ordinal, id, NULL, NULL, NULL, NULL, rank, type, value, qualifiers
+FROM new_statement AS new WHERE NOT EXISTS (SELECT 1 FROM old_statement AS old WHERE old.subject = new.subject
+    AND old.property = new.property AND old.id IS new.id AND old.repeat = new.repeat);
+CREATE INDEX temp.statements_subject ON statements (subject);
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
-    """One difference. `old` and `new` are JSON values, None where there is nothing.
+CREATE TEMP TABLE terms AS
+SELECT old.entity, old.language, old.kind, old.ordinal, old.text AS old, new.text AS new
+FROM old_term AS old LEFT JOIN new_term AS new ON new.entity = old.entity AND new.language = old.language
+    AND new.kind = old.kind AND new.alias IS old.alias
+WHERE new.text IS NOT old.text
+UNION ALL
+SELECT entity, language, kind, ordinal, NULL, text FROM new_term AS new WHERE NOT EXISTS (SELECT 1 FROM old_term AS old
+    WHERE old.entity = new.entity AND old.language = new.language AND old.kind = new.kind AND old.alias IS new.alias);
+CREATE INDEX temp.terms_entity ON terms (entity);
 
-    "entity": changed where anything of it is; `merged_into` where the new snapshot redirects a removed one.
-    "statement": with `property` and `statement`; `aspects` of a changed one are of rank, value, qualifiers.
-    "label", "description", "alias": in `language`; an alias is added or removed, never changed.
-    "redirect": from `entity`.
-    """
-
-    what: Literal["entity", "statement", "label", "alias", "description", "redirect"]
-    kind: Kind
-    entity: str
-    property: str | None = None
-    statement: str | None = None
-    language: str | None = None
-    aspects: tuple[str, ...] = ()
-    merged_into: str | None = None
-    old: Any = None
-    new: Any = None
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object without the fields that are not set."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in fields.items() if value is not None and value != ()}
+CREATE TEMP TABLE entities AS
+SELECT differing.id,
+    CASE WHEN old.id IS NULL THEN 'added' WHEN new.id IS NULL THEN 'removed' ELSE 'changed' END AS kind,
+    CASE WHEN new.id IS NULL THEN redirect.target END AS target
+FROM (SELECT subject AS id FROM statements UNION SELECT entity FROM terms
+    UNION SELECT id FROM (SELECT id, datatype FROM old.entity EXCEPT SELECT id, datatype FROM new.entity)
+    UNION SELECT id FROM (SELECT id, datatype FROM new.entity EXCEPT SELECT id, datatype FROM old.entity)) AS differing
+LEFT JOIN old.entity AS old ON old.id = differing.id LEFT JOIN new.entity AS new ON new.id = differing.id
+LEFT JOIN new.redirect AS redirect ON redirect.source = differing.id;
+"""
+_REDIRECTS = """
+SELECT source, old.target AS old, new.target AS new FROM old.redirect AS old LEFT JOIN new.redirect AS new
+    USING (source) WHERE new.target IS NOT old.target
+UNION ALL SELECT source, NULL, target FROM new.redirect WHERE source NOT IN (SELECT source FROM old.redirect)
+ORDER BY source
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SnapshotDifference:
-    """Changes counted by kind: of entities, statements, each property's, each sort of term's, redirects.
+    """Changes counted by kind (added, removed, changed): of entities, statements, properties, terms, redirects.
 
-    `merged` counts the removed entities that the new snapshot redirects, `aspects` what changed of statements.
-    Properties come in the order of how much changed.
+    `old` and `new` are the snapshots' ids. `merged` counts the removed entities that the new snapshot redirects,
+    `aspects` what changed of statements. Properties come in the order of how much changed.
     """
 
     old: str
@@ -86,7 +102,7 @@ class SnapshotDifference:
         return not (self.entities or self.redirects)
 
     def to_json(self) -> dict[str, Any]:
-        """One JSON object; kinds that did not occur are 0. `old` and `new` are the snapshots' ids."""
+        """One JSON object; kinds that did not occur are 0."""
         return {
             "same": self.same,
             "old": self.old,
@@ -101,125 +117,97 @@ class SnapshotDifference:
 
 
 def diff(
-    old: Path | str,
-    new: Path | str,
-    *,
-    on_change: Callable[[Change], object] | None = None,
-    progress: Callable[[int], None] | None = None,
+    old: Path | str, new: Path | str, *, on_change: Callable[[dict[str, Any]], object] | None = None
 ) -> SnapshotDifference:
-    """Compare two snapshot files; `on_change` is given every change. Raises as `SQLiteStore.open`.
+    """Compare two snapshot files; `on_change` is given every change as a JSON object. Raises as `SQLiteStore.open`.
 
-    `progress` is told the number of entities compared so far.
+    A change has `what` (entity, statement, label, description, alias, redirect), `kind` and `entity`; where there are
+    any, `property`, `statement`, `language`, `aspects` of a changed statement (rank, value, qualifiers), `merged_into`
+    of a removed entity, and `old` and `new`. Each entity is followed by its statements and terms.
     """
-    counts: dict[str, Counter[str]] = {}
-    properties: dict[str, Counter[str]] = {}
-    aspects: Counter[str] = Counter()
-    merged = 0
-    with closing(_File(old)) as first, closing(_File(new)) as second:
-        for change in _changes(first, second, progress):
-            counts.setdefault(change.what, Counter())[change.kind] += 1
-            merged += change.merged_into is not None
-            aspects.update(change.aspects)
-            if change.property is not None:
-                properties.setdefault(change.property, Counter())[change.kind] += 1
-            if on_change is not None:
-                on_change(change)
-        return SnapshotDifference(
-            old=first.snapshot_id,
-            new=second.snapshot_id,
-            entities=counts.get("entity", {}),
-            merged=merged,
-            statements=counts.get("statement", {}),
-            aspects=dict(sorted(aspects.items())),
-            properties=dict(sorted(properties.items(), key=lambda item: (-sum(item[1].values()), int(item[0][1:])))),
-            terms={what: counts[what] for what in _TERMS.values() if what in counts},
-            redirects=counts.get("redirect", {}),
-        )
+    ids = []
+    with closing(sqlite3.connect("", uri=True)) as connection:  # what differs is kept in a temporary file
+        connection.create_function("unordered", 1, _unordered, deterministic=True)
+        for side, path in (("old", old), ("new", new)):
+            with SQLiteStore.open(path) as store:
+                ids.append(str(store.manifest()["snapshot_id"]))
+            uri = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
+            connection.execute(f"ATTACH ? AS {side}", (uri,))
+            connection.executescript(_SIDE.format(side))
+        counts: dict[str, Counter[str]] = {}
+        properties: dict[str, Counter[str]] = {}
+        aspects: Counter[str] = Counter()
+        merged = 0
+        try:
+            for change in _changes(connection):
+                counts.setdefault(change["what"], Counter())[change["kind"]] += 1
+                merged += "merged_into" in change
+                aspects.update(change.get("aspects", ()))
+                if "property" in change:
+                    properties.setdefault(change["property"], Counter())[change["kind"]] += 1
+                if on_change is not None:
+                    on_change(change)
+        except sqlite3.DatabaseError as error:
+            raise DamagedSnapshotError(f"cannot compare {old} and {new}: {error}") from error
+    return SnapshotDifference(
+        old=ids[0],
+        new=ids[1],
+        entities=counts.get("entity", {}),
+        merged=merged,
+        statements=counts.get("statement", {}),
+        aspects=dict(sorted(aspects.items())),
+        properties=dict(sorted(properties.items(), key=lambda item: (-sum(item[1].values()), int(item[0][1:])))),
+        terms={what: counts[what] for what in _TERMS.values() if what in counts},
+        redirects=counts.get("redirect", {}),
+    )
 
 
-def _changes(old: _File, new: _File, progress: Callable[[int], None] | None) -> Iterator[Change]:
-    entities = "SELECT id, datatype FROM entity ORDER BY id"
-    for count, (number, before, after) in enumerate(_side_by_side(old.rows(entities), new.rows(entities))):
-        subject = id_of(number)
-        changes = list(_of_entity(old, new, number, subject))
-        if before is None or after is None:
-            target = None if after else new.redirect(number)
-            kind: Kind = "added" if before is None else "removed"
-            yield Change(what="entity", kind=kind, entity=subject, merged_into=target)
-        elif changes or before != after:
-            yield Change(what="entity", kind="changed", entity=subject)
-        yield from changes
-        if progress is not None and count % 1000 == 0:
-            progress(count)
-    redirects = "SELECT source, target FROM redirect ORDER BY source"
-    for number, before, after in _side_by_side(old.rows(redirects), new.rows(redirects)):
-        if before != after:
-            targets = [None if row is None else id_of(row[1]) for row in (before, after)]
-            kind = "added" if before is None else "removed" if after is None else "changed"
-            yield Change(what="redirect", kind=kind, entity=id_of(number), old=targets[0], new=targets[1])
+def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    connection.executescript(_DIFFERENCES)
+    for number, kind, target in connection.execute("SELECT id, kind, target FROM entities ORDER BY id"):
+        entity = id_of(number)
+        merged = {} if target is None else {"merged_into": id_of(target)}
+        yield {"what": "entity", "kind": kind, "entity": entity} | merged
+        stated = "SELECT * FROM statements WHERE subject = ? ORDER BY old_rank IS NULL, property, ordinal"
+        for _, prop, _, stored, *columns in connection.execute(stated, (number,)):
+            old, new = columns[:4], columns[4:]
+            statement = {"property": f"P{prop}", "statement": whole_id(entity, stored)}
+            yield _change("statement", entity, _stated(*old), _stated(*new), statement | _aspects(old, new))
+        worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
+        for _, language, what, _, before, after in connection.execute(worded, (number,)):
+            yield _change(_TERMS[what], entity, before, after, {"language": language})
+    for source, *targets in connection.execute(_REDIRECTS):
+        ends = [None if target is None else id_of(target) for target in targets]
+        yield _change("redirect", id_of(source), *ends, {})
 
 
-def _of_entity(old: _File, new: _File, number: int, subject: str) -> Iterator[Change]:
-    before, after = old.statements.of(number), new.statements.of(number)
-    if before != after:
-        yield from _statements(before, after, subject)
-    before, after = old.terms.of(number), new.terms.of(number)
-    if before != after:
-        yield from _terms(before, after, subject)
+def _change(what: str, entity: str, old: Any, new: Any, about: Mapping[str, Any]) -> dict[str, Any]:
+    kind = "added" if old is None else "removed" if new is None else "changed"
+    sides = {name: value for name, value in (("old", old), ("new", new)) if value is not None}
+    return {"what": what, "kind": kind, "entity": entity, **about, **sides}
 
 
-def _statements(before: list[Any], after: list[Any], subject: str) -> Iterator[Change]:
-    # Ids repeat only in damaged sources; then the place among the repeats tells them apart.
-    old_rows, new_rows = _by_id(before), _by_id(after)
-    for key in [*old_rows, *(key for key in new_rows if key not in old_rows)]:
-        old, new = old_rows.get(key), new_rows.get(key)
-        aspects = _aspects(old, new) if old and new else ()
-        if old and new and not aspects:
-            continue
-        row = old or new
-        assert row is not None  # a key is of one of the two
-        kind: Kind = "added" if old is None else "removed" if new is None else "changed"
-        yield Change(
-            what="statement",
-            kind=kind,
-            entity=subject,
-            property=f"P{row[1]}",
-            statement=_statement_id(subject, key[1]),
-            aspects=aspects,
-            old=None if old is None else _stated(old),
-            new=None if new is None else _stated(new),
-        )
-
-
-def _by_id(rows: list[Any]) -> dict[tuple[int, Any, int], Any]:
-    row_by_key: dict[tuple[int, Any, int], Any] = {}
-    for row in rows:
-        repeat = 0
-        while (key := (row[1], row[6], repeat)) in row_by_key:
-            repeat += 1
-        row_by_key[key] = row
-    return row_by_key
-
-
-def _aspects(old: Any, new: Any) -> tuple[str, ...]:
-    if old == new:
-        return ()
+def _aspects(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
+    if old[0] is None or new[0] is None:
+        return {}
     differs = {
-        "rank": old[2] != new[2],
-        "value": old[3:5] != new[3:5],
-        "qualifiers": old[5] != new[5] and _unordered(old[5]) != _unordered(new[5]),
+        "rank": old[0] != new[0],
+        "value": old[1:3] != new[1:3],
+        "qualifiers": _unordered(old[3]) != _unordered(new[3]),
     }
-    return tuple(name for name, is_so in differs.items() if is_so)
+    return {"aspects": [name for name, is_so in differs.items() if is_so]}
 
 
-def _unordered(qualifiers: str | None) -> list[bytes]:
-    return sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]")))
+def _unordered(qualifiers: str | None) -> str:
+    return repr(sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]"))))
 
 
-def _stated(row: Any) -> dict[str, Any]:
-    statement: dict[str, Any] = {"rank": _RANKS[row[2]], "value": _plain(row[3], row[4])}
-    if row[5] is not None:
-        statement["qualifiers"] = [[f"P{prop}", _plain(kind, value)] for prop, kind, value in orjson.loads(row[5])]
+def _stated(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> dict[str, Any] | None:
+    if rank is None:
+        return None
+    statement: dict[str, Any] = {"rank": _RANKS[rank], "value": _plain(kind, value)}
+    if qualifiers is not None:
+        statement["qualifiers"] = [[f"P{prop}", _plain(kind, value)] for prop, kind, value in orjson.loads(qualifiers)]
     return statement
 
 
@@ -232,104 +220,3 @@ def _plain(kind: int, value: Any) -> Any:
     if kind in (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER) and isinstance(value, str):
         return orjson.loads(value)
     return value
-
-
-def _statement_id(subject: str, stored: bytes | str) -> str:
-    if isinstance(stored, bytes):
-        digits = stored.hex().upper()
-        return f"{subject}${digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-    return subject + stored if stored[:1] == "$" else stored.removeprefix("=")
-
-
-def _terms(before: list[Any], after: list[Any], subject: str) -> Iterator[Change]:
-    old_terms, new_terms = _by_language(before), _by_language(after)
-    for key in sorted(old_terms.keys() | new_terms.keys()):
-        language, kind = key
-        what = _TERMS[kind]
-        old, new = old_terms.get(key, []), new_terms.get(key, [])
-        if old == new:
-            continue
-        if kind == schema.ALIAS:
-            for text in old:
-                if text not in new:
-                    yield Change(what=what, kind="removed", entity=subject, language=language, old=text)
-            for text in new:
-                if text not in old:
-                    yield Change(what=what, kind="added", entity=subject, language=language, new=text)
-        else:
-            texts = [texts[0] if texts else None for texts in (old, new)]
-            how: Kind = "added" if not old else "removed" if not new else "changed"
-            yield Change(what=what, kind=how, entity=subject, language=language, old=texts[0], new=texts[1])
-
-
-def _by_language(rows: list[Any]) -> dict[tuple[str, int], list[str]]:
-    texts_by_term: dict[tuple[str, int], list[str]] = {}
-    for _, language, kind, text in rows:
-        texts_by_term.setdefault((language, kind), []).append(text)
-    return texts_by_term
-
-
-def _side_by_side(first: Iterator[Any], second: Iterator[Any]) -> Iterator[tuple[int, Any, Any]]:
-    """(key, row or None, row or None) of two streams in the order of their first column."""
-    left, right = next(first, None), next(second, None)
-    while left is not None or right is not None:
-        key = min(row[0] for row in (left, right) if row is not None)
-        here = left if left is not None and left[0] == key else None
-        there = right if right is not None and right[0] == key else None
-        yield key, here, there
-        if here is not None:
-            left = next(first, None)
-        if there is not None:
-            right = next(second, None)
-
-
-class _File:
-    """A snapshot file, read through."""
-
-    def __init__(self, path: Path | str) -> None:
-        with SQLiteStore.open(path) as store:
-            self.snapshot_id: str = store.manifest()["snapshot_id"]
-        self._path = Path(path)
-        uri = f"{self._path.absolute().as_uri()}?mode=ro&immutable=1"
-        self._connection = sqlite3.connect(uri, uri=True)
-        self.statements = _EntityGroups(
-            self.rows(
-                "SELECT subject, property, rank, type, value, qualifiers, id FROM statement"
-                " ORDER BY subject, property, ordinal"
-            )
-        )
-        self.terms = _EntityGroups(
-            self.rows("SELECT entity, language, kind, text FROM term ORDER BY entity, language, kind, ordinal")
-        )
-
-    def rows(self, query: str) -> Iterator[Any]:
-        try:
-            # Not the cursor itself: a generator that is left would close it, and so raise, behind the connection.
-            yield from chain(self._connection.execute(query))
-        except sqlite3.DatabaseError as error:
-            raise DamagedSnapshotError(f"cannot read snapshot {self._path}: {error}") from error
-
-    def redirect(self, number: int) -> str | None:
-        row = self._connection.execute("SELECT target FROM redirect WHERE source = ?", (number,)).fetchone()
-        return id_of(row[0]) if row else None
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-class _EntityGroups:
-    """Rows in the order of their first column, handed out by it; asked in ascending order."""
-
-    def __init__(self, rows: Iterator[Any]) -> None:
-        self._rows = rows
-        self._next: Any = ()
-
-    def of(self, number: int) -> list[Any]:
-        if self._next == ():
-            self._next = next(self._rows, None)
-        rows: list[Any] = []
-        while self._next is not None and self._next[0] <= number:
-            if self._next[0] == number:
-                rows.append(self._next)
-            self._next = next(self._rows, None)
-        return rows

@@ -94,6 +94,16 @@ def stored_name(name: str, subject: str) -> str | bytes:
     return "=" + name if name[:1] in ("$", "=") else name
 
 
+def whole_id(subject: str, stored: bytes | str) -> str:
+    """The inverse of `stored_name`."""
+    if isinstance(stored, bytes):
+        digits = stored.hex().upper()
+        return f"{subject}${digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    if stored[:1] == "$":
+        return subject + stored
+    return stored[1:] if stored[:1] == "=" else stored
+
+
 def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
     """The rows of an entity's statements, in the entity's order."""
     ordinals: dict[str, int] = {}
@@ -189,17 +199,10 @@ class Decoder:
         datatype: int | str | None,
     ) -> Statement:
         """One statement from its row; `subject` is the id that the row's number stands for."""
-        if type(name) is bytes:
-            digits = name.hex().upper()
-            name = f"{subject}${digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-        elif name[:1] == "$":
-            name = f"{subject}{name!s}"
-        elif name[:1] == "=":
-            name = str(name[1:])
         if kind > schema.OTHER_ENTITY and kind != schema.STRING:
             value = orjson.loads(value)
         return Statement(
-            id=name,  # type: ignore[arg-type]  # bytes were turned into text above
+            id=whole_id(subject, name),
             subject=subject,
             property=self._properties.get(prop) or self.property_id(prop),
             rank=_RANKS[rank],

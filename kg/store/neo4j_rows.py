@@ -17,6 +17,7 @@ import orjson
 
 from kg.ids import id_of
 from kg.store import schema
+from kg.store.entity_rows import whole_id
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 VALUES_A_BLOCK = 5_000
@@ -180,15 +181,6 @@ def stored_key(name: str) -> str:
     return name if len(data) <= LONGEST_KEY else "\x01" + hashlib.sha256(data).hexdigest()
 
 
-def whole_id(subject: str, stored: bytes | str) -> str:
-    """A statement's id from the column `id` of table `statement`."""
-    if isinstance(stored, bytes):
-        return f"{subject}${_uuid(stored)}"
-    if stored[:1] == "$":
-        return subject + stored
-    return stored[1:] if stored[:1] == "=" else stored
-
-
 def default_datatype(target: int) -> str:
     """The datatype of a statement whose relationship names none."""
     return "wikibase-item" if target > 0 else "wikibase-property"
@@ -196,11 +188,6 @@ def default_datatype(target: int) -> str:
 
 def _datatype(stored: int | str | None) -> str | None:
     return schema.DATATYPES[stored] if isinstance(stored, int) else stored
-
-
-def _uuid(stored: bytes) -> str:
-    digits = stored.hex().upper()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def _terms(rows: list[Any]) -> dict[str, str]:
@@ -219,7 +206,7 @@ def _terms(rows: list[Any]) -> dict[str, str]:
 def _literals(rows: list[Any]) -> str:
     by_property: dict[str, list[Any]] = {}
     for _, prop, ordinal, rank, kind, value, qualifiers, name, datatype in rows:
-        text = f"${_uuid(name)}" if isinstance(name, bytes) else name
+        text = whole_id("", name) if isinstance(name, bytes) else name
         by_property.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, datatype])
     return _json(by_property)
 

@@ -44,10 +44,7 @@ class DiffRun(Run):
             check_outputs(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes")
             check_kind(self.changes, "jsonl", asked="--changes")
         with json_lines(self.changes) as write:
-            differences = diff(
-                self.old, self.new, on_change=None if write is None else lambda change: write(change.to_json())
-            )
-        return Changes(diff=differences, as_json=self.as_json)
+            return Changes(diff=diff(self.old, self.new, on_change=write), as_json=self.as_json)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
