@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from kg.errors import ExportError, SourceError
-from kg.export.flat_columns import OF_ENTITIES, TABLES, Rows, Table, entities_of, rows_of
+from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, entities_of, rows_of
 from kg.export.output_streams import MANIFEST, folder_out
 from kg.export.whole_tables import SnapshotTables
 from kg.extras import install_hint
@@ -59,37 +59,28 @@ def export_parquet(
 
 
 class TablesWriter:
-    """Writes tables into a folder, `part` of each: None for one file a table."""
+    """Writes tables into a folder, one file a table."""
 
-    def __init__(self, folder: Path, part: int | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.rows: dict[str, int] = {}
         self._folder = folder
-        self._part = part
         self._held: dict[Table, list[tuple[Any, ...]]] = {}
         self._writers: dict[Table, Any] = {}
         self._stack = ExitStack()
 
-    def write_entities(self, entities: Iterable[Entity], *, progress: Callable[[int], None] | None = None) -> int:
-        """Write entities, which come in their order, and return how many there were."""
-        self.write_rows({table: [] for table in OF_ENTITIES})
+    def write_entities(self, entities: Iterable[Entity], *, progress: Callable[[int], None] | None = None) -> None:
+        """Write entities, which come in their order; `progress` is told how many were written so far."""
         source = iter(entities)
         count = 0
         while batch := list(islice(source, _BATCH)):
-            self.write_rows(rows_of(batch))
+            for table, rows in rows_of(batch).items():
+                self._add(table, rows)
             count += len(batch)
             if progress is not None:
                 progress(count)
-        return count
-
-    def write_rows(self, rows: Rows) -> None:
-        """Write rows of entities, which come in their order; a table without rows has a file all the same."""
-        for table, table_rows in rows.items():
-            self._open(table)
-            self._add(table, table_rows)
 
     def write(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
         """Write the rows of a table."""
-        self._open(table)
         source = iter(rows)
         while batch := list(islice(source, _ROWS)):
             self._add(table, batch)
@@ -97,12 +88,7 @@ class TablesWriter:
     def _open(self, table: Table) -> None:
         from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
 
-        if table in self._writers:
-            return
         path = self._folder / f"{table}.parquet"
-        if self._part is not None:
-            path = self._folder / table / f"part-{self._part:05d}.parquet"
-            path.parent.mkdir(exist_ok=True)
         self._writers[table] = self._stack.enter_context(
             parquet.ParquetWriter(path, arrow_schema(table), compression="zstd")
         )
@@ -129,6 +115,8 @@ class TablesWriter:
             held.clear()
 
     def __enter__(self) -> TablesWriter:
+        for table in TABLES:  # a table without rows has a file all the same
+            self._open(table)
         return self
 
     def __exit__(self, *error: Any) -> None:

@@ -1,8 +1,7 @@
 """Spark: a dump decoded on a cluster into the tables of `kg.export.flat_columns`.
 
-Nothing here decodes: executors call the functions that one machine calls (`kg.reading`, `kg.export`). They need this
-package installed, the dump at the same path, and the output folder at the same path (a shared file system); what
-they write is put in place by renaming, so a task that is run twice writes once.
+Executors call the functions that one machine calls (`kg.reading`, `kg.export`); Spark sorts and writes. Executors need
+this package installed, the dump at the same path, and the output folder at the same path (a shared file system).
 
 Spark reads .json and .json.bz2 in pieces, all at once; a .gz is one piece, however long: pack it anew as .bz2 first.
 One entity a line is asked for, as in WikiData's own dumps.
@@ -11,10 +10,9 @@ One entity a line is asked for, as in WikiData's own dumps.
 from __future__ import annotations
 
 import pickle
-import shutil
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -24,9 +22,9 @@ from typing import Any
 import orjson
 
 from kg.errors import SourceError
-from kg.export.flat_columns import OF_ENTITIES, Rows, Table, rows_of
+from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
 from kg.export.output_streams import folder_out
-from kg.export.parquet import TablesWriter, write_manifest
+from kg.export.parquet import arrow_schema, write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
 from kg.reading.dump import Block, DamagedLine, brackets, parse, unclosed
@@ -37,8 +35,9 @@ REJECTS_SUFFIX = ".rejects.jsonl"
 _ITEM, _PROPERTY, _REJECT, _BRACKET = 0, 1, 2, 3  # sides, in the order of the tables
 _LONG = 100_000  # entities a partition
 _MOST = 4_096  # partitions
+_ROWS = 20_000  # that an executor hands over together
 _DECODED = "side tinyint, number long, source int, block long, place long, payload binary"
-_WRITTEN = "what string, payload binary"
+_SPARK_TYPES = {"string": "string", "int8": "tinyint", "int32": "int", "int64": "long"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,31 +82,22 @@ def decode_dump(
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
     term_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
-    rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
     with (
         session(master) as spark,
         folder_out(Path(out), source=paths[0], force=force) as folder,
         explaining_spark_errors("decoding the dump"),
     ):
         decoded = _decoded(spark, paths, term_languages)
-        try:
-            total = decoded.filter(f"side < {_REJECT}").count()
-            if not total:
-                raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
-            files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
-            driver_side = _DriverSide(folder)
-            incomplete = _unclosed(decoded, paths)
-            ordered = (
-                decoded.filter(f"side <> {_BRACKET}")
-                .repartitionByRange(files, "side", "number")
-                .sortWithinPartitions("side", "number", "source", "block", "place")
-            )
-            for row in ordered.mapInArrow(_TableWriting(str(folder)), _WRITTEN).toLocalIterator():
-                driver_side.take(row["what"], bytes(row["payload"]))
-        finally:
-            decoded.unpersist()
-        rows = driver_side.finish()
-        rows |= _count(spark, folder)
+        total = decoded.filter(f"side < {_REJECT}").count()
+        if not total:
+            raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
+        files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
+        rows = _write_entities(decoded, folder, files) | _write_counts(spark, folder)
+        incomplete = _unclosed(decoded, paths)
+        rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
+        rejects = _write_rejects(decoded, rejects_path)
+        for checksum in folder.glob("*/.*.crc"):
+            checksum.unlink()
         write_manifest(
             folder,
             {
@@ -119,23 +109,17 @@ def decode_dump(
                 "languages": None if term_languages is None else sorted(term_languages),
                 "limit": None,
                 "source_entities": rows["entities"],
-                "duplicates": driver_side.duplicates,
+                "duplicates": total - rows["entities"],
                 **({"incomplete": incomplete} if incomplete else {}),
                 "warnings": [unclosed(name) for name in incomplete],
-                "rejects": dict(sorted(driver_side.rejects.items())),
+                "rejects": rejects,
             },
         )
-        if driver_side.rejects:
-            with atomic_path(rejects_path) as temporary:
-                shutil.move(folder / driver_side.REJECTED, temporary)
-        else:
-            rejects_path.unlink(missing_ok=True)  # of an earlier run
-        (folder / driver_side.REJECTED).unlink(missing_ok=True)
     return SparkReport(
         rows=rows,
-        duplicates=driver_side.duplicates,
-        rejects=dict(sorted(driver_side.rejects.items())),
-        rejects_path=rejects_path if driver_side.rejects else None,
+        duplicates=total - rows["entities"],
+        rejects=rejects,
+        rejects_path=rejects_path if rejects else None,
         incomplete=incomplete,
     )
 
@@ -201,8 +185,7 @@ class _Decoding:
                     rows.append((side, number, source, block, place, payload))
                     place += 1
             if rows:
-                columns = zip(zip(*rows, strict=True), schema.types, strict=True)
-                yield pyarrow.RecordBatch.from_arrays([pyarrow.array(c, type=of) for c, of in columns], schema=schema)
+                yield pyarrow.RecordBatch.from_arrays(_arrays(rows, schema), schema=schema)
 
     def _line(self, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
         if block == 0:
@@ -218,7 +201,8 @@ class _Decoding:
                 yield _REJECT, 0, self._reject(source, block, reject, None)
             if (entity := decoded.entity) is not None:
                 side = _ITEM if entity.id[0] == "Q" else _PROPERTY
-                payload = pickle.dumps((rows_of([entity]), decoded.redirects), protocol=5)
+                rows = rows_of([entity]) | {"redirects": [(merged, entity.id) for merged in decoded.redirects]}
+                payload = pickle.dumps(rows, protocol=5)
                 yield side, int(entity.id[1:]), payload
 
     def _reject(self, source: int, block: int, reject: Reject, excerpt: str | None) -> bytes:
@@ -234,51 +218,58 @@ class _Decoding:
         return orjson.dumps({key: value for key, value in record.items() if value is not None})
 
 
-class _TableWriting:
-    """Ordered rows of a partition -> its file of each table; hands back counts, merged ids and rejects."""
+def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
+    """Write the tables that entities bring, in the order of the entities, and return how many rows each has."""
+    from pyspark import StorageLevel
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        messages: list[tuple[str, bytes]] = []
-        repeats = 0
-
-        def rows() -> Iterator[Rows]:
-            nonlocal repeats
-            keyed = groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2])
-            for (side, _), group in keyed:
-                last = None
-                for _, _, payload in group:
-                    if side == _REJECT:
-                        messages.append(("reject", payload))
-                    else:
-                        repeats += last is not None
-                        last = payload
-                if last is not None:
-                    of_entity, merged = pickle.loads(last)
-                    subject = of_entity["entities"][0][0]
-                    messages.extend(("redirect", orjson.dumps([old, subject])) for old in merged)
-                    yield of_entity
-
-        counts = _written(Path(self._folder), rows())
-        messages.append(("counts", orjson.dumps({"rows": counts, "duplicates": repeats})))
-        yield _record_batch(messages)
+    ordered = (
+        decoded.filter(f"side < {_REJECT}")
+        .repartitionByRange(files, "side", "number")
+        .sortWithinPartitions("side", "number", "source", "block", "place")
+        .persist(StorageLevel.DISK_ONLY)
+    )
+    tables: tuple[Table, ...] = (*OF_ENTITIES, "redirects")
+    rows = {}
+    for table in tables:
+        columns = ", ".join(f"`{name}` {_SPARK_TYPES[of]}" for name, of in TABLES[table].items())
+        rows[table] = _write(ordered.mapInArrow(_TableRows(table), columns), folder, table)
+    return rows
 
 
-class _CountWriting:
-    """Ordered counts of a partition -> its file of one table."""
+def _write(frame: Any, folder: Path, table: Table) -> int:
+    """Write the parts of a table, in the order of the partitions, and return how many rows it has."""
+    from pyarrow import parquet
 
-    def __init__(self, folder: str, table: Table) -> None:
-        self._folder = folder
+    unmarked = frame.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    unmarked.option("compression", "zstd").parquet((folder / table).absolute().as_uri())
+    return sum(parquet.read_metadata(path).num_rows for path in (folder / table).glob("part-*.parquet"))
+
+
+class _TableRows:
+    """Decoded entities in order, of which the last occurrence of each counts -> their rows of a table."""
+
+    def __init__(self, table: Table) -> None:
         self._table = table
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        from kg.export.flat_columns import TABLES
+        import pyarrow
 
-        rows: Rows = {self._table: list(_columns(batches, *TABLES[self._table]))}
-        counts = _written(Path(self._folder), [rows] if rows[self._table] else [])
-        yield _record_batch([("counts", orjson.dumps({"rows": counts, "duplicates": 0}))])
+        schema = arrow_schema(self._table)
+        held: list[tuple[Any, ...]] = []
+        for _, group in groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
+            *_, (_, _, last) = group
+            held += pickle.loads(last)[self._table]
+            if len(held) >= _ROWS:
+                yield pyarrow.RecordBatch.from_arrays(_arrays(held, schema), schema=schema)
+                held = []
+        if held:
+            yield pyarrow.RecordBatch.from_arrays(_arrays(held, schema), schema=schema)
+
+
+def _arrays(rows: Sequence[tuple[Any, ...]], schema: Any) -> list[Any]:
+    import pyarrow
+
+    return [pyarrow.array(column, type=of) for column, of in zip(zip(*rows, strict=True), schema.types, strict=True)]
 
 
 def _columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:
@@ -286,69 +277,21 @@ def _columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
 
-def _record_batch(rows: Sequence[tuple[str, bytes]]) -> Any:
-    import pyarrow
-
-    what, payload = zip(*rows, strict=True)
-    arrays = [pyarrow.array(what, type=pyarrow.string()), pyarrow.array(payload, type=pyarrow.binary())]
-    return pyarrow.RecordBatch.from_arrays(arrays, names=["what", "payload"])
-
-
-def _written(folder: Path, batches: Iterable[Rows]) -> dict[str, int]:
-    """Write this partition's files under names of this attempt, then rename them: whoever is last, they are whole."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None  # only executors come here
-    attempt = folder / f".attempt-{context.taskAttemptId()}"
-    attempt.mkdir()
-    try:
-        with TablesWriter(attempt, part=context.partitionId()) as writer:
-            for rows in batches:
-                writer.write_rows(rows)
-        for path in attempt.glob("*/*.parquet"):
-            final = folder / path.parent.name / path.name
-            final.parent.mkdir(exist_ok=True)
-            path.replace(final)
-    finally:
-        shutil.rmtree(attempt, ignore_errors=True)
-    return writer.rows
+def _write_rejects(decoded: Any, path: Path) -> dict[str, int]:
+    """List what was rejected, and count it by reason; without any, a list of an earlier run goes."""
+    counts: Counter[str] = Counter()
+    rejected = decoded.filter(f"side = {_REJECT}").orderBy("source", "block", "place")
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        for row in rejected.toLocalIterator():
+            payload = bytes(row["payload"])
+            counts[orjson.loads(payload)["reason"]] += 1
+            stream.write(payload + b"\n")
+    if not counts:
+        path.unlink()
+    return dict(sorted(counts.items()))
 
 
-class _DriverSide:
-    """What the executors hand back, on the driver."""
-
-    REJECTED = ".rejects"
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._stream = (folder / self.REJECTED).open("wb")
-        self._redirects: dict[str, str] = {}
-        self._rows: Counter[str] = Counter()
-        self.rejects: Counter[str] = Counter()
-        self.duplicates = 0
-
-    def take(self, what: str, payload: bytes) -> None:
-        message = orjson.loads(payload)
-        if what == "redirect":
-            self._redirects[message[0]] = message[1]
-        elif what == "reject":
-            self.rejects[message["reason"]] += 1
-            self._stream.write(payload + b"\n")
-        else:
-            self._rows.update(message["rows"])
-            self.duplicates += message["duplicates"]
-
-    def finish(self) -> dict[str, int]:
-        self._stream.close()
-        for table in OF_ENTITIES:
-            (self._folder / table).mkdir(exist_ok=True)
-        with TablesWriter(self._folder) as writer:
-            writer.write("redirects", sorted(self._redirects.items()))
-        return {**self._rows, **writer.rows}
-
-
-def _count(spark: Any, folder: Path) -> dict[str, int]:
+def _write_counts(spark: Any, folder: Path) -> dict[str, int]:
     """Write how many entities carry each value and each property, and return how many rows that are."""
     from pyspark.sql import functions
 
@@ -369,15 +312,8 @@ def _count(spark: Any, folder: Path) -> dict[str, int]:
     target = functions.regexp_extract(col("target"), "[0-9]+", 0).cast("long")
     target = functions.when(col("target").startswith("P"), -target).otherwise(target)
     properties = stated.filter(col("kind") != "novalue").groupBy("property").agg(carried)
-    rows: Counter[str] = Counter()
-    orders: tuple[tuple[Table, Any, Callable[[Any], Any]], ...] = (
-        ("value_counts", values, lambda counted: counted.orderBy(number, target)),
-        ("property_counts", properties, lambda counted: counted.orderBy(number)),
-    )
-    for name, counted, in_order in orders:
-        (folder / name).mkdir()
-        both = in_order(counted.withColumn("here", col("entities")))
-        for row in both.mapInArrow(_CountWriting(str(folder), name), _WRITTEN).collect():
-            rows.update(orjson.loads(bytes(row["payload"]))["rows"])
-        rows.setdefault(name, 0)
-    return dict(rows)
+    here = col("entities").alias("here")
+    return {
+        "value_counts": _write(values.orderBy(number, target).select("*", here), folder, "value_counts"),
+        "property_counts": _write(properties.orderBy(number).select("*", here), folder, "property_counts"),
+    }
