@@ -176,9 +176,9 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
             yield _change(_TERMS[what], entity, before, after, {"language": language})
-    for source, *targets in connection.execute(_REDIRECTS):
-        ends = [None if target is None else id_of(target) for target in targets]
-        yield _change("redirect", id_of(source), *ends, {})
+    for source, before, after in connection.execute(_REDIRECTS):
+        old, new = (None if target is None else id_of(target) for target in (before, after))
+        yield _change("redirect", id_of(source), old, new, {})
 
 
 def _change(what: str, entity: str, old: Any, new: Any, about: Mapping[str, Any]) -> dict[str, Any]:

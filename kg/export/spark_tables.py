@@ -229,7 +229,7 @@ def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
         .persist(StorageLevel.DISK_ONLY)
     )
     tables: tuple[Table, ...] = (*OF_ENTITIES, "redirects")
-    rows = {}
+    rows: dict[str, int] = {}
     for table in tables:
         columns = ", ".join(f"`{name}` {_SPARK_TYPES[of]}" for name, of in TABLES[table].items())
         rows[table] = _write(ordered.mapInArrow(_TableRows(table), columns), folder, table)
