@@ -19,6 +19,14 @@ GAP = "  "
 COUNT = 8  # signs of a count, right in its column
 
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}  # not tab and newline
+
+
+def visible(text: str) -> str:
+    """A text with its control characters as `\\x1b`: those of rows and file names must not steer a terminal."""
+    return text if text.isprintable() else text.translate(_CONTROLS)
+
+
 class Verbatim(str):
     """A line that people copy, as a signature or a command: it is never wrapped."""
 
@@ -130,7 +138,7 @@ def show_lines(*parts: Part, file: TextIO | None = None) -> None:
     stream = file or sys.stdout
     lines = fitted(parts, terminal_width(stream))
     if lines:
-        print(*lines, sep="\n", file=stream)
+        print(*map(visible, lines), sep="\n", file=stream)
 
 
 def terminal_width(stream: TextIO) -> int | None:

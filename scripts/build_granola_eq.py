@@ -23,7 +23,7 @@ import typer
 from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, EntityQuestions, relations_in
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation
-from granola.cli.from_settings import command_of
+from granola.cli.from_settings import typer_command
 from granola.errors import GranolaError
 from granola.runs.ladders.dataset_run import BuildingSettings, DatasetBuilt
 from granola.runs.settings import Run, Setting
@@ -58,7 +58,7 @@ class RebuildRun(Run, BuildingSettings):
 
 def main() -> int:
     try:
-        command = command_of(RebuildRun)
+        command = typer_command(RebuildRun)
         command.__doc__ = __doc__
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         app.command()(command)

@@ -2,7 +2,7 @@
 
     python scripts/command_docs.py
 
-Help, options, defaults and bounds are those of the runs (`granola.runs`), so the page says what `--help` says. A test
+Help, options, defaults and bounds are those of `granola.commands`, so the page says what `--help` says. A test
 fails where the page is not current; this writes it anew.
 """
 
@@ -11,17 +11,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 
-from granola.cli.commands import GROUPS, MEMBERS, advanced, run_of
-from granola.runs.settings import DeclaredSetting, Run, settings_of
+from granola.commands.command_list import VERBS, command_class
+from granola.settings import DeclaredSetting, settings_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
 
 Every command with its options, as its own help prints them. `python scripts/command_docs.py` writes this
-page; to change a line, change the help in `granola/runs/`.
+page; to change a line, change the help in `granola/commands/`.
 
 All commands work alike:
 
@@ -29,7 +28,10 @@ All commands work alike:
 - The exit status is 0 when all is well, 1 when some rows were rejected or a check failed, and 2 for wrong usage or
   unusable input.
 - A rejected row does not stop a run. It is listed with its file, line and reason in `OUT.rejects.jsonl`.
-- A file appears under its final name only when it is complete. No output is replaced without `--force`.
+- A file appears under its final name only when it is complete. No output is replaced without `--force`,
+  and none is written by two commands at once: the second is refused.
+- Where a text in CSV begins with a sign that a spreadsheet takes for a formula, a `'` stands before it;
+  with the environment variable `GRANOLA_CSV_RAW=1` it does not.
 - `OUT.run.json` beside an output records how it was made: see [file formats](file-formats.md#run-records).
 """
 
@@ -42,41 +44,26 @@ def main() -> None:
 def page() -> str:
     """The whole page."""
     lines = [HEAD, "| command | what it does |\n|---|---|"]
-    lines += [f"| [`{title}`](#{title.replace(' ', '-')}) | {_first_line(run)} |" for title, run, _ in _commands()]
-    for title, run, rare in _commands():
-        lines += ["", f"## {title}", "", *_section(title, run, rare)]
+    commands = {f"granola {verb}": command_class(verb) for verb in VERBS}
+    lines += [f"| [`{title}`](#{title.replace(' ', '-')}) | {_first_line(one)} |" for title, one in commands.items()]
+    for title, command in commands.items():
+        lines += ["", f"## {title}", "", *_section(title, command)]
     return "\n".join(lines) + "\n"
 
 
-def _commands() -> Iterator[tuple[str, type[Run], set[str]]]:
-    """Title, run and rarely needed options of every command, in the order of the help."""
-    for name in (name for group in GROUPS.values() for name in group):
-        if name not in MEMBERS:
-            yield f"granola {name}", _run(name), advanced(name)
-            continue
-        for member in MEMBERS[name]:
-            yield f"granola {name} {member}", _run(member, name), advanced(member, name)
+def _first_line(command: type) -> str:
+    return _cell((inspect.getdoc(command) or "").partition("\n\n")[0])
 
 
-def _run(name: str, group: str | None = None) -> type[Run]:
-    module, _, cls = run_of(name, group).partition(":")
-    found: type[Run] = getattr(import_module(f"granola.runs.{module}"), cls)
-    return found
-
-
-def _first_line(run: type[Run]) -> str:
-    return _cell((inspect.getdoc(run) or "").partition("\n\n")[0])
-
-
-def _section(title: str, run: type[Run], rare: set[str]) -> Iterator[str]:
-    settings = settings_of(run)
+def _section(title: str, command: type) -> Iterator[str]:
+    settings = settings_of(command)
     positional = [one for one in settings if one.setting.positional]
     usage = " ".join([title, *map(_usage, positional), "[OPTIONS]"])
     yield f"```text\n{usage}\n```"
     yield ""
-    yield " ".join((inspect.getdoc(run) or "").replace("\n\n", "\0").split("\n")).replace("\0", "\n\n")
-    usual = [one for one in settings if one in positional or rare.isdisjoint(_options(one))]
-    for heading, these in (("option", usual), ("rarely needed", [one for one in settings if one not in usual])):
+    yield " ".join((inspect.getdoc(command) or "").replace("\n\n", "\0").split("\n")).replace("\0", "\n\n")
+    usual = [one for one in settings if not one.setting.advanced]
+    for heading, these in (("option", usual), ("rarely needed", [one for one in settings if one.setting.advanced])):
         if these:
             yield ""
             yield f"| {heading} | meaning |\n|---|---|"
@@ -87,10 +74,6 @@ def _usage(one: DeclaredSetting) -> str:
     name = one.setting.name(one.field)
     name += "..." if one.many and not name.endswith("...") else ""
     return name if one.default is ... else f"[{name}]"
-
-
-def _options(one: DeclaredSetting) -> list[str]:
-    return [one.setting.name(one.field), *((one.setting.flag or "").split("/"))]
 
 
 def _named(one: DeclaredSetting) -> str:

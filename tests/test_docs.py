@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 from granola.cli.main import app
-from granola.runs.settings import settings_of
+from granola.settings import settings_of
 from kg.snapshot import build
 from scripts import command_docs
 from scripts.build_granola_eq import RebuildRun

@@ -1,3 +1,3 @@
-"""The `granola` command, made of `granola.runs`."""
+"""The `granola` command, made of `granola.commands`."""
 
-__all__ = ["commands", "main"]  # modules; each command is loaded when it is asked for
+__all__ = ["main"]  # a module; each command is loaded when it is asked for

@@ -1,4 +1,4 @@
-"""Commands made of runs: an option for every setting, and the outcome shown."""
+"""Commands of typer made of those of `granola.commands`: an option for every setting."""
 
 from __future__ import annotations
 
@@ -8,33 +8,40 @@ from typing import Any
 
 import typer
 
-from granola.runs.settings import DeclaredSetting, Run, settings_of
+from granola.commands.command import Command
+from granola.settings import DeclaredSetting, settings_of
 
 
-def command_of(run: type[Run]) -> Callable[..., None]:
-    """What typer makes a command of: the run's docstring is its help."""
+def typer_command(command: type[Any]) -> Callable[..., None]:
+    """What typer makes a command of: its docstring is the help, its exit status that of `execute`."""
 
-    def command(**settings: Any) -> None:
-        outcome = run(**{name: value for name, value in settings.items() if value is not None}).run()
-        outcome.show()
-        if outcome.failed:
-            raise typer.Exit(1)
+    def run(**settings: Any) -> None:
+        asked = command(**{name: value for name, value in settings.items() if value is not None})
+        if isinstance(asked, Command):
+            status = asked.execute()
+        else:
+            outcome = asked.run()
+            outcome.show()
+            status = int(outcome.failed)
+        if status:
+            raise typer.Exit(status)
 
-    parameters = [_parameter(declared) for declared in settings_of(run)]
-    command.__name__ = run.verb.rpartition(" ")[2]
-    command.__doc__ = run.__doc__
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    return command
+    parameters = [_parameter(declared) for declared in settings_of(command)]
+    run.__name__ = command.__name__
+    run.__doc__ = command.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    return run
 
 
 def _parameter(declared: DeclaredSetting) -> inspect.Parameter:
     setting = declared.setting
-    options: dict[str, Any] = {"help": setting.help, "metavar": setting.metavar}
-    if declared.type in (int, float):
-        options |= {"min": setting.least, "max": setting.most}
+    bounds = f" [{setting.allowed}]" if setting.allowed else ""
+    options: dict[str, Any] = {"help": setting.help + bounds, "metavar": setting.metavar}
     if setting.shown is not None:
         options["show_default"] = setting.shown
+    if setting.advanced:
+        options["rich_help_panel"] = "Advanced"
     default = list(declared.default) if declared.many and declared.default not in (..., None) else declared.default
     if setting.positional:
         parameter = typer.Argument(default, **options)

@@ -1,4 +1,4 @@
-"""The `granola` command: a thin shell over `granola.runs`.
+"""The `granola` command: a thin shell over `granola.commands`.
 
 Data goes to stdout, all else to stderr. Exit status: 0 all well, 1 some rows were rejected or a check
 failed, 2 wrong usage or unusable input.
@@ -10,9 +10,7 @@ import io
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +19,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.cli.commands import COMMANDS, GROUPS, MEMBERS, advanced, run_of
 from granola.cli.dash_hints import HintingCommand
+from granola.commands.command_list import COMMANDS, GROUPS
 from granola.errors import GranolaError, UsageError
+from granola.terminal_lines import visible
 from kg.errors import KGError, WebAddressError
 from kg.files import LOOP, is_full, is_loop, why_unwritten
 from kg.web.addresses import scrubbed, without_secrets
@@ -35,30 +34,18 @@ _CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 @cache
 def _command(name: str) -> Any:
-    group = name if name in MEMBERS else None
-    command: Any
-    if group is not None:
-        command = typer.main.get_group(_of_runs(MEMBERS[name], group, help=COMMANDS[name], no_args_is_help=True))
-    else:
-        command = typer.main.get_command(_of_runs((name,)))
+    """A command as click has it, or one with its members; their modules are imported."""
+    from granola.cli.from_settings import typer_command
+    from granola.commands.command_list import command_class
+
+    entry = COMMANDS[name]
+    app = typer.Typer(add_completion=False, help=entry.line, no_args_is_help=bool(entry.members))
+    for verb in entry.verbs:
+        word = verb.rpartition(" ")[2]
+        app.command(name=word, cls=_CLASSES.get(word))(typer_command(command_class(verb)))
+    command: Any = typer.main.get_group(app) if entry.members else typer.main.get_command(app)
     command.name = name
-    for subcommand in (command, *getattr(command, "commands", {}).values()):
-        rare = advanced(subcommand.name, None if subcommand is command else group)
-        for option in subcommand.params:
-            if not rare.isdisjoint(option.opts):
-                option.rich_help_panel = "Advanced"
     return command
-
-
-def _of_runs(names: Sequence[str], group: str | None = None, **settings: Any) -> typer.Typer:
-    from granola.cli.from_settings import command_of
-
-    app = typer.Typer(add_completion=False, **settings)
-    for name in names:
-        module, _, run = run_of(name, group).partition(":")
-        command = command_of(getattr(import_module(f"granola.runs.{module}"), run))
-        app.command(name=name, cls=_CLASSES.get(name))(command)
-    return app
 
 
 class Commands(TyperGroup):
@@ -77,9 +64,9 @@ class Commands(TyperGroup):
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text(self.help or "")
-        for title, lines in GROUPS.items():
+        for title, entries in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(list(lines.items()))
+                formatter.write_dl([(entry.name, entry.line) for entry in entries])
         with formatter.section("Options"):
             formatter.write_dl([("--version", "Print the version and stop."), ("-h, --help", "Show this and stop.")])
         formatter.write_paragraph()
@@ -123,6 +110,7 @@ def _root(
 
 def main() -> None:
     """Run the command line; turn expected errors into one line on stderr and status 2."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what an ASCII terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
@@ -130,6 +118,17 @@ def main() -> None:
     if status in (UNUSABLE, CLOSED_PIPE):
         _drop_output()
     sys.exit(status)
+
+
+def _open_closed_streams() -> None:
+    """Have streams that the shell closed (`>&-`) lead nowhere: files opened later would be taken for them."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # as long as we run
 
 
 def _status() -> int:
@@ -161,7 +160,7 @@ def _status() -> int:
 def _ended() -> int:
     """Run the command and flush its output, while a failure of that can still be told."""
     try:
-        app(standalone_mode=True)
+        app(standalone_mode=True, prog_name="granola")
     except SystemExit as ended:
         cause = ended.__context__
         if isinstance(cause, BrokenPipeError):  # click makes status 1 of it
@@ -183,7 +182,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _report_error(message: str) -> int:
-    print(f"granola: {scrubbed(message)}", file=sys.stderr)
+    print(f"granola: {visible(scrubbed(message))}", file=sys.stderr)
     return UNUSABLE
 
 
@@ -195,3 +194,7 @@ def _drop_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+if __name__ == "__main__":
+    main()

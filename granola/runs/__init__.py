@@ -1,9 +1,7 @@
 """Every verb of the command line as a value: its settings, checked, and what running it brings.
 
 ```python
-from granola.runs import ScoreRun
 
-scored = ScoreRun(tiered="tiers.jsonl", predictions="mine.jsonl").run()
 scored.report.overall.estimates["granola_accuracy"].value
 ```
 """
@@ -42,10 +40,7 @@ if TYPE_CHECKING:
     from granola.runs.ladders.ladder_run import LadderRun
     from granola.runs.ladders.tiers_run import TiersRun
     from granola.runs.pool_run import PoolRun
-    from granola.runs.scores.compare_run import CompareRun
-    from granola.runs.scores.match_run import MatchRun
     from granola.runs.scores.report_run import ReportRun
-    from granola.runs.scores.score_run import ScoreRun
     from granola.runs.serve_run import ServeRun
     from granola.runs.settings import Run, RunOutcome, Setting
     from granola.runs.snapshots.build_run import BuildRun
@@ -66,7 +61,6 @@ __all__ = [
     "AttributionTrainRun",
     "AuditRun",
     "BuildRun",
-    "CompareRun",
     "DatasetRun",
     "DemoRun",
     "DiffRun",
@@ -87,13 +81,11 @@ __all__ = [
     "KnowledgeJudgeRun",
     "KnowledgeRateRun",
     "LadderRun",
-    "MatchRun",
     "PoolRun",
     "PushRun",
     "ReportRun",
     "Run",
     "RunOutcome",
-    "ScoreRun",
     "ServeRun",
     "Setting",
     "SparkRun",

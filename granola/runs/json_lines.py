@@ -1,22 +1,5 @@
-"""A file of JSON objects, one a line."""
+"""A file of JSON objects, one a line; see `granola.commands.output`."""
 
-from __future__ import annotations
+from granola.commands.output import json_lines
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
-
-import orjson
-
-from kg.files import atomic_path
-
-
-@contextmanager
-def json_lines(path: Path | None) -> Iterator[Callable[[dict[str, Any]], object] | None]:
-    """A function that writes JSON lines to a file, None where there is no file to write."""
-    if path is None:
-        yield None
-        return
-    with atomic_path(path) as temporary, temporary.open("wb") as stream:
-        yield lambda data: stream.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
+__all__ = ["json_lines"]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import orjson
 
 from abstraction.rows import TieredRow
+from granola.commands.messages import count, note
+from granola.commands.models import kept_places, opened, tell_totals
 from granola.errors import UsageError
-from granola.runs.outputs import check_outputs, count, note
-from granola.runs.settings import Setting, recorded, settings_of
+from granola.settings import Setting, recorded, settings_of
+from granola.shared_settings import ANSWERS_SUFFIX, PhraseMode, Unproven, UnprovenTiers
 from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
@@ -26,24 +27,13 @@ if TYPE_CHECKING:
     from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import ModelPhraser
 
+__all__ = [
+    "ANSWERS_SUFFIX", "LOG_SUFFIX", "DatasetModels", "PhraseMode", "PhrasingRun", "PhrasingSettings", "Unproven",
+    "kept_places", "opened", "tell_totals",
+]  # fmt: skip
 LOG_SUFFIX = ".phrasing.jsonl"
 LONGEST = 512  # tokens of a reply
 ASKED = 10  # samples of a score
-ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
-
-
-class PhraseMode(StrEnum):
-    """What `--phrase-mode` takes."""
-
-    FREE = "free"
-    WORD = "word"
-
-
-class Unproven(StrEnum):
-    """What `--unproven` takes."""
-
-    KEEP = "keep"
-    DROP = "drop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +61,7 @@ class PhrasingSettings:
             metavar="SET|FOLDER",
         ),
     ] = None
-    unproven: Annotated[
-        Unproven,
-        Setting("With --phrase: keep or drop a model's tier that the graph neither states nor contradicts."),
-    ] = Unproven.KEEP
+    unproven: UnprovenTiers = Unproven.KEEP
     temperature: Annotated[float, Setting("Temperature of --phrase, from 0 to 2.")] = 0.0
     top_p: Annotated[float, Setting("Share of likely tokens that --phrase draws from, above 0 and up to 1.")] = 1.0
     max_tokens: Annotated[int, Setting("The longest reply that --phrase takes.")] = LONGEST
@@ -186,48 +173,6 @@ class DatasetModels(PhrasingSettings):
                 model = stack.enter_context(opened(self.consistency, out, self.answers, inputs))
             scorer = ConsistencyScorer(model, prompts=read_prompts(self.prompts), samples=self.samples)
         return phraser, scorer
-
-
-@contextmanager
-def opened(
-    word: str, out: Path | str | None, answers: Path | None, inputs: Iterable[Path | str]
-) -> Iterator[ChatModel]:
-    """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`."""
-    from abstraction.models import open_model
-
-    cache, log = kept_places(word, out, answers)
-    if not word.startswith("replay:"):
-        if cache is None:
-            note("the model's answers are not kept; --answers FILE keeps them, so that a run cut short can go on")
-        for place in (cache, log):
-            if place is not None:
-                taken = [*inputs, *([] if out is None else [out])]
-                check_outputs(place, inputs=taken, force=True, asked="--answers")
-    model = open_model(word, cache=cache, log=log)
-    try:
-        yield model
-    finally:
-        model.close()
-        tell_totals(model)
-
-
-def kept_places(word: str, out: Path | str | None, answers: Path | None) -> tuple[Path | None, Path | None]:
-    """Where `opened` keeps a model's answers, and the log of its calls; nowhere for a replay."""
-    if word.startswith("replay:"):
-        return None, None
-    cache = answers or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
-    return cache, None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
-
-
-def tell_totals(model: ChatModel) -> None:
-    """On stderr, what was asked and what it cost."""
-    had = model.totals
-    if not had.calls and not had.cached:
-        return
-    failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
-    tokens = f"; {had.prompt_tokens:,} tokens sent, {had.completion_tokens:,} received" if had.calls else ""
-    cost = f"; cost {had.cost:,.4f}" if had.cost is not None else ""
-    note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}{cost}")
 
 
 class PhrasingRun:

@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from abstraction.files.fields import finite
@@ -113,3 +114,33 @@ def grouped(report: ScoreReport, groups: Mapping[str, str], *, resamples: int, s
 def _order(name: str) -> list[tuple[bool, float, str]]:
     parts = re.findall(r"(\d+(?:\.\d+)?)|(\D+)", name)
     return [(not number, float(number or 0), text) for number, text in parts]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grouping:
+    """A way to group questions: by `field`, in `bins` where it is a number."""
+
+    field: str
+    bins: int | None = None
+
+    @property
+    def title(self) -> str:
+        """What a table of it is called."""
+        return self.field if self.bins is None else f"{self.field}, bins of equal size"
+
+    def groups_of(self, rows: Sequence[TieredRow]) -> Mapping[str, str]:
+        """The group of every row by its id. Raises MatcherError for a field that no row has."""
+        return by_column(rows, self.field) if self.bins is None else by_bins(rows, self.field, self.bins)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupedScores:
+    """The scores of every system by each grouping, and the rows with the fields that they were grouped by."""
+
+    rows: Sequence[TieredRow]
+    scores: Mapping[Grouping, list[dict[str, GroupScore]]]
+
+    @property
+    def bins(self) -> int | None:
+        """How many bins a number was parted into, None where none was."""
+        return next((grouping.bins for grouping in self.scores if grouping.bins is not None), None)

@@ -59,12 +59,16 @@ def test_records_come_back(tmp_path: Path) -> None:
     assert cells(path)[1] == ["1", "=1+1", "-0.5", "=1+1", "-5 degrees|Berlin"]
 
 
-def test_answers_that_begin_a_formula_come_back(run: Run, tmp_path: Path) -> None:
+def test_answers_that_begin_a_formula_come_back(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     levels = [["-5 degrees", "=x"], ["below zero"]]
     rows = write(tmp_path / "rows.jsonl", [{"id": "1", "prediction": "-5 degrees", "levels": levels, "note": "@me"}])
     out, raw = tmp_path / "out.csv", tmp_path / "raw.csv"
     assert run("match", rows, "--out", out)[0] == 0
-    assert run("match", rows, "--out", raw, "--csv-raw")[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setenv("GRANOLA_CSV_RAW", "1")
+        assert run("match", rows, "--out", raw)[0] == 0
     assert "'-5 degrees" in cells(out)[1]
     assert "-5 degrees" in cells(raw)[1]
     assert run("match", out, "--out", tmp_path / "again.csv")[0] == 0

@@ -19,11 +19,12 @@ from abstraction.files.row_shapes import PRESETS, shape_of
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions
+from granola.commands import Score
+from granola.commands.score import Join
 from granola.decoding.samples import read_asked
 from granola.errors import PredictionError, UsageError
-from granola.runs import DatasetRun, ScoreRun, TiersRun
+from granola.runs import DatasetRun, TiersRun
 from granola.runs.demo_run import bundled
-from granola.runs.scores.scoring_settings import Join
 from granola.scoring.predictions import QuestionIds, read_predictions
 from kg.snapshot import build
 from kg.store import open_store
@@ -146,11 +147,11 @@ def test_tiers_and_scores_take_folders(snapshot: Path, tmp_path: Path) -> None:
     built = DatasetRun(qa=(tmp_path / "qa",), split="train", snapshot=str(snapshot), out=tmp_path / "made").run()
     assert built.built.data.name == "train.jsonl"
     said = write(tmp_path / "said.jsonl", [{"id": "b", "prediction": "Hawaii"}])
-    run = ScoreRun(tiered=tmp_path / "made", predictions=str(said), resamples=10)  # type: ignore[arg-type]
+    run = Score(tiered=tmp_path / "made", predictions=str(said), resamples=10)  # type: ignore[arg-type]
     assert run.tiered.endswith("train.jsonl")
     assert run.run().report.overall.estimates["granola_accuracy"].value == 1.0
     with pytest.raises(RowError, match="test, train"):
-        ScoreRun(tiered=str(tmp_path / "qa"), predictions=str(said))
+        Score(tiered=str(tmp_path / "qa"), predictions=str(said))
 
 
 def test_a_row_is_told_in_its_own_language(snapshot: Path, tmp_path: Path) -> None:
@@ -193,19 +194,19 @@ def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: 
         {"question": "Who are you?", "prediction": "nobody"},
     ])  # fmt: skip
     report = (
-        ScoreRun(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="question", resamples=10).run().report
+        Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="question", resamples=10).run().report
     )  # type: ignore[arg-type]
     assert report.overall.unscored == 0
     assert report.overall.estimates["granola_accuracy"].value == 0.5
     with pytest.raises(PredictionError, match="no prediction"):
-        ScoreRun(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), resamples=10).run()
+        Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), resamples=10).run()
     strange = write(tmp_path / "strange.jsonl", [{"question": "What is it?", "prediction": "x"}])
     with pytest.raises(PredictionError, match="unknown ids"):
-        ScoreRun(
+        Score(
             tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join=Join.QUESTION, allow_missing=True
         ).run()
     with pytest.raises(UsageError, match="allowed: id, question"):
-        ScoreRun(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="answer")  # type: ignore[arg-type]
+        Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="answer")  # type: ignore[arg-type]
 
 
 def test_a_question_that_several_rows_ask_joins_nothing(tmp_path: Path) -> None:

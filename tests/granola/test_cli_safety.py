@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from abstraction.rows import read_tiered
+from granola.commands.output import check_outputs
 from granola.errors import UsageError
-from granola.runs.outputs import check_outputs
 from kg.errors import OutputError
 from kg.files import atomic_path
 from tests.conftest import Run

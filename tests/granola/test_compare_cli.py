@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from granola.runs.scores.scored_systems import names_of_systems
+from granola.commands.score import names_of_systems
 from tests.command_line import COMMAND, run_granola
 
 
@@ -148,7 +148,7 @@ def test_tables_for_the_terminal(systems: Path) -> None:
         (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
         (["--by", ""], "no row has a field ''"),
         (["--matcher", "ruls"], "did you mean 'rules'"),
-        (["--resamples", "9"], "greater than or equal to 10"),
+        (["--resamples", "9"], "allowed: 10 to 100000"),
     ],
 )
 def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from abstraction.files.records import Record
 from granola.matching import RulesMatcher
-from granola.runs.scores.match_run import read_row
+from granola.scoring.match_rows import read_row
 from tests.command_line import run_granola
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 

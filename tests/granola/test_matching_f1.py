@@ -174,13 +174,13 @@ def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeyp
 
 
 def test_help_and_service_list_the_registered_matchers() -> None:
-    from granola.runs import ScoreRun
-    from granola.runs.settings import settings_of
+    from granola.commands import Score
     from granola.service.incoming.schemas import ScoreRequest
+    from granola.settings import settings_of
 
     schema = ScoreRequest.model_json_schema()
     assert schema["properties"]["matcher"]["enum"] == list(registry.MATCHERS)
-    told = {one.field: one.setting.help for one in settings_of(ScoreRun)}
+    told = {one.field: one.setting.help for one in settings_of(Score)}
     assert told["matcher"] == "What decides a match: rules, f1, em or judge."
     assert registry.named(with_setting="tau") == "f1"
     assert registry.named(asking=False) == "rules, f1 or em"

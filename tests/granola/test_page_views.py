@@ -10,8 +10,8 @@ import pytest
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
+from granola.commands.score import with_popularity
 from granola.errors import UsageError
-from granola.runs.scores.group_scores import with_popularity
 from granola.scoring.page_views import FIELD, SITELINKS, read_page_views, with_page_views
 from tests.conftest import Run
 

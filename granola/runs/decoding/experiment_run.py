@@ -35,7 +35,7 @@ from granola.runs.ladders.guess_run import GuessRun
 from granola.runs.settings import Run, Setting, command_line
 
 if TYPE_CHECKING:
-    from granola.runs.scores.compare_run import Compared
+    from granola.commands.score import Compare, ComparedSystems
 
 STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"
 ASKING = (
@@ -69,16 +69,15 @@ class ExperimentRun(Run):
         """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
         from granola.report.figures import check_drawing
         from granola.runs.outputs import note, report_rejects
-        from granola.runs.scores.compare_run import CompareRun
+        from granola.commands.score import Compare
         from granola.runs.scores.report_run import ReportRun
-        from granola.runs.scores.scored_systems import check_settings
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
         shared: dict[str, Any] = {
             "tiered": tiered, "predictions": [run.out for run in systems.values()], "allow_missing": True, **scoring
         }  # fmt: skip
-        comparing = CompareRun(**shared)
-        check_settings(comparing)
+        comparing = Compare(**shared)
+        comparing.check()
         if not self.no_report:
             check_drawing()
         if self.dry_run:
@@ -95,7 +94,7 @@ class ExperimentRun(Run):
         _write_json(self.out / COMPARISON, compared.to_json())
         if not self.no_report:
             ReportRun(out=self.out / "report", force=True, **shared).run()
-        return ExperimentDone(systems=systems, compared=compared, missing=missing)
+        return ExperimentDone(systems=systems, comparing=comparing, compared=compared, missing=missing)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,7 +102,8 @@ class ExperimentDone:
     """The systems of an experiment by their names, and how they compare; of a dry run the systems alone."""
 
     systems: Mapping[str, AnswerRun | GuessRun]
-    compared: Compared | None = None
+    comparing: Compare | None = None
+    compared: ComparedSystems | None = None
     missing: int = 0
 
     @property
@@ -115,11 +115,11 @@ class ExperimentDone:
         """The comparison, or the commands that make the systems."""
         from granola.runs.outputs import note
 
-        if self.compared is None:
+        if self.comparing is None or self.compared is None:
             for name, system in self.systems.items():
                 print(f"{name}: {command_line(system)}")
             return
-        self.compared.show()
+        self.comparing.show(self.compared)
         if self.missing:
             note(f"{self.missing:,} answers are missing; the same command asks for them again")
 

@@ -1,12 +1,3 @@
-"""Verbs that score predictions, compare systems and draw figures."""
+"""Verbs that draw figures of scores."""
 
-__all__ = [
-    "compare_run",
-    "group_scores",
-    "match_run",
-    "matcher_settings",
-    "report_run",
-    "score_run",
-    "scored_systems",
-    "scoring_settings",
-]
+__all__ = ["report_run"]

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from granola.runs.scores.group_scores import check_groups, grouped_scores
-from granola.runs.scores.scored_systems import score_systems
-from granola.runs.scores.scoring_settings import GroupSettings, ScoringSettings, SystemFiles
+from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Tiered
 
@@ -50,7 +48,7 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
         from granola.scoring.system_comparison import compare
 
         check_drawing()
-        check_groups(self)
+        self.check_groups()
         earlier = _check_folder(self.out, force=self.force)
         systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
         if self.colour is not None:

@@ -5,20 +5,14 @@ Questions, tiers and predictions are those of the files: further fields are kept
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from granola import shared_settings
 from granola.attribution.categories import Category
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
-from granola.runs import phrasing_settings
-from granola.runs.decoding.aggregate_run import AggregateRun
-from granola.runs.ladders.ladder_run import LadderRun
-from granola.runs.phrasing_settings import PhrasingSettings
-from granola.runs.scores.scoring_settings import ScoringSettings
-from granola.runs.settings import setting_of
-from granola.runs.shared_settings import LinkerName
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
 from granola.service.incoming.limits import (
@@ -41,19 +35,18 @@ if TYPE_CHECKING:
     CategoryName = str
 else:
     MatcherName = Literal[tuple(MATCHERS)]
-    Linker = Literal[tuple(map(str, LinkerName))]
-    PhraseMode = Literal[tuple(map(str, phrasing_settings.PhraseMode))]
-    Unproven = Literal[tuple(map(str, phrasing_settings.Unproven))]
+    Linker = Literal[tuple(map(str, shared_settings.LinkerName))]
+    PhraseMode = Literal[tuple(map(str, shared_settings.PhraseMode))]
+    Unproven = Literal[tuple(map(str, shared_settings.Unproven))]
     CategoryName = Literal[tuple(map(str, Category))]
 EntityText = Annotated[str, StringConstraints(max_length=LONGEST)]
 Answers = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_ANSWERS)]
 ItemId = Annotated[str, StringConstraints(max_length=LONGEST_ID)]
 
 
-def _as_in(run: type, field: str, **more: Any) -> Any:
-    """A field with the default and the help of a run's setting."""
-    declared = setting_of(run, field)
-    return Field(declared.default, **{"description": declared.setting.help, **more})
+def _as_in(setting: Any, default: Any, **more: Any) -> Any:
+    """A field with the help of a shared setting."""
+    return Field(default, **{"description": get_args(setting)[1].help, **more})
 
 
 class _Open(BaseModel):
@@ -89,8 +82,8 @@ class Question(_Open):
 class LinkRequest(Question):
     """A question, the language of names and tiers, and how the answer finds its entity."""
 
-    language: Language = _as_in(LadderRun, "language")
-    linker: Linker = _as_in(LadderRun, "linker")
+    language: Language = _as_in(shared_settings.Language, "en")
+    linker: Linker = _as_in(shared_settings.Linker, "question")
 
 
 class LadderRequest(LinkRequest):
@@ -101,7 +94,7 @@ class LadderRequest(LinkRequest):
         description="Where the service has a model, let it write the coarser answers (free) or word those that the "
         "graph gives (word), each checked by the graph.",
     )
-    unproven: Unproven = _as_in(PhrasingSettings, "unproven")
+    unproven: Unproven = _as_in(shared_settings.UnprovenTiers, "keep")
 
 
 class AggregateRequest(_Open):
@@ -124,10 +117,10 @@ class AggregateRequest(_Open):
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    counting: Literal["text", "alias", "ladder"] = _as_in(AggregateRun, "counting")
-    abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(AggregateRun, "abstaining")
-    language: Language = _as_in(AggregateRun, "language")
-    linker: Linker = _as_in(AggregateRun, "linker")
+    counting: Literal["text", "alias", "ladder"] = _as_in(shared_settings.CountedAs, "text")
+    abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(shared_settings.AbstainingRule, None)
+    language: Language = _as_in(shared_settings.ResponseLanguage, "en")
+    linker: Linker = _as_in(shared_settings.Linker, "question")
 
 
 class AggregateAnswer(_Open):
@@ -288,8 +281,8 @@ class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
     matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
-    tau: float | None = _as_in(ScoringSettings, "tau", ge=0, lt=1)
-    lambda_: float = _as_in(ScoringSettings, "lambda_", ge=0, le=1_000, alias="lambda")
+    tau: float | None = _as_in(shared_settings.Tau, None, ge=0, lt=1)
+    lambda_: float = _as_in(shared_settings.Lambda, 0.5, ge=0, le=1_000, alias="lambda")
 
 
 Prediction = Annotated[str, StringConstraints(max_length=LONGEST)]
@@ -390,10 +383,10 @@ class ScoreRequest(MatchSettings):
         min_length=1, description='{"id", "prediction"} each.', examples=[[{"id": "1", "prediction": "in Hawaii"}]]
     )
     system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
-    resamples: int = _as_in(ScoringSettings, "resamples", ge=LEAST_RESAMPLES, le=MOST_RESAMPLES)
-    seed: int = _as_in(ScoringSettings, "seed", ge=0, le=(1 << 31) - 1)
-    allow_missing: bool = _as_in(ScoringSettings, "allow_missing")
-    ignore_unknown: bool = _as_in(ScoringSettings, "ignore_unknown")
+    resamples: int = _as_in(shared_settings.Resamples, 1000, ge=LEAST_RESAMPLES, le=MOST_RESAMPLES)
+    seed: int = _as_in(shared_settings.Seed, 0, ge=0, le=(1 << 31) - 1)
+    allow_missing: bool = _as_in(shared_settings.AllowMissing, False)
+    ignore_unknown: bool = _as_in(shared_settings.IgnoreUnknown, False)
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
     )
@@ -403,7 +396,7 @@ class ScoreRequest(MatchSettings):
     asked: PromptsHash | None = Field(
         None, description="Set and hash of the prompts that a model was asked the questions with, for the signature."
     )
-    standard: Standard | None = _as_in(ScoringSettings, "standard")
+    standard: Standard | None = _as_in(shared_settings.FirstLevel, None)
 
 
 class Rejected(BaseModel):

@@ -1,27 +1,23 @@
-"""Runs: what they are told, what of it is recorded, and that Python and the command line do the same."""
+"""Commands: what they are told, what of it is recorded, and that Python and the command line do the same."""
 
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pytest
 
-import granola.runs
-from granola.cli.commands import COMMANDS, MEMBERS, run_of
+import granola
+from granola.commands import Score
+from granola.commands.command import Command
+from granola.commands.command_list import VERBS, class_name, command_class
 from granola.errors import UsageError
-from granola.runs import GuessRun, Run, ScoreRun, Setting, TiersRun
-from granola.runs.settings import command_line, settings_of
-from tests.conftest import Run as Command
+from granola.runs import GuessRun, TiersRun
+from granola.settings import Setting, command_line, settings_of
+from tests.conftest import Run
 
-NAMES: list[tuple[str | None, str]] = [(None, name) for name in COMMANDS if name not in MEMBERS]
-NAMES += [(group, name) for group, members in MEMBERS.items() for name in members]
-RUNS: list[type[Run]] = []
-for _group, _name in NAMES:
-    _module, _, _class = run_of(_name, _group).partition(":")
-    RUNS.append(getattr(import_module(f"granola.runs.{_module}"), _class))
+COMMANDS = [command_class(verb) for verb in VERBS]
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +29,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_every_run_is_public_and_a_command() -> None:
-    public = {name for name in granola.runs.__all__ if name.endswith("Run")} - {"Run"}
-    assert public == {one.__name__ for one in RUNS}
-    assert [one.verb.rpartition(" ")[2] for one in RUNS] == [name for _, name in NAMES]
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_class_has_the_words_of_its_command(verb: str) -> None:
+    assert command_class(verb).__name__.removesuffix("Run").endswith(class_name(verb.split()[-1]))
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
-def test_settings_say_what_they_mean_and_have_no_two_names(run: type[Run]) -> None:
-    declared = settings_of(run)
-    assert run.__doc__
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.__name__)
+def test_settings_say_what_they_mean_and_have_no_two_names(command: type[Any]) -> None:
+    declared = settings_of(command)
+    assert command.__doc__
     assert [one.field for one in declared if not one.setting.help.strip()] == []
     names = [one.setting.name(one.field) for one in declared]
     assert len(names) == len(set(names))
@@ -52,38 +47,36 @@ def test_settings_say_what_they_mean_and_have_no_two_names(run: type[Run]) -> No
             assert (one.setting.least or one.default) <= one.default
 
 
-def given(run: type[Run]) -> dict[str, Any]:
-    """The least that a run wants."""
-    return {one.field: "x" if one.type is not int else 1 for one in settings_of(run) if one.default is ...}
+def given(command: type[Any]) -> dict[str, Any]:
+    """The least that a command wants."""
+    return {one.field: "x" if one.type is not int else 1 for one in settings_of(command) if one.default is ...}
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
-def test_every_recorded_setting_is_an_argument_as_json_has_it(run: type[Run]) -> None:
-    values = given(run)
-    if run.__name__ == "ExportRun":
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.__name__)
+def test_every_recorded_setting_is_an_argument_as_json_has_it(command: type[Any]) -> None:
+    values = given(command)
+    if "format" in values:
         values["format"] = "nt"
-    made = run(**values)
+    made = command(**values)
     arguments = made.arguments()
-    assert set(arguments) == {one.field.strip("_") for one in settings_of(run) if one.setting.recorded}
+    assert set(arguments) == {one.field.strip("_") for one in settings_of(command) if one.setting.recorded}
     assert json.loads(json.dumps(arguments)) == arguments
-    assert made == run(**values)
+    assert made == command(**values)
 
 
-class TriedRun(Run):
+class Tried(Command[None]):
     """Tried."""
 
-    verb: ClassVar[str] = "tried"
+    def run(self) -> None:
+        """Nothing."""
 
 
 def test_a_setting_without_words_is_no_setting() -> None:
     from dataclasses import dataclass
 
     @dataclass(frozen=True, kw_only=True)
-    class Bare(TriedRun):
+    class Bare(Tried):
         one: int
-
-        def run(self) -> Any:
-            return None
 
     with pytest.raises(TypeError, match="one has no Setting"):
         Bare(one=1)
@@ -99,7 +92,7 @@ def test_values_that_fit_are_taken_and_others_are_told() -> None:
         ({"limit": True}, "--limit is True; expected int"),
         ({"format": "xml"}, "--format is 'xml'; allowed: jsonl, csv, parquet, granola-eq"),
         ({"qa": 3}, "QA... is 3; expected str"),
-        ({"csv_raw": 1}, "--csv-raw is 1; expected bool"),
+        ({"force": 1}, "--force is 1; expected bool"),
     ):
         with pytest.raises(UsageError) as error:
             TiersRun(**{"qa": "a", "snapshot": "s", "out": "o", **values})
@@ -112,11 +105,8 @@ def test_bounds_are_both_ends() -> None:
     from dataclasses import dataclass
 
     @dataclass(frozen=True, kw_only=True)
-    class Bounded(TriedRun):
+    class Bounded(Tried):
         one: Annotated[int, Setting("One.", least=2, most=4)]
-
-        def run(self) -> Any:
-            return None
 
     assert [Bounded(one=n).one for n in (2, 3, 4)] == [2, 3, 4]
     for wrong in (1, 5):
@@ -124,8 +114,8 @@ def test_bounds_are_both_ends() -> None:
             Bounded(one=wrong)
 
 
-def test_python_and_the_command_line_do_the_same(run: Command, demo: Path, tmp_path: Path) -> None:
-    questions = next((Path(granola.runs.__file__).parents[1] / "demo").glob("questions.*"))
+def test_python_and_the_command_line_do_the_same(run: Run, demo: Path, tmp_path: Path) -> None:
+    questions = next((Path(granola.__file__).parent / "demo").glob("questions.*"))
     words = ["tiers", questions, "--snapshot", demo / "snapshot.sqlite", "--limit", 5, "--out"]
     assert run(*words, tmp_path / "told.jsonl")[0] == 0
     made = TiersRun(
@@ -150,10 +140,11 @@ def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.Ca
     guessed = GuessRun(tiered=str(tiers), out=str(tmp_path / "guessed.jsonl")).run()
     assert not guessed.failed
     assert sum(guessed.counts.values()) == len(tiers.read_text().splitlines())
-    scored = ScoreRun(tiered=str(tiers), predictions=guessed.out, resamples=10).run()
+    command = Score(tiered=str(tiers), predictions=guessed.out, resamples=10)
+    scored = command.run()
     assert 0 <= scored.report.overall.estimates["granola_accuracy"].value <= 1
-    assert capsys.readouterr().out == ""  # a run prints nothing; its outcome is shown when asked
-    scored.show()
+    assert capsys.readouterr().out == ""  # a command prints what it made when asked
+    command.show(scored)
     assert f"signature: {scored.report.signature}" in capsys.readouterr().out
 
 
@@ -162,7 +153,7 @@ def test_a_command_line_has_what_was_set_and_no_secrets_or_folders(tmp_path: Pat
         qa=(tmp_path / "my questions.csv",), snapshot="bolt://user:secret@host:7687", out=str(tmp_path / "t.jsonl"),
         language="de", question_field="q",
     )  # fmt: skip
-    line = command_line(run)
+    line = command_line("tiers", run)
     assert line.startswith("granola tiers 'my questions.csv' ")
     assert "secret" not in line
     assert str(tmp_path) not in line

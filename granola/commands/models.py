@@ -1,36 +1,65 @@
-"""The matcher that settings name, with its model open while it is needed."""
+"""Models of commands: open as long as they are needed, their answers kept beside the output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from granola.matching.registry import asks_a_model, named
-from granola.runs.settings import Setting
+from granola.commands.messages import count, note
+from granola.commands.output import check_outputs
+from granola.errors import UsageError
+from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
+    from abstraction.models.chat_model import ChatModel
     from abstraction.rows import TieredRow
     from granola.matching import Matcher
     from granola.scoring.metrics import Standard
     from granola.scoring.predictions import PredictionFile
 
-MatcherName = Annotated[str, Setting(f"What decides a match: {named()}.")]
-Tau = Annotated[float | None, Setting("Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")]
-JudgeModel = Annotated[
-    str | None,
-    Setting("The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL"),
-]
-JudgeAnswers = Annotated[
-    Path | None,
-    Setting(
-        "Where the judge's answers are kept, so that nothing is asked twice (default: OUT.answers.sqlite).",
-        metavar="FILE",
-        recorded=False,
-    ),
-]
-MatchingWorkers = Annotated[int, Setting("Processes that match, 1 or more; the result is the same.", recorded=False)]
+
+@contextmanager
+def opened(
+    word: str, out: Path | str | None, answers: Path | None, inputs: Iterable[Path | str]
+) -> Iterator[ChatModel]:
+    """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`."""
+    from abstraction.models import open_model
+
+    cache, log = kept_places(word, out, answers)
+    if not word.startswith("replay:"):
+        if cache is None:
+            note("the model's answers are not kept; --answers FILE keeps them, so that a run cut short can go on")
+        for place in (cache, log):
+            if place is not None:
+                taken = [*inputs, *([] if out is None else [out])]
+                check_outputs(place, inputs=taken, force=True, asked="--answers")
+    model = open_model(word, cache=cache, log=log)
+    try:
+        yield model
+    finally:
+        model.close()
+        tell_totals(model)
+
+
+def kept_places(word: str, out: Path | str | None, answers: Path | None) -> tuple[Path | None, Path | None]:
+    """Where `opened` keeps a model's answers, and the log of its calls; nowhere for a replay."""
+    if word.startswith("replay:"):
+        return None, None
+    cache = answers or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
+    return cache, None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
+
+
+def tell_totals(model: ChatModel) -> None:
+    """On stderr, what was asked and what it cost."""
+    had = model.totals
+    if not had.calls and not had.cached:
+        return
+    failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
+    tokens = f"; {had.prompt_tokens:,} tokens sent, {had.completion_tokens:,} received" if had.calls else ""
+    cost = f"; cost {had.cost:,.4f}" if had.cost is not None else ""
+    note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}{cost}")
 
 
 @contextmanager
@@ -46,7 +75,6 @@ def opened_matcher(
 ) -> Iterator[Matcher]:
     """The matcher, wrong settings told before a model is opened."""
     from granola import matching
-    from granola.runs.phrasing_settings import opened
 
     check_matcher(name, tau=tau, judge=judge, answers=answers)
     if judge is None:
@@ -60,7 +88,6 @@ def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: P
     """Raise MatcherError, UsageError or ModelSpecError for settings that do not go together."""
     from abstraction.models.spec import parse_model_spec
     from granola import matching
-    from granola.errors import UsageError
 
     if answers is not None and judge is None:
         raise UsageError("--answers goes with --matcher judge --judge MODEL")
@@ -74,49 +101,22 @@ def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: P
     parse_model_spec(judge)
 
 
-def check_answer_language(code: str | None, matcher: str) -> None:
-    """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
-    from abstraction.language.languages import is_known, told_languages
-    from granola.errors import UsageError
-
-    if code is not None and not is_known(code):
-        raise UsageError(f"--language is {code!r}; answers are read in {told_languages()}, or a kind as de-at")
-    if code is not None and asks_a_model(matcher):
-        raise UsageError(f"--language goes with --matcher {named(asking=False)}: a judge reads any language")
-
-
 def check_workers(workers: int, matcher: str) -> None:
-    """Raise UsageError for fewer than one process, and for several where a model is asked."""
-    from granola.errors import UsageError
+    """Raise UsageError for several processes where a model is asked."""
+    from granola.matching.registry import asks_a_model, named
 
-    if workers < 1:
-        raise UsageError(f"--workers is {workers}; allowed: 1 or more")
     if workers > 1 and asks_a_model(matcher):
         raise UsageError(f"--workers goes with --matcher {named(asking=False)}: a judge asks many at once by itself")
 
 
-def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
-    """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
-    from abstraction.language.languages import is_known, language, told_languages
-    from granola.runs.outputs import count, note
-
-    for code, number in sorted(rows.items()):
-        if not is_known(code):
-            note(
-                f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
-                f"{told_languages()}): read as {language(code).name}"
-            )
-
-
 def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
+    from granola.errors import PredictionError
     from granola.matching.model_judge import JudgedItem, JudgeMatcher
     from granola.scoring.items import names_of
 
     if not isinstance(matcher, JudgeMatcher):
         return
-    from granola.errors import PredictionError
-
     failed = matcher.prepare(
         JudgedItem(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
         for row in rows

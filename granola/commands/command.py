@@ -1,0 +1,76 @@
+"""What every command is: settings, what it does, how that is printed, and when it ends with status 1.
+
+A new command is one class here and one line in `granola.commands.command_list`:
+
+```python
+@dataclass(frozen=True, kw_only=True)
+class Count(Command[int]):
+    "Count the tiered rows of a file."  # its help
+
+    tiered: Tiered  # declared once, in granola.shared_settings
+    least: Annotated[int, Setting("Rows that are expected.", least=1, advanced=True)] = 1
+
+    def run(self) -> int:
+        return sum(1 for _ in read_tiered(self.tiered))
+
+    def show(self, result: int) -> None:
+        print(result)
+
+    def failed(self, result: int) -> bool:
+        return result < self.least
+```
+
+A command that writes does so within `granola.commands.output.writing`, and messages are those of
+`granola.commands.messages`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from granola.commands.command_list import verb_of
+from granola.settings import fit, recorded
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(ABC, Generic[Result]):
+    """A command with its settings; the docstring of a subclass is its help.
+
+    Values that fit after all are taken: a text for a path or a choice, one text for several. Raises UsageError for
+    those that a setting does not allow.
+    """
+
+    def __post_init__(self) -> None:
+        """Fit and check every value."""
+        fit(self)
+
+    @abstractmethod
+    def run(self) -> Result:
+        """Do it, and return what was made. Of what happens on the way, standard error is told."""
+
+    def show(self, result: Result) -> None:
+        """Print what was made: data on standard output, all else on standard error."""
+
+    def failed(self, result: Result) -> bool:
+        """Whether rows were rejected, or what was checked does not hold: exit status 1."""
+        return bool(getattr(result, "rejected", ()))
+
+    def execute(self) -> int:
+        """Run and show it, as the command line does; returns the exit status."""
+        result = self.run()
+        self.show(result)
+        return int(self.failed(result))
+
+    @property
+    def verb(self) -> str:
+        """The words of the command, without `granola`."""
+        return verb_of(type(self))
+
+    def arguments(self) -> Mapping[str, Any]:
+        """What a run record has of the settings."""
+        return recorded(self, type(self))

@@ -1,0 +1,122 @@
+"""Every command: its group in the help, its line there, and the module of `granola.commands` with its class.
+
+The class has the command's words as its name: `snapshot build` is SnapshotBuild. Nothing of a command is imported to
+list them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from granola.commands.command import Command
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """A command, or one with further commands as its `members`, which are in the same module."""
+
+    name: str
+    line: str
+    module: str
+    members: tuple[str, ...] = ()
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """The words of the commands that it is: its own name, or that with each member's."""
+        return tuple(f"{self.name} {member}" for member in self.members) or (self.name,)
+
+
+GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
+    "Look around": (
+        CommandEntry("demo", "Build a snapshot, make ladders, score two prediction files and write a page.", ""),
+        CommandEntry("serve", "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.", ""),
+    ),
+    "Snapshots of WikiData": (
+        CommandEntry(
+            "snapshot", "Build, verify, compare, export and mirror snapshots.", "",
+            ("build", "info", "verify", "push", "export", "diff", "spark"),
+        ),
+    ),
+    "Ladders": (
+        CommandEntry("tiers", "Make a ladder for every question of a file.", ""),
+        CommandEntry("ladder", "Show the ladder of one answer, and what entails each tier.", ""),
+        CommandEntry("dataset", "Build a dataset with its card, statistics and what was left out.", ""),
+        CommandEntry("audit", "Check the tiers of a file against a snapshot, whoever made them.", ""),
+    ),
+    "Predictions": (
+        CommandEntry("answer", "Ask a model the questions, and keep its responses.", ""),
+        CommandEntry("aggregate", "Make one answer of several responses to each question.", ""),
+        CommandEntry("guess", "Guess answers from relations and names alone: a baseline.", ""),
+        CommandEntry("experiment", "Run models, methods and settings of a file, and compare them.", ""),
+    ),
+    "Scores": (
+        CommandEntry("score", "Score predictions, with intervals and a signature.", "score"),
+        CommandEntry("match", "Say which level each prediction states, and by which rule.", "match"),
+        CommandEntry("compare", "Compare systems by paired tests.", "score"),
+        CommandEntry("report", "Draw the paper's figures for systems of one's own.", ""),
+    ),
+    "Evidence": (
+        CommandEntry(
+            "grounding", "Answer from passages, and judge answers: grounded, deflecting, cited?", "",
+            ("describe", "answer", "judge", "score", "draw"),
+        ),
+        CommandEntry(
+            "knowledge", "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...", "",
+            ("generate", "judge", "choose", "rate", "correlate", "draw", "describe"),
+        ),
+        CommandEntry(
+            "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "",
+            ("build", "audit", "train", "evaluate", "check"),
+        ),
+        CommandEntry("pool", "Pool several judges of the same items, and show how far they agree.", ""),
+    ),
+}  # fmt: skip
+COMMANDS: Mapping[str, CommandEntry] = {entry.name: entry for group in GROUPS.values() for entry in group}
+VERBS: Mapping[str, CommandEntry] = {verb: entry for entry in COMMANDS.values() for verb in entry.verbs}
+
+
+def class_name(verb: str) -> str:
+    """The class of a command: SnapshotBuild of `snapshot build`."""
+    return verb.title().replace(" ", "")
+
+
+_VERBS_OF_CLASSES = {class_name(verb): verb for verb in VERBS}
+
+
+def verb_of(command: type) -> str:
+    """The words of a command's class, also of one that is made of it."""
+    return next(
+        (_VERBS_OF_CLASSES[one.__name__] for one in command.__mro__ if one.__name__ in _VERBS_OF_CLASSES),
+        command.__name__.lower(),
+    )
+
+
+def command_class(verb: str) -> type[Command[Any]]:
+    """The class of a command, its module imported."""
+    found: type[Command[Any]]
+    if not VERBS[verb].module:
+        found = _old_run(verb)
+        return found
+    found = getattr(import_module(f"granola.commands.{VERBS[verb].module}"), class_name(verb))
+    return found
+
+
+_FOLDERS = {
+    "ladders": "tiers ladder dataset audit guess",
+    "decoding": "answer aggregate experiment",
+    "scores": "report",
+    "snapshots": "snapshot",
+    "attribution": "attribution", "grounding": "grounding", "knowledge": "knowledge",
+}  # fmt: skip
+
+
+def _old_run(verb: str) -> Any:
+    first, _, last = verb.partition(" ")
+    folder = next((folder for folder, names in _FOLDERS.items() if first in names.split()), None)
+    name = verb if first in ("attribution", "grounding", "knowledge") else last or first
+    module = f"{folder}.{name.replace(' ', '_')}_run" if folder else f"{name}_run"
+    return getattr(import_module(f"granola.runs.{module}"), class_name(name) + "Run")

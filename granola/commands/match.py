@@ -1,0 +1,175 @@
+"""`granola match`: predictions beside their own acceptable answers, for pipelines that have no tiered file."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+from abstraction.faults import Fault, fault_of
+from abstraction.files.records import Record, RejectedRow, excerpt, read_records
+from granola.commands.messages import count, note, warn_of_answer_languages
+from granola.commands.models import check_workers, opened_matcher
+from granola.commands.output import RowsCommand, RowsWritten, writing_rows
+from granola.errors import PredictionError, UsageError
+from granola.scoring.match_rows import MatchRow, read_row
+from granola.settings import Setting
+from granola.shared_settings import Force, JudgeModel, KeptAnswers, MatcherName, MatchingWorkers, Tau
+
+if TYPE_CHECKING:
+    from granola.matching import Matcher
+    from granola.matching.batch_matching import MatchCase
+    from granola.matching.model_judge import JudgedItem, JudgeMatcher
+    from granola.matching.verdict import Verdict
+
+ADDED = ("level", "rule", "abstained")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Match(RowsCommand):
+    """Say which level, if any, each prediction states, by which rule, and whether it abstains."""
+
+    file: Annotated[
+        str,
+        Setting(
+            'Rows with "prediction" and "answers" (one set) or "levels" (lists of texts, finest first), and maybe '
+            '"question" and "language", as JSONL, a JSON array, CSV or Parquet; - is standard input.',
+            metavar="FILE",
+            positional=True,
+        ),
+    ]
+    out: Annotated[
+        str, Setting("Where to write rows with level, rule, abstained; - is standard output.", metavar="FILE")
+    ] = "-"
+    force: Force = False
+    matcher: MatcherName = "rules"
+    tau: Tau = None
+    language: Annotated[
+        str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
+    ] = None
+    judge: JudgeModel = None
+    answers: KeptAnswers = None
+    workers: MatchingWorkers = 1
+
+    def run(self) -> RowsWritten:
+        """Match and write. Raises UsageError, MatcherError for settings that do not go together."""
+        check_answer_language(self.language, self.matcher)
+        check_workers(self.workers, self.matcher)
+        with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
+            tally = MatchCounts(rejected=output.rejected)
+            with opened_matcher(
+                self.matcher, tau=self.tau, judge=self.judge, answers=self.answers, out=output.beside,
+                inputs=[self.file], language=self.language,
+            ) as chosen:  # fmt: skip
+                output.write(_matched(self.file, chosen, tally, self.workers), on_fault=tally.fault)
+                signature = chosen.signature()
+            output.more |= {
+                "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
+            }  # fmt: skip
+            warn_of_answer_languages(tally.languages)
+            if tally.replaced:
+                note(f"{count(tally.replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
+            rejected = count(len(output.rejected), "row")
+            note(f"{count(output.written, 'row')} matched, {rejected} rejected; matcher: {signature}")
+            return output.ended(source=self.file, matcher=signature, language=self.language or "en")
+
+
+def check_answer_language(code: str | None, matcher: str) -> None:
+    """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
+    from abstraction.language.languages import is_known, told_languages
+    from granola.matching.registry import asks_a_model, named
+
+    if code is not None and not is_known(code):
+        raise UsageError(f"--language is {code!r}; answers are read in {told_languages()}, or a kind as de-at")
+    if code is not None and asks_a_model(matcher):
+        raise UsageError(f"--language goes with --matcher {named(asking=False)}: a judge reads any language")
+
+
+@dataclass(kw_only=True, slots=True)
+class MatchCounts:
+    """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
+
+    rejected: list[RejectedRow] = field(default_factory=list)
+    taken: Record | None = None  # for writing
+    replaced: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+
+    def reject(self, source: str, reason: str, shown: str) -> None:
+        """Note a rejected row."""
+        self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
+
+    def fault(self, fault: Fault, record: Record | None = None) -> None:
+        """Note that the program is at fault with a row, that which was taken last unless one is given."""
+        record = record or self.taken
+        assert record is not None  # a fault is a row's
+        told = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
+        self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
+
+
+def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> Iterator[Mapping[str, Any]]:
+    from granola.matching.batch_matching import MatchCase, match_each
+    from granola.matching.model_judge import JudgeMatcher
+
+    if isinstance(matcher, JudgeMatcher):
+        yield from _judged(_rows(file, tally), matcher, tally)
+        return
+    waiting: deque[Record] = deque()
+
+    def cases() -> Iterator[MatchCase]:
+        for record, row in _rows(file, tally):
+            waiting.append(record)
+            if row.language is not None:
+                tally.languages[row.language] += 1
+            yield MatchCase(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
+
+    for verdict in match_each(matcher, cases(), workers=workers):
+        record = waiting.popleft()
+        if isinstance(verdict, Fault):
+            tally.fault(verdict, record)
+        else:
+            yield _line_with_verdict(record, verdict, tally)
+
+
+def _rows(file: str, tally: MatchCounts) -> Iterator[tuple[Record, MatchRow]]:
+    """The records with the rows that they are; others are rejected."""
+    for record in read_records(file):
+        if isinstance(record, RejectedRow):
+            tally.rejected.append(record)
+            continue
+        try:
+            yield record, read_row(record)
+        except PredictionError as error:
+            tally.reject(record.source, str(error), repr(dict(record.data)))
+        except Exception as error:
+            tally.fault(fault_of(error, "reading"), record)
+
+
+def _judged(
+    rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: MatchCounts
+) -> Iterator[Mapping[str, Any]]:
+    from granola.matching.model_judge import JudgedItem
+
+    waiting: deque[Record] = deque()
+
+    def items() -> Iterator[JudgedItem]:
+        for record, row in rows:
+            waiting.append(record)
+            yield JudgedItem(prediction=row.prediction, levels=row.levels, question=row.question)
+
+    for item, outcome in matcher.judged(items()):
+        record = waiting.popleft()
+        if outcome.fault is not None:
+            tally.fault(outcome.fault, record)
+        elif outcome.value is None:
+            reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
+            tally.reject(record.source, reason, item.prediction)
+        else:
+            yield _line_with_verdict(record, outcome.value, tally)
+
+
+def _line_with_verdict(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
+    data = record.data
+    tally.taken = record
+    tally.replaced += not data.keys().isdisjoint(ADDED)
+    return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained}

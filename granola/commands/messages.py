@@ -1,0 +1,171 @@
+"""What commands say on standard error, and how they print results."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from granola.terminal_lines import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from abstraction.rows import QARow, RejectedRow
+    from kg.store.protocol import Store
+
+_Row = TypeVar("_Row")
+SHOWN = 3  # rejected rows and files that are named
+PLAIN_WIDTH = 140  # of tables where standard output is no terminal
+_PLACE = re.compile(r"(?::\d{1,12}|\[\d{1,12}\])\Z")  # of a row in its file
+
+
+def note(message: str) -> None:
+    """One line on stderr."""
+    print(f"granola: {visible(message)}", file=sys.stderr)
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """`1 row`, `2 rows`, `1,000 entities`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def unanswered_line(number: int) -> str:
+    """How many rows were left out because their dataset has no answer to them."""
+    return f"{count(number, 'row')} left out: the dataset has no answer to {'it' if number == 1 else 'them'}"
+
+
+def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path | None = None) -> None:
+    """The first rejected rows with their places and reasons, and how many there are by reason."""
+    for row in rejected[:SHOWN]:
+        note(f"rejected {row.source}: {row.reason}: {row.excerpt}")
+    if rejected:
+        where = f"; listed in {listed}" if listed else ""
+        note(f"{_files_of(rejected, name)}: {count(len(rejected), 'row')} rejected{where}")
+
+
+def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
+    """The files that rejected rows stand in, `name` where it is one of them or none is known."""
+    files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
+    others = [file for file in files if Path(file).name != Path(name).name]
+    named = others if others and len(others) == len(files) else [name, *others]
+    more = [f"{len(named) - SHOWN:,} more files"] if len(named) > SHOWN else []
+    return ", ".join([*named[:SHOWN], *more])
+
+
+def warn_of_language(language: str, store: Store) -> None:
+    """Say on stderr what a language other than English does without."""
+    from abstraction.language.languages import notice
+    from kg.store.sqlite import SQLiteStore
+    from kg.terms import fallback_chain
+
+    if language.split("-")[0] == "en":
+        return
+    note("phrase tiers exist for English only; the other tiers are named in the language asked for, where they can be")
+    if said := notice(language):
+        note(said)
+    if isinstance(store, SQLiteStore) and not store.has_labels(language):
+        chain = ", ".join(fallback_chain(language)[1:])
+        note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
+
+
+def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
+    """The rows; at their end, say on stderr which of them name a language that is not known."""
+    from abstraction.row_languages import unknown_language
+
+    others = Counter[str]()
+    for row in rows:
+        if (code := unknown_language(row)) is not None:
+            others[code[:20]] += 1
+        yield row
+    for code, number in sorted(others.items())[:5]:
+        rows_told = count(number, "row")
+        note(f"{rows_told} with the language {code!r}, which is no known code: ladders are told in {language!r}")
+
+
+def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
+    """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
+    from abstraction.language.languages import is_known, language, told_languages
+
+    for code, number in sorted(rows.items()):
+        if not is_known(code):
+            note(
+                f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
+                f"{told_languages()}): read as {language(code).name}"
+            )
+
+
+def warn_of_time(store: Store) -> None:
+    """Say on stderr that a snapshot of truthy data does not know what held when."""
+    if store.manifest().get("time_aware") is False:
+        note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
+
+
+def warn_of_relation(relation: str) -> None:
+    """Say on stderr that a relation has no row in the relation table."""
+    from abstraction.relations import table
+
+    if relation not in table():
+        note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
+
+
+def print_json(data: Any, *, indent: int) -> None:
+    """One JSON object on standard output, in ASCII where that cannot take more."""
+    import json
+
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
+    print(json.dumps(data, ensure_ascii=encoding != "utf8", indent=indent, allow_nan=False))
+
+
+def table_width(plain: int = PLAIN_WIDTH) -> int:
+    """Signs of a line of standard output, `plain` where it is no terminal."""
+    return console(plain).width
+
+
+def console(plain: int = PLAIN_WIDTH, **settings: Any) -> Console:
+    """What prints tables and colours on standard output, without control characters that rows may have."""
+    from rich.console import Console as Plain
+    from rich.segment import Segment
+
+    class Visible(Plain):
+        def render(self, renderable: RenderableType, options: Any = None) -> Iterator[Segment]:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    return Visible(width=None if sys.stdout.isatty() else plain, **settings)
+
+
+def print_tables(tables: Iterable[Any], plain: int = PLAIN_WIDTH) -> None:
+    """Tables of rich, one after the other."""
+    screen = console(plain)
+    for table in tables:
+        screen.print(table)
+
+
+@contextmanager
+def counting(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
+    """A function that shows how many of `total` are done, on stderr; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    of = "" if total is None else f" of {total:,}"
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f}" + f"{of} {what}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("", total=total)
+        yield lambda done: shown.update(task, completed=done)
+
+
+def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator[_Row]:
+    """Hand the rows on, counting them as questions; `total` is how many there will be."""
+    with counting("questions", total=total) as show:
+        for done, row in enumerate(rows, 1):
+            yield row
+            if show is not None:
+                show(done)

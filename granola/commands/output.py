@@ -1,0 +1,319 @@
+"""Outputs of commands: they destroy nothing, one process writes each, what is rejected is listed beside it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from abstraction.faults import Fault, Taken
+from abstraction.files.writing import check_format, write_records
+from abstraction.rows import RejectedRow
+from granola.commands.command import Command
+from granola.commands.messages import report_rejects, with_progress
+from granola.errors import UsageError
+from granola.run_record import SUFFIX as RECORD_SUFFIX
+from granola.run_record import write_run_record
+from granola.terminal_lines import Part, show_lines
+from kg.files import atomic_path, writable
+from kg.partial_files import part_beside
+
+STANDARD = "-"
+REJECTS_SUFFIX = ".rejects.jsonl"
+CSV_RAW = "GRANOLA_CSV_RAW"  # this environment variable set to 1: no ' before what a spreadsheet takes for a formula
+
+
+def csv_raw() -> bool:
+    """Whether CSV is written without the ' that protects texts from being read as formulas by a spreadsheet."""
+    return os.environ.get(CSV_RAW, "") not in ("", "0")
+
+
+def check_outputs(
+    out: Path | str,
+    *,
+    inputs: Iterable[Path | str | None],
+    sides: Sequence[str] = (),
+    force: bool = False,
+    asked: str = "--out",
+) -> None:
+    """Raise UsageError where writing `out`, or a side file `out` + suffix, would destroy something.
+
+    That is an input, whatever its name, also with `force`; and without `force` any file that exists. Raises
+    OutputError where a folder, a device or a pipe is there.
+    """
+    if not str(out):
+        raise UsageError(f"{asked} is empty; name a file to write")
+    given = [Path(path) for path in inputs if path is not None and str(path) != STANDARD]
+    for path in (Path(out), *(Path(f"{out}{suffix}") for suffix in sides)):
+        place = writable(path)
+        if any(_is_same_file(place, one) for one in given):
+            beside = "" if path == Path(out) else f", which {asked} {out} would write,"
+            raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
+        if place.exists() and not force:
+            raise UsageError(f"{path} exists; give --force to replace it, or another {asked}")
+
+
+def _is_same_file(place: Path, given: Path) -> bool:
+    """Whether two paths name one file, by whatever links."""
+    try:
+        return place.samefile(given)
+    except OSError:
+        return place.resolve() == given.resolve()
+
+
+@contextmanager
+def writing(
+    out: Path | str | None,
+    *,
+    inputs: Iterable[Path | str | None],
+    sides: Sequence[str] = (),
+    force: bool = False,
+    asked: str = "--out",
+) -> Iterator[None]:
+    """Where a file is written: checked as by `check_outputs`, no other process writes it, removed on an error.
+
+    Nothing is done for None and for standard output.
+    """
+    if out is None or str(out) == STANDARD:
+        yield
+        return
+    given = list(inputs)
+    check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)
+    with alone(out, asked=asked), _removed_on_error(out):
+        check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # another may have written it meanwhile
+        yield
+
+
+@contextmanager
+def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
+    """A file or folder to this process alone, by a locked file beside it that is gone when the block ends.
+
+    Raises UsageError where another process writes it.
+    """
+    final = Path(os.path.realpath(out))
+    is_new = not final.parent.exists()
+    final.parent.mkdir(parents=True, exist_ok=True)
+    name = sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    lock = final.parent / f".{final.name[:40]}.{name}.lock"
+    try:
+        handle = _locked(lock, out, asked)
+    except OSError as error:
+        error.filename = str(out)
+        raise
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+        if is_new and not any(final.parent.iterdir()):
+            final.parent.rmdir()
+
+
+def _locked(lock: Path, out: Path | str, asked: str) -> int:
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise UsageError(
+                f"{out} is being written by another granola; wait for it, or give another {asked}"
+            ) from None
+        except OSError:
+            return handle  # a file system without locks
+        try:
+            if os.path.samestat(os.stat(lock), os.fstat(handle)):
+                return handle
+        except FileNotFoundError:  # whoever had it has just removed it
+            pass
+        os.close(handle)
+
+
+@contextmanager
+def _removed_on_error(out: Path | str) -> Iterator[None]:
+    """Where the block fails to write something, remove `out` if the block, or what led to it, has put it there."""
+    before = _stamp(out)
+    try:
+        yield
+    except OSError:
+        if _stamp(out) != before:
+            writable(out).unlink(missing_ok=True)
+        raise
+
+
+def _stamp(out: Path | str) -> tuple[int, int] | None:
+    if not Path(out).exists():
+        return None
+    found = Path(out).stat()
+    return found.st_ino, found.st_mtime_ns
+
+
+def check_standard_input(inputs: Iterable[Path | str]) -> None:
+    """Raise UsageError where standard input is given more than once: it can be read once only."""
+    if sum(str(path) == STANDARD for path in inputs) > 1:
+        raise UsageError("standard input (-) is given twice, but can be read once only; name a file")
+
+
+@contextmanager
+def readable(path: str) -> Iterator[str]:
+    """A path that can be read more than once: of standard input, a copy that goes when the block ends."""
+    if path != STANDARD:
+        yield path
+        return
+    copy, handle = part_beside(Path(tempfile.gettempdir()) / "granola-stdin")
+    try:
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield str(copy)
+    finally:
+        copy.unlink(missing_ok=True)
+        os.close(handle)
+
+
+@contextmanager
+def json_lines(path: Path | None) -> Iterator[Callable[[Mapping[str, Any]], object] | None]:
+    """A function that writes JSON lines to a file, None where there is no file to write."""
+    if path is None:
+        yield None
+        return
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        yield lambda data: stream.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
+    """Write OUT.rejects.jsonl, or remove an earlier run's where nothing was rejected; none for standard output."""
+    if str(out) == STANDARD:
+        return None
+    path = Path(f"{out}{REJECTS_SUFFIX}")
+    if rejected:
+        write_records((row.to_json() for row in rejected), path, format="jsonl")
+    else:
+        path.unlink(missing_ok=True)
+    return path
+
+
+class RejectsFile:
+    """OUT.rejects.jsonl of rows that are too many to hold, written as they come; in place when the block ends well.
+
+    `path` None counts alone. Without a rejected row an earlier run's file is removed.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._place: Any = None
+        self._stream: Any = None
+        self.count = 0
+        self.first = ""
+
+    def add(self, row: RejectedRow) -> None:
+        """List a row."""
+        if self.count == 0:
+            self.first = f"{row.source}: {row.reason}"
+            if self._path is not None:
+                self._place = atomic_path(self._path)
+                self._stream = self._place.__enter__().open("wb")
+        self.count += 1
+        if self._stream is not None:
+            line = row.to_json() if self.count > 1 else {"schema_version": 1, **row.to_json()}
+            self._stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+    def __enter__(self) -> RejectsFile:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._place.__exit__(*error)
+        elif self._path is not None and error[0] is None:
+            self._path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowsWritten:
+    """What came of rows on their way to a file: counts by outcome, what was rejected, and lines that say so."""
+
+    out: str
+    lines: Sequence[Part]
+    source: str
+    counts: Mapping[str, int]
+    rejected: Sequence[RejectedRow]
+    listed: Path | None = None
+
+
+class RowsCommand(Command[RowsWritten]):
+    """A command that writes rows."""
+
+    def show(self, result: RowsWritten) -> None:
+        """The lines, on standard error where rows went to standard output; then the rejected rows."""
+        show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
+        report_rejects(result.source, result.rejected, listed=result.listed)
+
+
+@dataclass(kw_only=True, slots=True)
+class RowsOutput:
+    """Takes the rows of a command, and ends in `RowsWritten`."""
+
+    command: Command[Any]
+    out: str
+    inputs: Sequence[Path | str]
+    rejected: list[RejectedRow] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    more: dict[str, Any] = field(default_factory=dict)
+    taken: Taken = field(init=False)
+    written: int = 0
+    listed: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Rows that cannot be written are rejected."""
+        self.taken = Taken(self.rejected.append)
+
+    @property
+    def beside(self) -> str | None:
+        """The file that others stand beside, None for standard output."""
+        return None if self.out == STANDARD else self.out
+
+    def write(self, rows: Iterable[Mapping[str, Any]], *, on_fault: Callable[[Fault], object] | None = None) -> None:
+        """Write all rows, counting them on a terminal; what cannot be written goes to `on_fault`, or is rejected."""
+        told = on_fault or self.taken.unwritten
+        self.by(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw(), on_fault=told))
+
+    def by(self, write: Callable[[], int]) -> None:
+        """Let `write` write the rows; it says how many."""
+        self.written = write()
+        self.listed = list_rejects(self.out, self.rejected)
+
+    def ended(self, *lines: Part, source: str, **resolved: Any) -> RowsWritten:
+        """Write the record, with settings as resolved in the place of those given, and say what came of it."""
+        if self.out != STANDARD:
+            arguments = {**self.command.arguments(), **resolved}
+            write_run_record(
+                self.out, command=self.command.verb, arguments=arguments, inputs=self.inputs, more=self.more
+            )  # fmt: skip
+        return RowsWritten(
+            out=self.out, lines=lines, source=source, counts=self.counts, rejected=self.rejected, listed=self.listed
+        )
+
+
+@contextmanager
+def writing_rows(
+    command: Command[Any], out: str, *, inputs: Sequence[Path | str | None], force: bool
+) -> Iterator[RowsOutput]:
+    """The output of a command, checked before anything is read; removed where the block fails to write.
+
+    Raises UsageError where it would destroy something, OutputError for a name that promises another format.
+    """
+    known = [one for one in inputs if one is not None]
+    with writing(out, inputs=known, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force):
+        check_format(out)
+        yield RowsOutput(command=command, out=out, inputs=known)

@@ -1,0 +1,507 @@
+"""`granola score` and `granola compare`: predictions against a tiered file, and systems against each other."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from granola.commands.command import Command
+from granola.commands.messages import (
+    count,
+    note,
+    print_json,
+    print_tables,
+    report_rejects,
+    table_width,
+    warn_of_answer_languages,
+)
+from granola.commands.models import check_matcher, check_workers, judge_ahead, opened_matcher
+from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, readable, writing
+from granola.errors import UsageError
+from granola.run_record import SUFFIX as RECORD_SUFFIX
+from granola.run_record import write_run_record
+from granola.settings import Setting, recorded
+from granola.shared_settings import (
+    AllowMissing,
+    AsJson,
+    FirstLevel,
+    Force,
+    IgnoreUnknown,
+    JudgeModel,
+    KeptAnswers,
+    Lambda,
+    MatcherName,
+    MatchingWorkers,
+    Resamples,
+    Seed,
+    Tau,
+    Tiered,
+)
+from granola.terminal_lines import show_lines, visible
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow, TieredRow
+    from granola.scoring.aggregation import GroupScore
+    from granola.scoring.grouping import GroupedScores
+    from granola.scoring.items import ItemScore
+    from granola.scoring.metrics import Standard
+    from granola.scoring.predictions import PredictionFile
+    from granola.scoring.scores import ScoreReport
+    from granola.scoring.sweeps import RiskCoverage
+    from granola.scoring.system_comparison import Difference
+    from granola.scoring.tiered_file import TieredFile
+
+WIDE = 160  # signs of a line with several systems, where standard output is no terminal
+SystemFiles = Annotated[
+    tuple[str, ...],
+    Setting(
+        'A prediction file a system: {"id", "prediction"} and maybe "confidence" and other metrics as numbers.',
+        metavar="PRED...",
+        positional=True,
+    ),
+]
+
+
+class Join(StrEnum):
+    """What `--join` takes."""
+
+    ID = "id"
+    QUESTION = "question"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringSettings:
+    """How predictions are scored, as `granola.scoring.scores.score` takes it."""
+
+    matcher: MatcherName = "rules"
+    tau: Tau = None
+    judge: JudgeModel = None
+    answers: KeptAnswers = None
+    lambda_: Lambda = 0.5
+    standard: FirstLevel = None
+    seed: Seed = 0
+    resamples: Resamples = 1000
+    join: Annotated[
+        Join,
+        Setting(
+            "How predictions find their rows: by id, or by the words of the question (predictions then "
+            "need a field question).",
+            advanced=True,
+        ),
+    ] = Join.ID
+    allow_missing: AllowMissing = False
+    ignore_unknown: IgnoreUnknown = False
+    workers: MatchingWorkers = 1
+
+    @property
+    def first_level(self) -> Standard | None:
+        """The standard, None for the matcher's usual one."""
+        return None if self.standard is None else self.standard.value
+
+    def check(self) -> None:
+        """Raise for settings that do not go together, before anything is read."""
+        from granola.scoring.metrics import metrics
+
+        check_matcher(self.matcher, tau=self.tau, judge=self.judge, answers=self.answers)
+        metrics(self.lambda_)
+        check_workers(self.workers, self.matcher)
+
+    def resolved(self) -> dict[str, Any]:
+        """The settings for a run record; of defaults that depend on the matcher, the values that they had."""
+        from granola.matching import F1Matcher
+        from granola.scoring.metrics import usual_standard
+
+        settings = recorded(self, ScoringSettings)
+        settings["standard"] = self.first_level or usual_standard(self.matcher)
+        if self.matcher == "f1" and self.tau is None:
+            settings["tau"] = F1Matcher().tau
+        return settings
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Systems:
+    """What was read and how each system scored; `reports` and `files` in the order given.
+
+    `faults` are the predictions that could not be matched by a fault of the program.
+    """
+
+    tiered: TieredFile
+    files: Sequence[PredictionFile]
+    reports: Sequence[ScoreReport]
+    faults: Sequence[RejectedRow] = ()
+
+    @property
+    def report(self) -> ScoreReport:
+        """The scores of the first system."""
+        return self.reports[0]
+
+    @property
+    def rows(self) -> Sequence[TieredRow]:
+        """The questions in the order of the tiered file."""
+        return self.tiered.rows
+
+    @property
+    def rejected(self) -> list[RejectedRow]:
+        """Every rejected row, those of the tiered file first."""
+        return [*self.tiered.rejected, *(row for file in self.files for row in file.rejected), *self.faults]
+
+
+def score_systems(
+    tiered: str,
+    predictions: Sequence[str],
+    settings: ScoringSettings,
+    *,
+    out: Path | None = None,
+    on_item: Callable[[ItemScore], None] | None = None,
+    keep_items: bool = True,
+) -> Systems:
+    """Every system's scores; rejected rows are told on stderr.
+
+    `out` is what a judge's answers are kept beside; `on_item` and `keep_items` as in `granola.scoring.scores.score`.
+    Raises UsageError and what `granola.scoring.scores.score` raises.
+    """
+    from granola.scoring import scores
+    from granola.scoring.predictions import QuestionIds, read_predictions
+    from granola.scoring.tiered_file import read_tiered_file
+
+    settings.check()
+    check_standard_input([tiered, *predictions])
+    gc.set_threshold(100_000, 20, 100)  # rows and items stay: looking them through again and again takes a sixth of it
+    with readable(tiered) as held:
+        read = read_tiered_file(held, name=tiered)
+    report_rejects(tiered, read.rejected)
+    by_question = QuestionIds.of(read.rows) if settings.join is Join.QUESTION else None
+    files = [read_predictions(path, by_question=by_question) for path in predictions]
+    reports = []
+    faults: list[RejectedRow] = []
+    with opened_matcher(
+        settings.matcher, tau=settings.tau, judge=settings.judge, answers=settings.answers, out=out,
+        inputs=[tiered, *predictions],
+    ) as chosen:  # fmt: skip
+        if settings.matcher != "judge":
+            warn_of_answer_languages(read.languages)
+        for name, file in zip(names_of_systems(predictions), files, strict=True):
+            report_rejects(file.name, file.rejected)
+            judge_ahead(chosen, read.rows, file, settings.first_level or "aliases")
+            before = len(faults)
+            reports.append(
+                scores.score(
+                    read,
+                    file,
+                    chosen,
+                    lambda_=settings.lambda_,
+                    standard=settings.first_level,
+                    resamples=settings.resamples,
+                    seed=settings.seed,
+                    system=name,
+                    allow_missing=settings.allow_missing,
+                    ignore_unknown=settings.ignore_unknown,
+                    workers=settings.workers,
+                    on_item=on_item,
+                    keep_items=keep_items,
+                    on_reject=faults.append,
+                )
+            )
+            report_rejects(file.name, faults[before:])
+    return Systems(tiered=read, files=files, reports=reports, faults=faults)
+
+
+def names_of_systems(paths: Sequence[str]) -> list[str]:
+    """The files' names without their endings and what they all begin with, made different where they are not."""
+    stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
+    if len(stems) > 1 and all(stem.startswith("predictions-") and len(stem) > 12 for stem in stems):
+        stems = [stem.removeprefix("predictions-") for stem in stems]
+    return [stem if stems.count(stem) == 1 else f"{stem} ({number})" for number, stem in enumerate(stems, start=1)]
+
+
+_ENDING = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|tsv|parquet))?(?:\.gz)?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score(Command[Systems], ScoringSettings):
+    """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
+
+    tiered: Tiered
+    predictions: Annotated[
+        str,
+        Setting(
+            'Predictions: {"id", "prediction"} as JSONL, JSON, CSV or Parquet; - is standard input.',
+            metavar="PREDICTIONS",
+            positional=True,
+        ),
+    ]
+    as_json: AsJson = False
+    out: Annotated[
+        Path | None,
+        Setting(
+            "Write one JSON row an item here, FILE.run.json beside it, and FILE.rejects.jsonl for rejected rows.",
+            metavar="FILE",
+        ),
+    ] = None
+    force: Force = False
+
+    def run(self) -> Systems:
+        """Score, and write the items where `out` is given, each as soon as it is scored."""
+        from abstraction.files.writing import check_kind
+        from granola.report.item_rows import writing_items
+
+        inputs = [self.tiered, self.predictions]
+        if self.out is None:
+            return score_systems(self.tiered, [self.predictions], self, keep_items=False)
+        if str(self.out) in (STANDARD, "."):
+            raise UsageError("--out takes a file; the tables or --json go to standard output")
+        with writing(self.out, inputs=inputs, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=self.force):
+            check_kind(self.out, "jsonl", may_be_packed=True)
+            with writing_items(self.out) as write:
+                systems = score_systems(
+                    self.tiered, [self.predictions], self, out=self.out, on_item=write, keep_items=False
+                )
+            list_rejects(self.out, systems.rejected)
+            report = systems.report
+            write_run_record(
+                self.out,
+                command=self.verb,
+                arguments={**self.arguments(), **self.resolved(), "matcher": report.signature.matcher},
+                inputs=inputs,
+                more={
+                    "signature": str(report.signature),
+                    "counts": dict(report.counts),
+                    "rejected": [row.to_json() for row in systems.rejected],
+                },
+            )
+        return systems
+
+    def failed(self, result: Systems) -> bool:
+        """Whether rows were rejected, or nothing could be scored."""
+        return bool(result.rejected) or _is_empty(result)
+
+    def show(self, result: Systems) -> None:
+        """The tables and the signature, or JSON."""
+        if self.out is not None and result.rejected:
+            note(f"{count(len(result.rejected), 'rejected row')} listed in {self.out}{REJECTS_SUFFIX}")
+        if unscored := result.report.overall.unscored:
+            note(f"{unscored} of {count(len(result.rows), 'question')} are unscored")
+        if self.as_json:
+            print_json(result.report.to_json(), indent=1)
+        else:
+            _print_scores(result.report)
+        if _is_empty(result):
+            note("nothing is scored: no question has a usable prediction")
+
+
+def _is_empty(systems: Systems) -> bool:
+    return systems.report.overall.unscored == len(systems.rows)
+
+
+def _print_scores(report: ScoreReport) -> None:
+    from granola.report.score_tables import distribution_tables, relations_tables, scores_table
+
+    width = table_width()
+    print_tables(
+        [
+            scores_table([report]),
+            *distribution_tables([report], width),
+            *(relations_tables(report, width) if report.relations else ()),
+        ]
+    )
+    print(f"signature: {report.signature}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupSettings:
+    """By what questions are grouped."""
+
+    by: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Scores by the values of this field of the rows; a.b leads inside, levels counts them. May be repeated.",
+            metavar="FIELD",
+        ),
+    ] = ()
+    popularity: Annotated[
+        tuple[str, ...],
+        Setting("Scores by bins of equal size of this field of the rows, a number. May be repeated.", metavar="FIELD"),
+    ] = ()
+    page_views: Annotated[
+        str | None,
+        Setting(
+            "Scores by bins of the page views of the entity asked about: two columns, a title or QID and a number.",
+            metavar="FILE",
+            advanced=True,
+        ),
+    ] = None
+    bins: Annotated[
+        int | None,
+        Setting("How many bins --popularity and --page-views make. Default: 5.", least=1, advanced=True),
+    ] = None
+
+    def check_groups(self) -> None:
+        """Raise UsageError for settings that do not go together, before anything is read."""
+        if self.bins is not None and not (self.popularity or self.page_views):
+            raise UsageError("--bins goes with --popularity FIELD or --page-views FILE")
+
+
+def grouped_scores(
+    systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
+) -> GroupedScores:
+    """The scores by the groups that are asked for; `popular` as well by what tells how well known an entity is."""
+    from granola.scoring.grouping import BINS, GroupedScores, Grouping, grouped
+
+    rows, fields = systems.rows, list(settings.popularity)
+    if popular:
+        rows, fields = with_popularity(rows, fields, settings.page_views)
+    groupings = [Grouping(field=name) for name in settings.by]
+    groupings += [Grouping(field=name, bins=settings.bins or BINS) for name in fields]
+    groups = {grouping: grouping.groups_of(rows) for grouping in groupings}
+    scores = {
+        grouping: [grouped(report, of, resamples=scoring.resamples, seed=scoring.seed) for report in systems.reports]
+        for grouping, of in groups.items()
+    }
+    return GroupedScores(rows=rows, scores=scores)
+
+
+def with_popularity(
+    rows: Sequence[TieredRow], popularity: Sequence[str], page_views: str | None
+) -> tuple[Sequence[TieredRow], list[str]]:
+    """(the rows, the fields to group them by as popularity): page views where a file is given, then what is asked for.
+
+    Where neither is, the sitelinks that rows carry of the entity asked about. Raises as `with_page_views`.
+    """
+    from granola.scoring.grouping import BINS
+    from granola.scoring.page_views import FIELD, SITELINKS, with_page_views
+
+    fields = list(popularity)
+    if page_views is not None:
+        rows, found, unread = with_page_views(rows, page_views)
+        lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
+        note(f"{page_views}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
+        fields.insert(0, FIELD)
+    elif not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * BINS:
+        fields.append(SITELINKS)
+    elif not fields:
+        note(
+            "no figure by popularity: give --page-views FILE to have one (too few rows say in "
+            f"{SITELINKS} how many pages their entity has)"
+        )
+    return rows, fields
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComparedSystems:
+    """Systems beside each other: scores, differences by metric and pair, scores by group, risk by coverage."""
+
+    systems: Systems
+    differences: Sequence[Difference]
+    groups: Mapping[str, list[dict[str, GroupScore]]]
+    curves: Mapping[str, RiskCoverage]
+    lambda_: float
+
+    @property
+    def rejected(self) -> list[RejectedRow]:
+        """Every rejected row."""
+        return self.systems.rejected
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, with the sweeps of lambda and of the threshold of token-F1."""
+        from granola.scoring.sweeps import item_f1, lambda_sweep, tau_sweep
+
+        systems = self.systems
+        thresholds = {
+            report.system: tau_sweep(
+                item_f1(systems.rows, file.predictions, report.signature.standard), lambda_=self.lambda_
+            )
+            for report, file in zip(systems.reports, systems.files, strict=True)
+        }  # fmt: skip
+        return {
+            "schema_version": 1,
+            "systems": [report.to_json() for report in systems.reports],
+            "differences": [difference.to_json() for difference in self.differences],
+            "groups": {
+                title: {
+                    report.system: {name: group.to_json() for name, group in by_name.items()}
+                    for report, by_name in zip(systems.reports, scores, strict=True)
+                }
+                for title, scores in self.groups.items()
+            },
+            "risk_coverage_area": {system: curve.area for system, curve in self.curves.items()},
+            "risk_coverage": {system: curve.to_json() for system, curve in self.curves.items()},
+            "lambda_sweep": {
+                report.system: [point.to_json() for point in lambda_sweep(report)] for report in systems.reports
+            },
+            "tau_sweep": {system: [point.to_json() for point in points] for system, points in thresholds.items()},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
+    """Compare systems: scores side by side, paired tests with Holm's correction, and what n could show."""
+
+    tiered: Tiered
+    predictions: SystemFiles
+    metric: Annotated[
+        tuple[str, ...],
+        Setting("Test this metric; may be repeated. Default: both accuracies, selective and not, and informativeness."),
+    ] = ()
+    as_json: AsJson = False
+
+    def run(self) -> ComparedSystems:
+        """Score every system and test each pair. Raises MatcherError, UsageError."""
+        from granola.scoring.sweeps import risk_coverage
+        from granola.scoring.system_comparison import COMPARED, check_metrics, compare, permutations_needed
+
+        metrics = tuple(dict.fromkeys(self.metric or COMPARED))
+        check_metrics(metrics)
+        self.check_groups()
+        systems = score_systems(self.tiered, self.predictions, self)
+        groups = grouped_scores(systems, self, self, popular=self.page_views is not None)
+        differences = compare(systems.reports, metrics=metrics, resamples=self.resamples, seed=self.seed)
+        if (needed := permutations_needed(len(systems.reports))) > self.resamples:
+            note(
+                f"{self.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "
+                f"systems; give --resamples {needed} or more"
+            )
+        curves = {
+            report.system: risk_coverage(report, file.predictions)
+            for report, file in zip(systems.reports, systems.files, strict=True)
+        }
+        return ComparedSystems(
+            systems=systems,
+            differences=differences,
+            groups={grouping.title: scores for grouping, scores in groups.scores.items()},
+            curves={system: curve for system, curve in curves.items() if curve is not None},
+            lambda_=self.lambda_,
+        )
+
+    def show(self, result: ComparedSystems) -> None:
+        """Tables, or everything as JSON."""
+        if self.as_json:
+            print_json(result.to_json(), indent=1)
+            return
+        print_tables(_comparison_tables(result, table_width(WIDE)), WIDE)
+        for system, curve in result.curves.items():
+            show_lines(
+                f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
+                f"{curve.covered} of {curve.n} questions answered with a confidence"
+            )
+        for report in result.systems.reports:
+            print(f"signature of {visible(report.system)}: {report.signature}")
+
+
+def _comparison_tables(compared: ComparedSystems, width: int) -> Iterator[Any]:
+    from granola.report.comparison_tables import differences_tables, group_tables
+    from granola.report.score_tables import distribution_tables, macro_tables, score_tables
+
+    reports = compared.systems.reports
+    titles = {metric.name: metric.title for metric in reports[0].metrics}
+    yield from score_tables(reports, width)
+    if any(report.macro for report in reports):
+        yield from macro_tables(reports, width)
+    yield from distribution_tables(reports, width)
+    yield from differences_tables(compared.differences, titles, width)
+    for title, scores in compared.groups.items():
+        yield from group_tables(title, reports, scores, width)

@@ -1,0 +1,217 @@
+"""Settings of commands: fields of frozen dataclasses that say what they mean and which values they allow.
+
+Command lines, their help, run records and Python calls are all made of them: no setting is written down twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import types
+from collections.abc import Iterable
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from granola.errors import UsageError
+from kg.web.addresses import without_secrets
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a field of a command means: the metadata of its `Annotated` type.
+
+    `flag` is its option where that is not its name; `least` and `most` are allowed themselves; `recorded` is False for
+    what changes nothing of the result; `advanced` options are those that few people need.
+    """
+
+    help: str
+    flag: str | None = None
+    short: str | None = None
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    positional: bool = False
+    recorded: bool = True
+    shown: str | None = None  # the default in words
+    folder: bool = False  # whether a folder stands for the one file of rows in it
+    advanced: bool = False
+
+    def name(self, field: str) -> str:
+        """How a command line names it."""
+        if self.positional:
+            return self.metavar or field.upper()
+        return (self.flag or "--" + field.strip("_").replace("_", "-")).partition("/")[0]
+
+    @property
+    def allowed(self) -> str:
+        """The numbers that are allowed, in words; empty where all are."""
+        if self.least is None:
+            return ""
+        return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
+
+
+ADVANCED = object()  # after a shared setting in `Annotated`: here it is one that few people need
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSetting:
+    """A setting with the field it is of: the type (a tuple's is of its items), the default, `...` where it has none."""
+
+    field: str
+    type: Any
+    many: bool
+    optional: bool
+    default: Any
+    setting: Setting
+
+
+def fit(settings: object) -> None:
+    """Check every value of a new dataclass, and put those in their field's type that are given as another.
+
+    A text is taken for a path or a choice, one text for several. Raises UsageError for what a setting does not allow.
+    """
+    for declared in settings_of(type(settings)):
+        object.__setattr__(settings, declared.field, _fitted(declared, getattr(settings, declared.field)))
+
+
+def command_line(verb: str, settings: object) -> str:
+    """The command that does the same, for whoever reads a result: every setting that is not left as it is by default.
+
+    Files are named without the folders of whoever ran it, and addresses without secrets.
+    """
+    words = ["granola", *verb.split()]
+    for declared in sorted(settings_of(type(settings)), key=lambda declared: not declared.setting.positional):
+        value = getattr(settings, declared.field)
+        if (
+            not declared.setting.recorded
+            or (declared.default is not ... and value == declared.default)
+            or value is None
+        ):
+            continue
+        name = declared.setting.name(declared.field)
+        for single in value if declared.many else (value,):
+            words += [
+                *([] if declared.setting.positional else [name]),
+                *([] if declared.type is bool else [_named(single)]),
+            ]
+    return shlex.join(words)
+
+
+def _named(value: Any) -> str:
+    """A value as a command line has it."""
+    text = str(value)
+    if "://" in text:
+        return without_secrets(text)
+    is_place = isinstance(value, Path) or (isinstance(value, str) and Path(text).is_absolute())
+    return Path(text).name if is_place and Path(text).is_absolute() else text
+
+
+def recorded(settings: object, declaring: type) -> dict[str, Any]:
+    """What a run record has of the settings that a class declares."""
+    return {
+        declared.field.strip("_"): plain(getattr(settings, declared.field))
+        for declared in settings_of(declaring)
+        if declared.setting.recorded
+    }
+
+
+def plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return str(value) if isinstance(value, Path | StrEnum) else value
+
+
+def settings_of(declaring: type) -> tuple[DeclaredSetting, ...]:
+    """The settings of a command: its own first, then those that it shares."""
+    if declaring not in _DECLARED:
+        _DECLARED[declaring] = _read_settings(declaring)
+    return _DECLARED[declaring]
+
+
+_DECLARED: dict[type, tuple[DeclaredSetting, ...]] = {}
+
+
+def _read_settings(declaring: type) -> tuple[DeclaredSetting, ...]:
+    hints = get_type_hints(declaring, include_extras=True)
+    defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
+    names = dict.fromkeys(name for owner in declaring.__mro__ for name in inspect.get_annotations(owner))
+    found = tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
+    rare: set[str] = getattr(declaring, "advanced_words", set())
+    return tuple(
+        replace(one, setting=replace(one.setting, advanced=True)) if one.setting.name(one.field) in rare else one
+        for one in found
+    )
+
+
+def setting_of(declaring: type, field: str) -> DeclaredSetting:
+    """One of them."""
+    return next(declared for declared in settings_of(declaring) if declared.field == field)
+
+
+def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
+    if get_origin(hint) is not Annotated:
+        raise TypeError(f"{name} has no Setting")
+    type_, setting, *marks = get_args(hint)
+    if ADVANCED in marks:
+        setting = replace(setting, advanced=True)
+    optional = get_origin(type_) in (Union, types.UnionType)
+    if optional:
+        (type_,) = (kind for kind in get_args(type_) if kind is not types.NoneType)
+    many = get_origin(type_) is tuple
+    return DeclaredSetting(
+        field=name,
+        type=get_args(type_)[0] if many else type_,
+        many=many,
+        optional=optional,
+        default=... if default is MISSING else default,
+        setting=setting,
+    )
+
+
+def _fitted(declared: DeclaredSetting, value: Any) -> Any:
+    if value is None and declared.optional:
+        return None
+    if not declared.many:
+        return _fitted_value(declared, value)
+    several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
+    return tuple(_fitted_value(declared, part) for part in several)
+
+
+def _file_of(value: str, name: str) -> str:
+    from abstraction.files.data_folders import data_files
+
+    files = data_files(value)
+    if len(files) > 1:
+        raise UsageError(f"{name} {value} is a folder with {len(files)} files of rows; name one of them")
+    return str(files[0])
+
+
+def _converted(declared: DeclaredSetting, value: Any, name: str) -> Any:
+    """A value in the type of its setting, where it is given as another that stands for it."""
+    type_ = declared.type
+    if type_ is str and isinstance(value, Path):
+        value = str(value)
+    if declared.setting.folder and isinstance(value, str):
+        return _file_of(value, name)
+    if type_ is Path and isinstance(value, str):
+        return Path(value)
+    if isinstance(type_, type) and issubclass(type_, StrEnum):
+        if value not in list(type_):
+            raise UsageError(f"{name} is {value!r}; allowed: {', '.join(type_)}")
+        return type_(value)
+    return float(value) if type_ is float and isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _fitted_value(declared: DeclaredSetting, value: Any) -> Any:
+    setting, type_ = declared.setting, declared.type
+    name = setting.name(declared.field)
+    value = _converted(declared, value, name)
+    if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
+        raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")
+    low, high = setting.least, setting.most
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise UsageError(f"{name} is {value}; allowed: {setting.allowed}")
+    return value

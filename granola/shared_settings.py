@@ -1,0 +1,226 @@
+"""Settings that several commands or the service have, each with its words once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from abstraction.files.row_shapes import PRESETS
+from granola.decoding.decision import Abstaining
+from granola.decoding.self_consistency import Counting
+from granola.matching.registry import named
+from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
+from granola.settings import Setting
+
+if TYPE_CHECKING:
+    from abstraction.files.row_shapes import RowShape
+
+# Outputs.
+Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
+Force = Annotated[bool, Setting("Replace an existing output.", recorded=False)]
+AsJson = Annotated[bool, Setting("Print the result as one JSON object.", flag="--json", recorded=False)]
+
+# What is read.
+LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
+LinkedTo = Annotated[str, Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT.")]
+Tiered = Annotated[
+    str,
+    Setting(
+        "Tiered rows, as `granola tiers` writes them, or the folder of `granola dataset`; - is standard input.",
+        metavar="TIERED",
+        positional=True,
+        folder=True,
+    ),
+]
+Samples = Annotated[
+    str,
+    Setting(
+        'Rows with "id", "question" and "samples", as JSONL, CSV or Parquet; - is standard input.',
+        metavar="SAMPLES",
+        positional=True,
+    ),
+]
+Limit = Annotated[int | None, Setting("Stop after so many questions.", least=1)]
+Relation = Annotated[str | None, Setting("The property of rows that name none, such as P19.")]
+Language = Annotated[
+    str, Setting("The language of names and tiers, for rows that name none; its fallbacks are used as well.")
+]
+
+
+class LinkerName(StrEnum):
+    """What `--linker` takes; the methods of `abstraction.linking.linker.Linker`."""
+
+    QUESTION = "question"
+    SMALLEST = "smallest"
+
+
+Linker = Annotated[
+    LinkerName,
+    Setting(
+        "How an answer's name finds its entity: question weighs what the question asks and about "
+        "whom; smallest takes the smallest QID of that name, as in the paper, also for the entity "
+        "asked about.",
+        advanced=True,
+    ),
+]
+
+# Models.
+ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
+KeptAnswers = Annotated[
+    Path | None,
+    Setting(
+        f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
+        metavar="FILE",
+        recorded=False,
+        advanced=True,
+    ),
+]
+
+
+class PhraseMode(StrEnum):
+    """What `--phrase-mode` takes."""
+
+    FREE = "free"
+    WORD = "word"
+
+
+class Unproven(StrEnum):
+    """What `--unproven` takes."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+UnprovenTiers = Annotated[
+    Unproven,
+    Setting("With --phrase: keep or drop a model's tier that the graph neither states nor contradicts.", advanced=True),
+]
+
+# Several responses to a question.
+CountedAs = Annotated[
+    Counting,
+    Setting(
+        "self-consistency: what counts as the same answer: its words, what they name, or what follows from them.",
+        advanced=True,
+    ),
+]
+AbstainingRule = Annotated[
+    Abstaining | None,
+    Setting(
+        "How declining responses count. majority: not at all, but if half of the responses or more "
+        "decline, the answer is IDK; ignore: not at all; against: as responses that entail nothing;"
+        " pass: drag's model sees them. Default: pass for drag, else majority.",
+        advanced=True,
+    ),
+]
+ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]
+
+# Scores.
+MatcherName = Annotated[str, Setting(f"What decides a match: {named()}.")]
+Tau = Annotated[float | None, Setting("Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")]
+JudgeModel = Annotated[
+    str | None,
+    Setting("The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL"),
+]
+MatchingWorkers = Annotated[
+    int, Setting("Processes that match; the result is the same.", least=1, recorded=False, advanced=True)
+]
+Lambda = Annotated[float, Setting("Informativeness of level k is exp(-lambda (k - 1)); 0 or more.")]
+Seed = Annotated[int, Setting("Seed of the bootstrap and the permutation tests.", advanced=True)]
+Resamples = Annotated[
+    int,
+    Setting(
+        "Bootstrap resamples, and permutations of paired tests.",
+        least=LEAST_RESAMPLES,
+        most=MOST_RESAMPLES,
+        advanced=True,
+    ),
+]
+
+
+class StandardName(StrEnum):
+    """What `--standard` takes."""
+
+    ALIASES = "aliases"
+    GOLD = "gold"
+
+
+FirstLevel = Annotated[
+    StandardName | None,
+    Setting(
+        "The names of level 1, for every score: the gold answers alone, as in the paper (gold), or their aliases "
+        "as well (aliases). The tables also have both accuracies by the other. Default: gold for "
+        "--matcher f1, else "
+        "aliases."
+    ),
+]
+AllowMissing = Annotated[bool, Setting("Leave questions without a prediction unscored instead of stopping.")]
+IgnoreUnknown = Annotated[bool, Setting("Leave out predictions for unknown ids instead of stopping.", advanced=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionSettings:
+    """How files of questions have their rows: where they have what, if not under the usual names."""
+
+    preset: Annotated[
+        str | None,
+        Setting(f"Read rows as this dataset publishes them: {', '.join(PRESETS)}.", metavar="DATASET", advanced=True),
+    ] = None
+    question_field: Annotated[
+        str | None,
+        Setting("The field with the question; a.b leads inside. Default: question.", metavar="FIELD", advanced=True),
+    ] = None
+    answer_field: Annotated[
+        str | None,
+        Setting(
+            "The field with the answer or the list of answers; a.*.b takes every item of a list. Default: answer.",
+            metavar="FIELD",
+            advanced=True,
+        ),
+    ] = None
+    id_field: Annotated[
+        str | None,
+        Setting(
+            "The field with the id. Default: id, else the row's place in the file.", metavar="FIELD", advanced=True
+        ),
+    ] = None
+    split: Annotated[
+        str | None,
+        Setting(
+            "Only rows of this split: by their field `split`, or in a folder the files of that name.", advanced=True
+        ),
+    ] = None
+
+    def shape(self) -> RowShape | None:
+        """What these say, None where they say nothing. Raises RowError for a preset that is not known."""
+        from abstraction.files.row_shapes import shape_of
+
+        return shape_of(
+            self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field, split=self.split
+        )
+
+    def files_of(self, given: Iterable[Path | str]) -> tuple[str, ...]:
+        """The files that are read, those of a folder in its place. Raises RowError as `data_files`."""
+        from abstraction.files.data_folders import data_files
+
+        return tuple(str(file) for one in given for file in data_files(one, self.split))
+
+
+def property_id(relation: str | None) -> str | None:
+    """The id of a relation as it was given, "p19" for "P19". Raises RelationError for what is none."""
+    from abstraction.relations import relation as relation_row
+
+    if relation is None:
+        return None
+    return relation_row(relation.upper() if relation[:1] == "p" else relation).id
+
+
+def check_language(language: str) -> None:
+    """Raise UsageError for an empty language code."""
+    from granola.errors import UsageError
+
+    if not language.strip():
+        raise UsageError("--language is empty; give a code such as en or de")
