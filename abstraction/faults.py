@@ -1,4 +1,7 @@
-"""An unforeseen error in one row: a fault of the program, which rejects that row and lets the run go on."""
+"""Rows that are left out, each with its place and the reason: bad ones, and those that the program is at fault with.
+
+An unforeseen error in one row rejects that row and lets the run go on.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,46 @@ from functools import partial
 from traceback import walk_tb
 from typing import ParamSpec, TypeVar
 
-from abstraction.files.records import RejectedRow, excerpt
 from kg.errors import ForeseenError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 FAULT = "fault of the program"
-OnReject = Callable[[RejectedRow], None]
 _PACKAGES = ("kg", "abstraction", "granola")
+EXCERPT = 160  # characters
 _ENDING = (ForeseenError, MemoryError, OSError, sqlite3.Error)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RejectedRow:
+    """A record that was left out: "file:line", the reason, the beginning of what stood there, and its id if known."""
+
+    source: str
+    reason: str
+    excerpt: str
+    id: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """A JSON object, for a file of rejects."""
+        out = {"source": self.source, "reason": self.reason, "excerpt": self.excerpt}
+        return {**out, "id": self.id} if self.id else out
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnansweredRow(RejectedRow):
+    """A record to whose question its dataset has no answer: nothing is wrong with it, and it is left out."""
+
+
+OnReject = Callable[[RejectedRow], None]
+
+
+def excerpt(text: str | bytes) -> str:
+    """The first characters of what was rejected, on one line."""
+    if isinstance(text, bytes):
+        text = text[: 4 * EXCERPT].decode("utf-8", "backslashreplace")
+    text = " ".join(text[: 2 * EXCERPT].encode("utf-8", "backslashreplace").decode().split())
+    return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from abstraction.assembly.levels import levels, ordered, shared
 from abstraction.assembly.translation import Telling
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
-from abstraction.files.fields import QUESTION_SITELINKS
+from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.information.weighing import Information
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from abstraction.errors import RowError
-from abstraction.faults import Fault, OnReject, Taken, attempt, fault_of
-from abstraction.files import fields
-from abstraction.files.data_folders import canonical_split, data_files, split_of
-from abstraction.files.records import (
-    SCHEMA_VERSION,
-    Record,
-    RejectedRow,
-    UnansweredRow,
-    excerpt,
-    names_in,
-    read_records,
-)
-from abstraction.files.row_shapes import RowShape, of_split
+from abstraction.faults import Fault, OnReject, RejectedRow, Taken, UnansweredRow, attempt
+from abstraction.files.cells import parsed
+from abstraction.files.records import SCHEMA_VERSION, Record, read_records
+from abstraction.files.row_models import AnsweredModel, AskedModel, QuestionModel, reference_levels, rest_of
+from abstraction.files.row_names import GRANOLA_ANSWERS, GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, REFERENCE
+from abstraction.files.row_reading import RowNumbers, accepted, each_once
+from abstraction.files.row_shapes import RowShape, shaped_files
 from abstraction.files.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.tiers import Level, Tier
@@ -42,7 +37,7 @@ __all__ = [
     "write_tiered",
 ]
 
-UNANSWERED = "the dataset has no answer to it"
+T = TypeVar("T")
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)
 
 
@@ -125,10 +120,7 @@ class TieredRow:
 
         Raises RowError where a field is missing or malformed.
         """
-        try:
-            return _tiered(data, flat=flat)
-        except fields.FieldError as error:
-            raise RowError(str(error)) from error
+        return _tiered(Record(source="", data=data, flat=flat))
 
 
 def linked_ids(link: Mapping[str, Any]) -> list[str]:
@@ -141,8 +133,8 @@ def read_questions(
     *,
     relation: str | None = None,
     limit: int | None = None,
-    on_reject: Callable[[RejectedRow], None] | None = None,
-    on_unanswered: Callable[[UnansweredRow], None] | None = None,
+    on_reject: OnReject | None = None,
+    on_unanswered: Callable[[UnansweredRow], object] = lambda row: None,
     shape: RowShape | None = None,
     language: str = "en",
 ) -> Iterator[QARow]:
@@ -158,139 +150,42 @@ def read_questions(
     whose question the dataset has no answer, as the shape knows, are left out and go to `on_unanswered`.
     Raises RowError for a file that cannot be used at all.
     """
+    rows = read_files(paths, _question, relation=relation, shape=shape, language=language)
+    yield from islice(accepted(rows, on_reject, on_unanswered), None if limit is None else max(limit, 0))
+
+
+def read_files(
+    paths: Iterable[Path | str],
+    read: Callable[..., T],
+    *,
+    relation: str | None,
+    shape: RowShape | None,
+    language: str,
+    with_answers: bool = True,
+) -> Iterator[T | RejectedRow]:
+    """What `read` makes of the records of files, each id once; bad rows stand in their places.
+
+    `read` takes a record, the relation of those that name none as `default`, and `numbers` for those without an id. The
+    other arguments as in `read_questions`.
+    """
+    numbers = RowNumbers()
     seen: dict[str, str] = {}
-    bases: dict[str, int] = {}
-    given = 0
-    if limit is not None and limit <= 0:
-        return
-    for path, records in shaped_files(paths, shape, language):
+    for path, records in shaped_files(paths, shape, language, with_answers=with_answers):
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        for row in _rows(records, default, seen, bases):
-            if isinstance(row, UnansweredRow):
-                if on_unanswered is not None:
-                    on_unanswered(row)
-                continue
-            if isinstance(row, RejectedRow):
-                _reject(row, on_reject)
-                continue
-            yield row
-            given += 1
-            if limit is not None and given >= limit:
-                return
-
-
-def _of_split(
-    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
-) -> Iterator[Record | RejectedRow]:
-    """The records of a split; those that say none are of it in a file that is called so.
-
-    Raises RowError for a file where nothing says which split its rows are of.
-    """
-    is_told = called_so
-    for record in records:
-        is_of_split = None if isinstance(record, RejectedRow) else of_split(record.data, split)
-        is_told = is_told or is_of_split is not None
-        if is_of_split or (is_of_split is None and (called_so or isinstance(record, RejectedRow))):
-            yield record
-    if not is_told:
-        raise RowError(f"{path}: no row says its split, and the file is not called {split!r}; leave --split out")
-
-
-def shaped_files(
-    paths: Iterable[Path | str], shape: RowShape | None, language: str, *, with_answers: bool = True
-) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
-    """Each file of `paths`, those of a folder in its place, with its records under the usual names.
-
-    Records without a field that the shape names are rejected; without answers only those read `with_answers`; those
-    to which the dataset has no answer become an UnansweredRow. Of a shape's split alone, where it has one. Raises
-    RowError as `data_files`, and where nothing tells the split.
-    """
-    split = shape.split if shape is not None else ""
-    for path in (file for one in paths for file in data_files(one, split or None)):
-        records = read_records(path)
-        if shape is not None:
-            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
-            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
-        yield path, records
-
-
-def shaped_records(
-    records: Iterable[Record | RejectedRow],
-    shape: RowShape,
-    language: str = "en",
-    with_answers: bool = True,
-    *,
-    path: Path | str = "the rows",
-    called_so: bool = False,
-) -> Iterator[Record | RejectedRow]:
-    """Records of a shape, of its split alone, under the usual names.
-
-    `path` is what messages call their file, `called_so` whether it is called by the split. Raises RowError where
-    nothing tells the split.
-    """
-    if shape.split:
-        called_so = called_so or not shape.split_must_be_told
-        records = _of_split(records, shape.split, path, called_so=called_so)
-    return map(partial(_shaped, shape=shape, language=language, with_answers=with_answers), records)
-
-
-def _shaped(
-    record: Record | RejectedRow, *, shape: RowShape, language: str, with_answers: bool
-) -> Record | RejectedRow:
-    if isinstance(record, RejectedRow):
-        return record
-    try:
-        if shape.is_unanswered(record.data, language):
-            shown = excerpt(repr(dict(record.data)))
-            return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=shown)
-        return shape.shaped(record, language, with_answers=with_answers)
-    except fields.FieldError as error:
-        return RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
-    except Exception as error:
-        return _faulty(record, error)
+        yield from each_once(numbers.count(records), partial(read, default=default, numbers=numbers), seen=seen)
 
 
 def question_rows(
     records: Iterable[Record | RejectedRow], *, relation: str | None = None
 ) -> Iterator[QARow | RejectedRow]:
     """The questions of records, as `read_questions` of a file that holds them; rejected rows stand in their places."""
-    return _rows(records, relation, {}, {})
-
-
-def _rows(
-    records: Iterable[Record | RejectedRow], default: str | None, seen: dict[str, str], bases: dict[str, int]
-) -> Iterator[QARow | RejectedRow]:
-    start = dict(bases)
-    for position, record in enumerate(records, 1):
-        if isinstance(record, RejectedRow):
-            yield record
-            continue
-        try:
-            row = _question(record.data, default, record.source, flat=record.flat)
-        except fields.FieldError as error:
-            reason = str(error)
-            if reason.startswith(("no question", "no answer")):
-                reason += f"; the row has {names_in(record)}"
-            yield RejectedRow(source=record.source, reason=reason, excerpt=excerpt(repr(dict(record.data))))
-            continue
-        except Exception as error:
-            yield _faulty(record, error)
-            continue
-        if not row.id:
-            prefix = fields.relation_of(record.data) or default or "row"  # not by what rules read, which may change
-            bases[prefix] = start.get(prefix, 0) + position
-            row = replace(row, id=f"{prefix}-{bases[prefix]}")
-        if row.id in seen:
-            reason = f"id {row.id!r} stands already at {seen[row.id]}"
-            yield RejectedRow(source=record.source, reason=reason, excerpt=excerpt(row.question))
-            continue
-        seen[row.id] = record.source
-        yield row
+    numbers = RowNumbers()
+    return each_once(numbers.count(records), partial(_question, default=relation, numbers=numbers))
 
 
 def read_tiered(
-    path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None, evidence: bool = True
+    path: Path | str, *, on_reject: OnReject | None = None, evidence: bool = True
 ) -> Iterator[TieredRow]:
     """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer a level.
 
@@ -301,37 +196,12 @@ def read_tiered(
 
 
 def tiered_rows(
-    records: Iterable[Record | RejectedRow],
-    *,
-    on_reject: Callable[[RejectedRow], None] | None = None,
-    evidence: bool = True,
+    records: Iterable[Record | RejectedRow], *, on_reject: OnReject | None = None, evidence: bool = True
 ) -> Iterator[TieredRow]:
     """The rows of records, as `read_tiered` of a file that holds them."""
-    seen: dict[str, str] = {}
-    for position, record in enumerate(records, 1):
-        if isinstance(record, RejectedRow):
-            _reject(record, on_reject)
-            continue
-        try:
-            data = {"id": f"row-{position}", **record.data}
-            row = _tiered(data, flat=record.flat, evidence=evidence, source=record.source)
-            if row.id in seen:
-                raise fields.FieldError(f"id {row.id!r} stands already at {seen[row.id]}")
-        except fields.FieldError as error:
-            rejected = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
-            _reject(rejected, on_reject)
-            continue
-        except Exception as error:
-            _reject(_faulty(record, error), on_reject)
-            continue
-        seen[row.id] = record.source
-        yield row
-
-
-def _faulty(record: Record, error: Exception) -> RejectedRow:
-    """The record as one that an unforeseen error rejects. Raises the error where it is another."""
-    fault = fault_of(error, "reading")
-    return fault.rejected(source=record.source, id=str(record.data.get("id", "")), text=repr(dict(record.data)))
+    numbers = RowNumbers()
+    rows = each_once(numbers.count(records), partial(_tiered, numbers=numbers, evidence=evidence))
+    return accepted(rows, on_reject)
 
 
 def write_tiered(
@@ -393,7 +263,7 @@ def write_granola_eq(
 def granola_columns(row: TieredRow) -> dict[str, Any]:
     """A row under GRANOLA-EQ's own columns, in their order; None where the row does not tell."""
     entity = row.question_entity or {}
-    names = [level.tiers[0].text for level in row.levels[: len(fields.GRANOLA_ANSWERS)]]
+    names = [level.tiers[0].text for level in row.levels[: len(GRANOLA_ANSWERS)]]
     columns: dict[str, Any] = {
         "relation": row.relation,
         "question": row.question,
@@ -401,92 +271,85 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
         "question_entity_qid": entity.get("qid"),
         "answer": row.answers[0],
         "answer_entity_qid": row.levels[0].tiers[0].qid,
-        fields.GRANOLA_COUNT: len(names),
+        GRANOLA_COUNT: len(names),
         "id": row.id,
-        **dict(zip(fields.GRANOLA_ANSWERS, names, strict=False)),
+        **dict(zip(GRANOLA_ANSWERS, names, strict=False)),
     }
-    return {name: columns.get(name, row.extra.get(name)) for name in fields.GRANOLA_COLUMNS}
+    return {name: columns.get(name, row.extra.get(name)) for name in GRANOLA_COLUMNS}
 
 
-def _reject(row: RejectedRow, on_reject: Callable[[RejectedRow], None] | None) -> None:
-    if on_reject is None:
-        raise RowError(f"{row.source}: {row.reason}: {row.excerpt}")
-    on_reject(row)
-
-
-def _question(data: Mapping[str, Any], default: str | None, source: str, *, flat: bool) -> QARow:
-    question = fields.question_of(data)
-    answers = fields.answers_of(data, flat=flat)
-    text, qid = fields.subject_of(data)
-    relation = fields.relation_of(data) or default or read_wording(question).relation
-    if text is None and relation is not None:
-        text = subject_of(question, relation)
-    extra = fields.rest_of(data)
-    if (reference := fields.reference_levels(data)) is not None:
-        extra.setdefault(fields.REFERENCE, reference)  # ladders made of such a row do not replace it
+def _question(record: Record, default: str | None, numbers: RowNumbers) -> QARow:
+    told = QuestionModel.of(record)
+    relation, text = asked_about(told, default)
+    extra = rest_of(record.data)
+    if (reference := reference_levels(record.data)) is not None:
+        extra.setdefault(REFERENCE, reference)  # ladders made of such a row do not replace it
     return QARow(
-        id=fields.id_of(data) or "",
-        question=question,
-        answers=answers,
-        answer_qids=fields.answer_qids_of(data, len(answers), flat=flat),
+        answer_qids=told.item_of_each(),
+        id=told.id or numbers.id_of(told.relation or default or "row"),  # not by what rules read, which may change
+        question=told.question,
+        answers=told.answer,
         relation=relation,
         subject_text=text,
-        subject_qid=qid,
+        subject_qid=told.subject_qid,
         extra=extra,
-        source=source,
+        source=record.source,
     )
 
 
-def _tiered(data: Mapping[str, Any], *, flat: bool, evidence: bool = True, source: str = "") -> TieredRow:
-    answers = fields.answers_of(data, flat=flat)
-    entity = _question_entity(data)
-    made = _levels(data, answers, flat=flat, evidence=evidence)
+def asked_about(told: AskedModel, default: str | None) -> tuple[str | None, str | None]:
+    """The relation that a question asks for and the name of its subject: as given, else by its wording."""
+    relation = told.relation or default or read_wording(told.question).relation
+    text = told.subject_text
+    if text is None and relation is not None:
+        text = subject_of(told.question, relation)
+    return relation, text
+
+
+def _tiered(record: Record, numbers: RowNumbers | None = None, *, evidence: bool = True) -> TieredRow:
+    data = record.data
+    told = AnsweredModel.of(record)
+    entity = dict(told.question_entity)
+    if told.subject_qid is not None:
+        entity.setdefault("qid", told.subject_qid)
+    levels = _levels(record, told.answer, evidence=evidence)
     abstained = data.get("abstained")
     if abstained is not None and not isinstance(abstained, str):
-        raise fields.FieldError(f"abstained {abstained!r} is no text")
-    own_id = fields.id_of(data)
+        raise RowError(f"abstained {abstained!r} is no text")
+    own_id = told.id or (numbers.id_of("row") if numbers is not None and "id" not in data else None)
     if own_id is None:
-        raise fields.FieldError("no id")
+        raise RowError("no id: expected a text or a whole number under 'id'")
     return TieredRow(
         id=own_id,
-        question=fields.question_of(data),
-        answers=answers,
-        levels=made,
-        relation=fields.relation_of(data),
+        question=told.question,
+        answers=told.answer,
+        levels=levels,
+        relation=told.relation,
         question_entity=entity or None,
         abstained=abstained or None,
-        extra=fields.rest_of(data),
-        source=source,
+        extra=rest_of(data),
+        source=record.source,
     )
 
 
-def _question_entity(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The entity asked about, its fields as they stood, to the byte."""
-    text, qid = fields.subject_of(data)
-    given = data.get("question_entity")
-    known = fields.other_fields(given) | {key: value for key, value in (("text", text), ("qid", qid)) if value}
-    order = dict.fromkeys((*given, *known)) if isinstance(given, Mapping) else known
-    return {key: known[key] for key in order if key in known}
-
-
-def _levels(data: Mapping[str, Any], answers: Sequence[str], *, flat: bool, evidence: bool) -> tuple[Level, ...]:
-    """The levels under "levels", else those of GRANOLA-EQ's columns. Raises FieldError."""
-    levels = data.get("levels")
+def _levels(record: Record, answers: Sequence[str], *, evidence: bool) -> tuple[Level, ...]:
+    """The levels under "levels", else those of GRANOLA-EQ's columns. Raises RowError."""
+    levels = record.data.get("levels")
     if isinstance(levels, str):
-        levels = fields.parsed(levels)
+        levels = parsed(levels)
     try:
         if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
             made = tuple(Level.from_json(level if evidence else _bare(level)) for level in levels)
         else:
-            texts = fields.reference_levels(data) or []
-            (qid, *_) = fields.answer_qids_of(data, len(answers), flat=flat)
+            texts = reference_levels(record.data) or []
+            (qid, *_) = QuestionModel.of(record).item_of_each()
             made = tuple(
                 Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level)) for level in texts
             )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise fields.FieldError(f"levels are malformed: {type(error).__name__} {error}") from error
+        raise RowError(f"levels are malformed: {type(error).__name__} {error}") from error
     if not made or not all(level.tiers and {*map(type, level.names())} == {str} for level in made):
-        raise fields.FieldError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
+        raise RowError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
     return made
 
 
@@ -497,4 +360,4 @@ def _bare(level: Mapping[str, Any]) -> dict[str, Any]:
 
 def _granola_row(row: TieredRow) -> dict[str, Any]:
     columns = {name: "" if value is None else value for name, value in granola_columns(row).items()}
-    return columns | {key: value for key, value in row.extra.items() if key not in fields.KNOWN and key not in columns}
+    return columns | {key: value for key, value in row.extra.items() if key not in KNOWN and key not in columns}

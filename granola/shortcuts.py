@@ -260,8 +260,9 @@ def _snapshot_of(rows: Rows) -> str | None:
 def _questions(
     questions: Any, relation: str | None = None, shape: RowShape | None = None, language: str = "en"
 ) -> Iterator[QARow]:
-    from abstraction.errors import RowError
-    from abstraction.rows import RejectedRow, UnansweredRow, question_rows, read_questions, shaped_records
+    from abstraction.files.row_reading import accepted
+    from abstraction.files.row_shapes import shaped_records
+    from abstraction.rows import question_rows, read_questions
 
     if isinstance(questions, Path | str):
         yield from read_questions([questions], relation=relation, shape=shape, language=language)
@@ -269,12 +270,7 @@ def _questions(
     records: Iterable[Any] = _as_records(questions, "question")
     if shape is not None:
         records = shaped_records(records, shape, language)
-    for row in question_rows(records, relation=relation):
-        if isinstance(row, UnansweredRow):
-            continue
-        if isinstance(row, RejectedRow):
-            raise RowError(f"{row.source}: {row.reason}")
-        yield row
+    yield from accepted(question_rows(records, relation=relation), None)
 
 
 def _tiered(rows: Any) -> Any:

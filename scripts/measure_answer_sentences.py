@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from abstraction.files.records import RejectedRow, read_records
+from abstraction.faults import RejectedRow
+from abstraction.files.records import read_records
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import without_markers
 

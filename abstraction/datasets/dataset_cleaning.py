@@ -14,7 +14,7 @@ from typing import Any
 
 from abstraction.assembly.filters import without_article
 from abstraction.errors import DatasetError
-from abstraction.files.fields import finite
+from abstraction.files.row_models import finite
 from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Abstention, Level

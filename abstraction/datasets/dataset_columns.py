@@ -18,9 +18,10 @@ import orjson
 
 from abstraction.datasets.dataset_cleaning import SCORE
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.files.fields import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS, finite
+from abstraction.files.cells import json_text
 from abstraction.files.records import SCHEMA_VERSION
-from abstraction.files.writing import json_text
+from abstraction.files.row_models import finite
+from abstraction.files.row_names import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
 from abstraction.rows import TieredRow, granola_columns
 from kg.files import atomic_path
 from kg.terms import fallback_chain

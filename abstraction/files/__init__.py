@@ -1,1 +1,1 @@
-"""Files of questions and tiered rows: records in and out, whatever the format."""
+"""Files of rows: records in and out, whatever the format, and what their fields say."""

@@ -1,4 +1,4 @@
-"""Cells of CSV that a spreadsheet would take for a formula: marked as text when written, unmarked when read.
+"""Values in the cells of CSV: lists and JSON as texts, and texts that a spreadsheet would take for a formula.
 
 A text that begins with = + - @, a tab or a carriage return gets a `'` before it, as spreadsheets mark a text; numbers
 stay. A text with such a mark of its own gets one more, so that what is written is read back as it was.
@@ -6,8 +6,10 @@ stay. A text with such a mark of its own gets one more, so that what is written 
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -29,3 +31,43 @@ def marked(value: T) -> T | str:
 def unmarked(cell: str) -> str:
     """The text that a cell stands for."""
     return cell[1:] if cell[:1] == MARK and _FORMULA.match(cell) else cell
+
+
+def json_text(value: object) -> str:
+    """A value as JSON in a column of text: compact, letters as they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def parsed(text: str) -> Any:
+    """The JSON value of a text, or the text itself where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if is_unicode(text, value) else text
+
+
+def is_unicode(text: str, value: object) -> bool:
+    """Whether the JSON value of a text can be written as UTF-8: no half of a surrogate pair is in it."""
+    if text.isascii() and "\\ud" not in text and "\\uD" not in text:
+        return True
+    try:
+        json_text(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def split_cell(cell: str) -> list[Any]:
+    """The values of a cell: a JSON list, or texts parted by `|`."""
+    if cell.lstrip().startswith("["):
+        value = parsed(cell)
+        if isinstance(value, list):
+            return value
+    return [part.strip() for part in cell.split("|")]
+
+
+def join_cell(texts: Sequence[str]) -> str:
+    """The inverse of `split_cell`: `|` between texts, or a JSON list where that would not read back."""
+    joined = "|".join(texts)
+    return joined if split_cell(joined) == list(texts) else json.dumps(list(texts), ensure_ascii=False)

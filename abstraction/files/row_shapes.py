@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.files.data_folders import canonical_split
-from abstraction.files.fields import ANSWERS, QUESTION, FieldError, parsed
-from abstraction.files.records import Record, names_in
+from abstraction.faults import RejectedRow, UnansweredRow
+from abstraction.files.cells import parsed
+from abstraction.files.data_folders import canonical_split, data_files, split_of
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_names import ANSWERS, QUESTION
+from abstraction.files.row_reading import read_each
 
-MOST_VALUES = 1_000  # of one path in one row
-LONGEST = 100_000  # characters of a cell that holds a list
+UNANSWERED = "the dataset has no answer to it"
 _LIST = "(list "
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))\)(?: |(?=\)\Z))')
 _POPQA = {
@@ -63,14 +67,14 @@ class RowShape:
     def shaped(self, record: Record, language: str = "en", *, with_answers: bool = True) -> Record:
         """The record under the usual names; fields that the shape does not read are handed on.
 
-        Raises FieldError where a field is not there, answers only where the row is read `with_answers`.
+        Raises RowError where a field is not there, answers only where the row is read `with_answers`.
         """
         self._check(record, language, with_answers=with_answers)
         fields = self._fields(record.data, language)
         filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in ("question", *(["answer"] if with_answers else [])):
             if name in fields and name not in filled:
-                raise FieldError(f"no {name}: nothing stands under {_or(self._paths(name), language)}")
+                raise RowError(f"no {name}: nothing stands under {_or(self._paths(name), language)}")
         read = {path.partition(".")[0] for name in filled for path in self._paths(name)}
         unread = {name: value for name, value in record.data.items() if name not in read}
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
@@ -104,14 +108,14 @@ class RowShape:
         return fields
 
     def _check(self, record: Record, language: str, *, with_answers: bool) -> None:
-        """Raise FieldError for a field that has to be there and is not, with the names that the row has."""
+        """Raise RowError for a field that has to be there and is not, with the names that the row has."""
         named = {"question": self.question, "answer": self.answers, "id": self.id}
         usual = {"question": QUESTION, "answer": ANSWERS}
         there = {**dict.fromkeys(record.columns), **record.data}
         for name in ("question", *(["answer"] if with_answers else []), *self.needed):
             paths = list(filter(None, named[name].split("|"))) or usual[name]
             if not any(_leads(there, _steps(there, path, language)) for path in paths):
-                raise FieldError(f"no field {_or(paths, language)}; the row has {names_in(record)}")
+                raise RowError(f"no field {_or(paths, language)}; the row has {record.names}")
 
     def _paths(self, name: str) -> list[str]:
         """Where what is now under a usual name was."""
@@ -215,13 +219,9 @@ def of_split(data: Mapping[str, Any], split: str) -> bool | None:
 def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in filter(None, paths.split("|")):
-        values = []
-        for value in _at(data, _steps(data, path, language)):
-            values.append(value)
-            if len(values) > MOST_VALUES:
-                break
+        values = list(_at(data, _steps(data, path, language)))
         if values:
-            yield from values[:MOST_VALUES]
+            yield from values
             return
 
 
@@ -243,7 +243,7 @@ def _leads(value: Any, steps: list[str]) -> bool:
         value = _read(value)
     first, rest = steps[0], steps[1:]
     if first == "*":
-        return isinstance(value, list) and (not value or any(_leads(item, rest) for item in value[:MOST_VALUES]))
+        return isinstance(value, list) and (not value or any(_leads(item, rest) for item in value))
     if first == "(description)":
         return isinstance(value, str)
     return isinstance(value, Mapping) and first in value and _leads(value[first], rest)
@@ -251,7 +251,7 @@ def _leads(value: Any, steps: list[str]) -> bool:
 
 def _descriptions(text: str) -> Iterator[str]:
     """The texts of `(list (description Paris) (description "New York"))`; nothing of a text in another form."""
-    if not text.startswith(_LIST) or not text.endswith(")") or len(text) > LONGEST:
+    if not text.startswith(_LIST) or not text.endswith(")"):
         return
     at = len(_LIST)
     read = []
@@ -289,9 +289,75 @@ def _at(value: Any, steps: list[str]) -> Iterator[str]:
 def _read(text: str) -> Any:
     """The list or object of a cell, as JSON or as Python writes it; the text itself where it is neither."""
     value = parsed(text)
-    if not isinstance(value, str) or len(text) > LONGEST:
+    if not isinstance(value, str):
         return value
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
+
+
+# Files whose rows have a shape.
+
+
+def _of_split(
+    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
+) -> Iterator[Record | RejectedRow]:
+    """The records of a split; those that say none are of it in a file that is called so.
+
+    Raises RowError for a file where nothing says which split its rows are of.
+    """
+    is_told = called_so
+    for record in records:
+        is_of_split = None if isinstance(record, RejectedRow) else of_split(record.data, split)
+        is_told = is_told or is_of_split is not None
+        if is_of_split or (is_of_split is None and (called_so or isinstance(record, RejectedRow))):
+            yield record
+    if not is_told:
+        raise RowError(f"{path}: no row says its split, and the file is not called {split!r}; leave --split out")
+
+
+def shaped_files(
+    paths: Iterable[Path | str], shape: RowShape | None, language: str, *, with_answers: bool = True
+) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
+    """Each file of `paths`, those of a folder in its place, with its records under the usual names.
+
+    Records without a field that the shape names are rejected; without answers only those read `with_answers`; those
+    to which the dataset has no answer become an UnansweredRow. Of a shape's split alone, where it has one. Raises
+    RowError as `data_files`, and where nothing tells the split.
+    """
+    split = shape.split if shape is not None else ""
+    for path in (file for one in paths for file in data_files(one, split or None)):
+        records = read_records(path)
+        if shape is not None:
+            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
+            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
+        yield path, records
+
+
+def shaped_records(
+    records: Iterable[Record | RejectedRow],
+    shape: RowShape,
+    language: str = "en",
+    with_answers: bool = True,
+    *,
+    path: Path | str = "the rows",
+    called_so: bool = False,
+) -> Iterator[Record | RejectedRow]:
+    """Records of a shape, of its split alone, under the usual names.
+
+    `path` is what messages call their file, `called_so` whether it is called by the split. Raises RowError where
+    nothing tells the split.
+    """
+    if shape.split:
+        called_so = called_so or not shape.split_must_be_told
+        records = _of_split(records, shape.split, path, called_so=called_so)
+    return read_each(records, partial(_shaped, shape=shape, language=language, with_answers=with_answers))
+
+
+def _shaped(
+    record: Record, *, shape: RowShape, language: str, with_answers: bool
+) -> Record | UnansweredRow:
+    if shape.is_unanswered(record.data, language):
+        return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=record.shown)
+    return shape.shaped(record, language, with_answers=with_answers)

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import itertools
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,8 +17,7 @@ import orjson
 
 from abstraction.errors import RowError
 from abstraction.faults import Fault, fault_of
-from abstraction.files.cells import marked
-from abstraction.files.fields import join_cell
+from abstraction.files.cells import join_cell, json_text, marked
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
 
@@ -170,11 +168,6 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, list):
         return all(isinstance(item, str) for item in value)
     return value is None or isinstance(value, str | int | float)
-
-
-def json_text(value: object) -> str:
-    """A value as JSON in a column of text: compact, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from abstraction.files.fields import parsed
-from abstraction.files.records import RejectedRow, excerpt, read_records
+from abstraction.faults import OnReject, excerpt
+from abstraction.files.cells import parsed
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import accepted, each_once
 from abstraction.files.writing import write_records
 from granola.attribution.categories import Category, Complexity
 from granola.errors import SampleError
@@ -99,38 +101,14 @@ class AttributionSample:
         )
 
 
-def read_samples(
-    path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None
-) -> Iterator[AttributionSample]:
+def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
     """The samples of a file (JSONL, Parquet), in order. Bad and repeated rows go to `on_reject`, else they raise."""
-    seen: dict[str, str] = {}
-    for record in read_records(path):
-        if isinstance(record, RejectedRow):
-            _reject(record, on_reject)
-            continue
-        try:
-            sample = AttributionSample.from_json(record.data)
-            if sample.id in seen:
-                raise SampleError(f"id {sample.id!r} stands already at {seen[sample.id]}")
-        except SampleError as error:
-            _reject(
-                RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data)))),
-                on_reject,
-            )
-            continue
-        seen[sample.id] = record.source
-        yield sample
+    return accepted(each_once(read_records(path), lambda record: AttributionSample.from_json(record.data)), on_reject)
 
 
 def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: str = "jsonl") -> int:
     """Write a file of samples, whole or not at all; how many there were."""
     return write_records((sample.to_json() for sample in samples), path, format=format)
-
-
-def _reject(row: RejectedRow, on_reject: Callable[[RejectedRow], None] | None) -> None:
-    if on_reject is None:
-        raise SampleError(f"{row.source}: {row.reason}")
-    on_reject(row)
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:
@@ -201,54 +179,24 @@ def _facts(data: Mapping[str, Any], name: str) -> tuple[CitedFact, ...]:
 _LABELS = {"attributable": True, "not attributable": False}
 
 
-def read_any_samples(
-    path: Path | str, *, on_reject: Callable[[RejectedRow], None] | None = None
-) -> Iterator[AttributionSample]:
-    """Samples of ours, or of AttributionBench, told by the first row's fields. Bad rows as in `read_samples`."""
-    first = next((record for record in read_records(path) if not isinstance(record, RejectedRow)), None)
-    if first is not None and "attribution_label" in first.data:
-        yield from _attribution_bench(path, on_reject)
-    else:
-        yield from read_samples(path, on_reject=on_reject)
+def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
+    """Samples of ours, or of AttributionBench, each told by its fields. Bad rows as in `read_samples`."""
 
+    def read(record: Record) -> AttributionSample:
+        return (_sample if "attribution_label" in record.data else AttributionSample.from_json)(record.data)
 
-def _attribution_bench(
-    path: Path | str, on_reject: Callable[[RejectedRow], None] | None
-) -> Iterator[AttributionSample]:
-    seen: dict[str, str] = {}
-    for record in read_records(path):
-        if isinstance(record, RejectedRow):
-            row = record
-        else:
-            try:
-                sample = _sample(record.data)
-                if sample.id in seen:
-                    raise SampleError(f"id {sample.id!r} stands already at {seen[sample.id]}")
-                seen[sample.id] = record.source
-                yield sample
-                continue
-            except SampleError as error:
-                row = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
-        if on_reject is None:
-            raise SampleError(f"{row.source}: {row.reason}")
-        on_reject(row)
+    return accepted(each_once(read_records(path), read), on_reject)
 
 
 def _sample(data: Mapping[str, Any]) -> AttributionSample:
-    label, references = data.get("attribution_label"), data.get("references")
+    label = data.get("attribution_label")
     if label not in _LABELS:
         raise SampleError(f'"attribution_label" is {excerpt(repr(label))}; allowed: {", ".join(_LABELS)}')
-    texts = {name: data.get(name) for name in ("id", "question", "claim")}
-    for name, text in texts.items():
-        if not isinstance(text, str) or not text.strip():
-            raise SampleError(f'"{name}" is {excerpt(repr(text))}; expected a text')
-    if not isinstance(references, list) or not all(isinstance(reference, str) for reference in references):
-        raise SampleError(f'"references" is {excerpt(repr(references))}; expected a list of texts')
     return AttributionSample(
-        id=str(texts["id"]),
-        question=str(texts["question"]),
-        statement=str(texts["claim"]),
-        citations=tuple(references),
+        id=_text(data, "id"),
+        question=_text(data, "question"),
+        statement=_text(data, "claim"),
+        citations=_texts(data, "references"),
         attributable=_LABELS[label],
         provenance={"source": str(data.get("src_dataset") or "")},
     )

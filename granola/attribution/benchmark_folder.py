@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from abstraction.datasets.building import RECORD
-from abstraction.files.records import RejectedRow
+from abstraction.faults import RejectedRow
 from abstraction.files.writing import write_records
 from granola.attribution.attribution_samples import AttributionSample, write_samples
 from granola.attribution.categories import Category, Complexity

@@ -7,22 +7,21 @@ either "sparql" or "query". The form is recognised by the content.
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
-from abstraction.files.records import RejectedRow, excerpt, read_records
+from abstraction.faults import RejectedRow, excerpt
+from abstraction.files.records import opened_to_read, read_records
 from granola.attribution.benchmark_building import SourcedQuery
 from granola.errors import SampleError
 from kg.errors import QueryShapeError
 from kg.queries import Branch, Hop, LogicalQuery, query_of_sparql
 
-LARGEST, LONGEST = 500_000_000, 100_000  # bytes of a JSON file that is read whole, and of a line
 _SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
 _ENTITY = re.compile(r"http://www\.wikidata\.org/entity/(Q[1-9][0-9]*)\Z")
 
@@ -71,7 +70,7 @@ class QuestionSources:
 
     def _rows(self, path: Path) -> Iterator[tuple[str, Any]]:
         """The rows of a file with their places."""
-        with _opened(path) as stream:
+        with opened_to_read(path) as stream:
             head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
             yield from self._simple(path)
@@ -87,8 +86,8 @@ class QuestionSources:
 
     def _simple(self, path: Path) -> Iterator[tuple[str, Any]]:
         name = path.name.split(".")[0]
-        with _opened(path) as stream:
-            for at, line in enumerate(iter(lambda: stream.readline(LONGEST), b""), 1):
+        with opened_to_read(path) as stream:
+            for at, line in enumerate(stream, 1):
                 match = _SIMPLE.match(line.decode("utf-8", "replace").rstrip("\n"))
                 if match is None:
                     self._left_out(path, str(at), "damaged row", "expected subject, property, object, question", line)
@@ -153,15 +152,9 @@ def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _opened(path: Path) -> BinaryIO:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
 def _of_one_object(path: Path, field: str) -> Iterator[tuple[str, Any]]:
-    with _opened(path) as stream:
-        data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise SampleError(f"{path} has more than {LARGEST:,} bytes; cut it into files of rows")
+    with opened_to_read(path) as stream:
+        data = stream.read()
     try:
         rows = orjson.loads(data)[field]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:

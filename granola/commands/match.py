@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.faults import Fault, fault_of
-from abstraction.files.records import Record, RejectedRow, excerpt, read_records
+from abstraction.faults import Fault, RejectedRow, excerpt, fault_of
+from abstraction.files.records import Record, read_records
 from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import check_workers, opened_matcher
 from granola.commands.output import RowsCommand, RowsWritten, writing_rows

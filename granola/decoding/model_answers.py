@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from abstraction.faults import FAULT, Fault, attempt
-from abstraction.files.records import RejectedRow, excerpt
+from abstraction.faults import FAULT, Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling
 from abstraction.models.prompts import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG

@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from abstraction.faults import OnReject
-from abstraction.files.records import RejectedRow, read_records
+from abstraction.faults import OnReject, RejectedRow
+from abstraction.files.records import read_records
 from granola.errors import SampleError, UsageError
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem

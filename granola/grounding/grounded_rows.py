@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from abstraction.files.records import RejectedRow, excerpt, read_records
+from abstraction.faults import OnReject, excerpt
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import accepted, each_once
 from granola.errors import SampleError
 from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
@@ -203,7 +205,7 @@ def _name(key: str) -> str | None:
 def read_grounded(
     path: Path | str,
     *,
-    on_reject: Callable[[RejectedRow], None] | None = None,
+    on_reject: OnReject | None = None,
     unknown: Counter[str] | None = None,
 ) -> Iterator[GroundedSample]:
     """The questions of a file, GaRAGe's or one's own, told row by row.
@@ -211,24 +213,11 @@ def read_grounded(
     Bad and repeated rows go to `on_reject`, else they raise. `unknown` counts what was not understood, in words that
     say what it counts as: labels that are none of the known ones or contradict each other, and heads of passages.
     """
-    seen: dict[str, str] = {}
-    for record in read_records(path):
-        row = record if isinstance(record, RejectedRow) else None
-        if row is None and not isinstance(record, RejectedRow):
-            try:
-                read = garage_sample if "grounding" in record.data else _plain_sample
-                sample = read(record.data, unknown)
-                if sample.id in seen:
-                    raise SampleError(f"id {sample.id!r} stands already at {seen[sample.id]}")
-                seen[sample.id] = record.source
-                yield sample
-                continue
-            except SampleError as error:
-                row = RejectedRow(source=record.source, reason=str(error), excerpt=excerpt(repr(dict(record.data))))
-        assert row is not None
-        if on_reject is None:
-            raise SampleError(f"{row.source}: {row.reason}")
-        on_reject(row)
+
+    def read(record: Record) -> GroundedSample:
+        return (garage_sample if "grounding" in record.data else _plain_sample)(record.data, unknown)
+
+    return accepted(each_once(read_records(path), read), on_reject)
 
 
 def _plain_sample(data: Mapping[str, Any], unknown: Counter[str] | None) -> GroundedSample:

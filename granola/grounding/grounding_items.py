@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, ValidationError, field_validator
 
-from abstraction.files.records import RejectedRow, read_records
+from abstraction.faults import RejectedRow
+from abstraction.files.records import read_records
+from abstraction.files.row_reading import read_each
 from granola.errors import SampleError, UsageError
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
@@ -223,15 +225,12 @@ def read_judged_answers(path: Path, on_reject: Callable[[RejectedRow], object]) 
     """The items of a file; those that name no system are of one called by the file. Raises UsageError for none."""
     items: list[GroundingItem] = []
     why = ""
-    for record in read_records(path):
-        try:
-            if isinstance(record, RejectedRow):
-                raise SampleError(record.reason)
-            item = GroundingItem.from_json(record.data)
+    for item in read_each(read_records(path), lambda record: GroundingItem.from_json(record.data)):
+        if isinstance(item, RejectedRow):
+            why = why or f"; {item.source}: {item.reason}"
+            on_reject(item)
+        else:
             items.append(item if item.system else replace(item, system=path.stem))
-        except SampleError as error:
-            why = why or f"; {record.source}: {error}"
-            on_reject(RejectedRow(source=record.source, reason=str(error), excerpt=""))
     if not items:
         raise UsageError(f"{path} has no judged answer; granola grounding judge writes them{why}")
     return items

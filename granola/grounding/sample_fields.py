@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abstraction.files.fields import parsed
-from abstraction.files.records import excerpt
+from abstraction.faults import excerpt
+from abstraction.files.cells import parsed
 from abstraction.language.date_reader import parse_date
 from granola.errors import SampleError
 from granola.grounding.grounded_samples import WIDE_LABELS

@@ -11,7 +11,8 @@ from typing import Any
 
 from abstraction.faults import OnReject
 from abstraction.files.cells import marked, unmarked
-from abstraction.files.records import RejectedRow, excerpt, read_records
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import accepted, read_each
 from granola.errors import SheetError, UsageError
 from kg.files import atomic_path
 
@@ -30,25 +31,18 @@ COLUMNS_SHOWN = ("item", "topic", "query", "knowledge", "answer", "gold")
 
 def read_judged(path: Path | str, *, on_reject: OnReject) -> list[dict[str, Any]]:
     """Rows with an id and scores, each a number or null. Raises UsageError where there is none."""
-    rows: list[dict[str, Any]] = []
-    for record in read_records(path):
-        if isinstance(record, RejectedRow):
-            on_reject(record)
-            continue
-        data = dict(record.data)
-        scores = data.get("scores")
-        if (
-            not isinstance(data.get("id"), str)
-            or not isinstance(scores, dict)
-            or not all(map(_is_score, scores.values()))
-        ):
-            reason = 'no "id" with "scores", each a number or null, as granola knowledge judge writes them'
-            on_reject(RejectedRow(source=record.source, reason=reason, excerpt=excerpt(str(data))))
-            continue
-        rows.append(data)
+    rows = list(accepted(read_each(read_records(path), _judged), on_reject))
     if not rows:
         raise UsageError(f"{path} has no judged text; make some with granola knowledge judge")
     return rows
+
+
+def _judged(record: Record) -> dict[str, Any]:
+    scores = record.data.get("scores")
+    is_judged = isinstance(scores, dict) and all(map(_is_score, scores.values()))
+    if not isinstance(record.data.get("id"), str) or not is_judged:
+        raise SheetError('no "id" with "scores", each a number or null, as granola knowledge judge writes them')
+    return dict(record.data)
 
 
 def _is_score(value: object) -> bool:

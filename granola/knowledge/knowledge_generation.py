@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from abstraction.files.records import RejectedRow, excerpt
+from abstraction.faults import RejectedRow, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.files.fields import finite
+from abstraction.files.row_models import finite
 from abstraction.rows import TieredRow
 from granola.errors import MatcherError
 from granola.scoring.aggregation import GroupScore, aggregate

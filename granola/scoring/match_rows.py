@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.files.fields import parsed, split_cell
+from abstraction.files.cells import parsed, split_cell
 from abstraction.files.records import Record
 from granola.errors import PredictionError
 from granola.scoring.predictions import prediction_text

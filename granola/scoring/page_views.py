@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from abstraction.files.fields import QUESTION_SITELINKS
+from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.rows import TieredRow
 from granola.errors import UsageError
 

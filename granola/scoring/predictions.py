@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import Field, PlainValidator, StrictStr
 
 from abstraction.errors import RowError
-from abstraction.faults import fault_of
-from abstraction.files.fields import finite
-from abstraction.files.records import Record, RejectedRow, excerpt, read_records
+from abstraction.faults import RejectedRow, excerpt
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_models import RowModel, finite, is_number
+from abstraction.files.row_reading import read_each
 from granola.errors import PredictionError
 from granola.scoring.signature import asked_of
 
@@ -125,69 +128,84 @@ def predictions_of(
     """The predictions of records, as `read_predictions` of a file `name` that holds them."""
     predictions: dict[str, Prediction] = {}
     rejected: list[RejectedRow] = []
-    ids: set[str] = set()
-    for record in records:
-        if isinstance(record, RejectedRow):
-            rejected.append(record)
-            continue
+    rejected_ids: set[str | None] = set()
+
+    def read(record: Record) -> Prediction:
         try:
-            read = _prediction(record, by_question)
-        except Exception as error:
-            read = fault_of(error, "reading").reason
-        if isinstance(read, Prediction):
-            first = predictions.setdefault(read.id, read)
-            if first is read:
-                continue
-            read = f"id {read.id!r} stands already at {first.source}"
-        if (known := _id(record.data.get("id"))) is not None:
-            ids.add(known)
-        rejected.append(RejectedRow(source=record.source, reason=read, excerpt=excerpt(repr(dict(record.data)))))
+            return _prediction(record, by_question)
+        except Exception:
+            rejected_ids.add(_id(record.data.get("id")))
+            raise
+
+    for row in read_each(records, read):
+        if isinstance(row, RejectedRow):
+            rejected.append(row)
+        elif (first := predictions.setdefault(row.id, row)) is not row:
+            reason = f"id {row.id!r} stands already at {first.source}"
+            rejected.append(RejectedRow(source=row.source, reason=reason, excerpt=excerpt(row.text)))
     if not predictions:
         reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
         lines = "1 line" if len(rejected) == 1 else f"{len(rejected):,} lines"
         raise PredictionError(f"{name}: no prediction in {lines}{reason}; {EXPECTED}")
     return PredictionFile(
-        name=name, predictions=predictions, rejected=tuple(rejected), rejected_ids=frozenset(ids - predictions.keys())
+        name=name,
+        predictions=predictions,
+        rejected=tuple(rejected),
+        rejected_ids=frozenset(id_ for id_ in rejected_ids if id_ is not None and id_ not in predictions),
     )
 
 
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if not is_number(value) or finite(value) is None:
+        raise ValueError("is no prediction; expected a text")
+    return str(value)
+
+
+def _confidence(value: object) -> float | None:
+    if (sure := finite(value)) is None and value not in (None, ""):
+        raise ValueError("is no finite number")
+    return sure
+
+
+class PredictedModel(RowModel):
+    """What a row predicts: a text, a number as its digits, an empty cell of CSV as an empty text."""
+
+    prediction: Annotated[str, PlainValidator(_text)] = Field(description="a text")
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """The row of a record. Raises RowError with the reason where it is none."""
+        if "prediction" in record.columns and "prediction" not in record.data:
+            record = replace(record, data={**record.data, "prediction": ""})
+        return super().of(record)
+
+
+class PredictionModel(PredictedModel):
+    """A prediction as a row of a file says it; CSV has no samples."""
+
+    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"samples": lambda cell: None}
+
+    samples: tuple[StrictStr, ...] | None = None
+    confidence: Annotated[float | None, PlainValidator(_confidence)] = None
+
+
 def prediction_text(record: Record) -> str:
-    """What a record predicts: its "prediction", a number as its digits, an empty cell of CSV as an empty text.
-
-    Raises PredictionError with the reason where it predicts nothing.
-    """
-    text = record.data.get("prediction")
-    if isinstance(text, str):
-        return text
-    if isinstance(text, int | float) and finite(text) is not None:
-        return str(text)
-    if text is None and "prediction" in record.columns:
-        return ""
-    kind = type(text).__name__ if text is not None else "null" if "prediction" in record.data else "nothing"
-    raise PredictionError(f"no prediction: expected a text under 'prediction', found {kind}")
-
-
-def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction | str:
-    """The prediction of a record, or the reason why it is none."""
+    """What a record predicts. Raises PredictionError with the reason where it predicts nothing."""
     try:
-        known = _id(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
-    except PredictionError as error:
-        return str(error)
+        return PredictedModel.of(record).prediction
+    except RowError as error:
+        raise PredictionError(str(error)) from error
+
+
+def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
+    """The prediction of a record. Raises RowError or PredictionError with the reason why it is none."""
+    known = _id(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
     if known is None:
         expected = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
-        return f"no {'id' if by_question is None else 'question'}: expected {expected}"
-    try:
-        text = prediction_text(record)
-    except PredictionError as error:
-        return str(error)
-    samples = record.data.get("samples")
-    if record.flat or samples is None:
-        samples = []
-    if not isinstance(samples, list) or not all(isinstance(sample, str) for sample in samples):
-        return "samples: expected a list of texts"
-    confidence = record.data.get("confidence")
-    if (sure := finite(confidence)) is None and confidence not in (None, ""):
-        return f"confidence: expected a finite number, found {excerpt(repr(confidence))[:40]}"
+        raise PredictionError(f"no {'id' if by_question is None else 'question'}: expected {expected}")
+    told = PredictionModel.of(record)
     scores = {
         name: number
         for name, value in record.data.items()
@@ -195,10 +213,10 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction |
     }
     return Prediction(
         id=known,
-        text=text,
-        samples=tuple(samples),
+        text=told.prediction,
+        samples=told.samples or (),
         source=record.source,
-        confidence=sure,
+        confidence=told.confidence,
         scores=scores or _NONE,
     )
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from abstraction.faults import fault_of
-from abstraction.files.records import RejectedRow
+from abstraction.faults import RejectedRow, fault_of
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.scoring.items import language_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from abstraction.files.records import excerpt
+from abstraction.faults import excerpt
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from granola.matching import Comparison, Verdict
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import RowError
-from abstraction.files.fields import join_cell, split_cell
+from abstraction.files.cells import join_cell, split_cell
 from abstraction.rows import RejectedRow, read_questions, read_tiered
 from tests.abstraction.row_files import put, read
 from tests.conftest import DATA, needs_data
@@ -99,7 +99,7 @@ def test_native_fields(tmp_path: Path, fields: dict[str, Any], expected: dict[st
         ('{"question": "A?", "answer": "B", "answer_qid": "P31"}', "no item id"),
         ('{"question": "A?", "answer": ["B", "C"], "answer_qid": ["Q1"]}', "1 ids for 2 answers"),
         ('{"question": "A?", "answer": "B", "question_entity": 3}', "neither a text nor an object"),
-        ('{"question": "A?", "answer": "B", "id": {}}', "neither a text nor a whole number"),
+        ('{"question": "A?", "answer": "B", "id": {}}', "id {} is no id; expected a text or a whole number"),
         ('{"question": "A?", "answer": "\\ud800"}', "not JSON"),
         ('{"id": "first", "question": "A?", "answer": "B"}', "stands already at"),
     ],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
-from abstraction.files.fields import finite
+from abstraction.files.row_models import finite
 from abstraction.rows import RejectedRow, TieredRow, read_questions, read_tiered, write_granola_eq, write_tiered
 from abstraction.tiers import Evidence, Level, Tier
 from tests.abstraction.row_files import GRANOLA, put, read

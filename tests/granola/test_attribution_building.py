@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction.errors import RowError
 from granola.attribution.attribution_samples import AttributionSample, read_samples, write_samples
 from granola.attribution.benchmark_building import (
     COMPLEXITY,
@@ -37,7 +38,7 @@ from granola.attribution.query_extension import (
 )
 from granola.attribution.question_sources import QuestionSources
 from granola.attribution.subject_split import split, subjects_of
-from granola.errors import SampleError, UsageError
+from granola.errors import UsageError
 from granola.runs import AttributionBuildRun
 from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
@@ -297,7 +298,7 @@ def test_damaged_samples_are_rejected_with_their_place(line: str, tmp_path: Path
     assert len(list(read_samples(path, on_reject=rejected.append))) == 1
     assert DAMAGED[line] in rejected[0].reason
     assert rejected[0].source.endswith(":2")
-    with pytest.raises(SampleError, match=r"samples\.jsonl"):
+    with pytest.raises(RowError, match=r"samples\.jsonl"):
         list(read_samples(path))
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.errors import RowError
 from abstraction.models import Request
 from granola.errors import SampleError, UsageError
 from granola.grounding.answer_judging import AnswerJudge
@@ -97,7 +98,7 @@ def test_rows_of_ones_own_need_little(tmp_path: Path) -> None:
     (found,) = read_grounded(path)
     assert [(one.id, one.relevant) for one in found.passages] == [("1", None), ("2", True)]
     path.write_text('{"id": "a", "question": "q", "passages": []}\n')
-    with pytest.raises(SampleError, match="expected a list of passages"):
+    with pytest.raises(RowError, match="expected a list of passages"):
         list(read_grounded(path))
 
 

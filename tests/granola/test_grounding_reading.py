@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from granola.errors import SampleError
+from abstraction.errors import RowError
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_rows import read_grounded
@@ -182,7 +182,7 @@ def test_ids_count_from_zero_too(tmp_path: Path) -> None:
 )
 def test_rows_that_cannot_be_read_say_why(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     whole = {"id": "a", "sample_id": "a", "question": "q", "answer_generate": "x", **row}
-    with pytest.raises(SampleError, match=message):
+    with pytest.raises(RowError, match=message):
         list(read_grounded(write(tmp_path / "bad.jsonl", [whole])))
 
 

@@ -109,7 +109,7 @@ def test_bad_rows_are_rejected_with_a_reason_and_the_rest_goes_on(tmp_path: Path
     reasons = [row["reason"] for row in read(tmp_path / "out.jsonl.rejects.jsonl")]
     assert len(reasons) == 10
     assert [reason.split(":")[0] for reason in reasons[:3]] == [
-        "no prediction",
+        "prediction True is no prediction; expected a text",
         "no prediction",
         "neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)",
     ]

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.faults import FAULT
-from abstraction.files.records import RejectedRow
+from abstraction.faults import FAULT, RejectedRow
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
 from granola.decoding.answer_prompts import read_prompts

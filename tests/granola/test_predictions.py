@@ -49,7 +49,7 @@ def test_an_empty_text_is_a_prediction_and_null_is_none(tmp_path: Path) -> None:
     path = written(tmp_path, line(id="a", prediction="") + line(id="b", prediction=None))
     found = read_predictions(path)
     assert found.predictions["a"].text == ""
-    assert "found null" in found.rejected[0].reason
+    assert found.rejected[0].reason == "prediction None is no prediction; expected a text"
     assert found.rejected_ids == {"b"}
 
 
@@ -62,8 +62,8 @@ def test_an_empty_text_is_a_prediction_and_null_is_none(tmp_path: Path) -> None:
         (line(id="", prediction="x"), "no id"),
         (line(id=1.5, prediction="x"), "no id"),
         (line(id=True, prediction="x"), "no id"),
-        (line(id="b"), "found nothing"),
-        (line(id="b", prediction=["x"]), "found list"),
+        (line(id="b"), "no prediction: expected a text under 'prediction'; the row has id"),
+        (line(id="b", prediction=["x"]), r"prediction \['x'\] is no prediction"),
         (line(id="b", prediction="x", samples="y"), "samples"),
         (line(id="a", prediction="again"), r"stands already at .*said.jsonl:1"),
     ],

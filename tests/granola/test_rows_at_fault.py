@@ -16,8 +16,7 @@ import pytest
 
 from abstraction.datasets.building import DatasetSettings, build_dataset
 from abstraction.datasets.questions import QuestionFiles
-from abstraction.faults import FAULT, attempt, is_unforeseen
-from abstraction.files.records import RejectedRow
+from abstraction.faults import FAULT, RejectedRow, attempt, is_unforeseen
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from granola.matching.batch_matching import MatchCase, match_each, match_many

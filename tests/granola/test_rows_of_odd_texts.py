@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstraction.assembly.filters import gives_away
-from abstraction.faults import FAULT
-from abstraction.files.records import RejectedRow, read_records
+from abstraction.faults import FAULT, RejectedRow
+from abstraction.files.records import read_records
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
 from granola.audit.offences import FindingTally, audit_axes, audit_entailment
@@ -26,7 +26,7 @@ from granola.matching.verdict import Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items
 from tests.conftest import Run
-from tests.granola.rows_fed import WORLD, read, rejects, write
+from tests.granola.rows_fed import WORLD, read, write
 from tests.worlds import snapshot_at, store_of
 
 pytestmark = pytest.mark.thorough("abstraction", "granola")
@@ -209,7 +209,7 @@ def test_json_that_no_file_can_hold(tmp_path: Path, kind: str, array: bool, firs
 
 @pytest.mark.parametrize(
     ("cell", "reason"),
-    [(b"\xed\xa0\x80", "not UTF-8"), (b"a\x00b", "NUL"), (b'"{""text"": ""\\ud800""}"', "surrogate")],
+    [(b"\xed\xa0\x80", "not UTF-8"), (b"a\x00b", "NUL")],
 )
 def test_csv_that_no_file_can_hold(tmp_path: Path, cell: bytes, reason: str) -> None:
     path = tmp_path / "rows.csv"
@@ -257,14 +257,6 @@ def test_a_sheet_that_is_not_utf8_is_told(run: Run, tmp_path: Path) -> None:
     code, _, stderr = run("audit", sheet, "--annotated")
     assert code == 2
     assert str(sheet) in stderr
-
-
-def test_samples_with_half_a_pair_in_csv(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "samples.csv"
-    path.write_text('id,question,samples\n1,Who?,Berlin|Bonn\n2,Who?,"[""\\ud800""]"\n')
-    out = tmp_path / "out.jsonl"
-    assert run("aggregate", path, "--method", "self-consistency", "--out", out)[0] == 1
-    assert [one["source"] for one in rejects(out)] == [f"{path}:3"]
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])

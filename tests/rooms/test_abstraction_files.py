@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstraction.files.records import Record, RejectedRow, read_records
+from abstraction.faults import RejectedRow
+from abstraction.files.records import Record, read_records
 from abstraction.files.writing import write_records
 
 

@@ -181,7 +181,8 @@ class AttributionEvaluateRun(Run):
 
 def _labels(path: Path) -> dict[str, str]:
     """Categories by id. Raises UsageError for a row without them."""
-    from abstraction.files.records import RejectedRow, read_records
+    from abstraction.faults import RejectedRow
+    from abstraction.files.records import read_records
     from granola.attribution.categories import Category
 
     label_of: dict[str, str] = {}

@@ -25,7 +25,7 @@ from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import CsvRaw, Force, Limit, Linker, LinkerName, Out, Relation, property_id
 
 if TYPE_CHECKING:
-    from abstraction.files.records import UnansweredRow
+    from abstraction.faults import UnansweredRow
     from granola.decoding.model_answers import Answered, Answerer, AnswerSettings, Unanswered
     from granola.decoding.response_aggregation import Method
 

@@ -150,7 +150,8 @@ class GroundingJudgeRun(Run):
 
     def _pairs(self, output: Any, unknown: Counter[str]) -> tuple[list[Any], dict[str, str]]:
         """The questions with their answers, and what the system of each is called."""
-        from abstraction.files.records import RejectedRow, excerpt, read_records
+        from abstraction.faults import RejectedRow, excerpt
+        from abstraction.files.records import read_records
         from granola.grounding.grounded_rows import read_grounded
         from granola.runs.outputs import count, note
 

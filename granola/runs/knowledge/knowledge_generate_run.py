@@ -98,7 +98,7 @@ class KnowledgeGenerateRun(Run):
     ) -> Iterator[dict[str, Any]]:
         from dataclasses import replace
 
-        from abstraction.files.records import RejectedRow
+        from abstraction.faults import RejectedRow
         from granola.knowledge.knowledge_generation import generated
 
         for item in generated(items, self.target, model, prompts, sampling, shown):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from abstraction.errors import RowError
-from abstraction.files.fields import FieldError, qid_of
+from abstraction.files.row_models import qid_of
 from abstraction.linking.review import Reviewer, shown
 from abstraction.pipeline import make_ladders
 from abstraction.questions.relation_wording import read_wording, subject_of
@@ -77,18 +77,15 @@ class LadderRun(Run):
         return wording.relation
 
     def _row(self, relation: str | None) -> QARow:
-        try:
-            return QARow(
-                id="1",
-                question=self.question.strip(),
-                answers=(self.answer.strip(),),
-                answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
-                relation=relation,
-                subject_text=self.subject or (subject_of(self.question, relation) if relation else None),
-                subject_qid=qid_of(self.subject_qid, "--subject-qid"),
-            )
-        except FieldError as error:
-            raise RowError(str(error)) from error
+        return QARow(
+            id="1",
+            question=self.question.strip(),
+            answers=(self.answer.strip(),),
+            answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
+            relation=relation,
+            subject_text=self.subject or (subject_of(self.question, relation) if relation else None),
+            subject_qid=qid_of(self.subject_qid, "--subject-qid"),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

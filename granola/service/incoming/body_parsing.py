@@ -16,7 +16,7 @@ from fastapi import FastAPI, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
-from abstraction.files.pieces import TooLongError, read_object
+from granola.service.incoming.json_pieces import TooLongError, read_object
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.incoming.validation_errors import problem_of_errors
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import chain, islice
 
 from abstraction.evidence import literal
-from abstraction.files.records import parse_records
+from abstraction.files.records import read_lines
 from abstraction.relations import table
 from abstraction.rows import QARow, question_rows
 from granola.service.work.snapshot_session import SnapshotSession
@@ -82,7 +82,7 @@ def _kind(row: QARow) -> str | None:
 def _bundled(holding: SnapshotSession) -> list[QARow]:
     """The demo's questions about entities that the snapshot has, and its answers where they are names."""
     data = files("granola").joinpath("demo/questions.jsonl").read_bytes()
-    rows = [row for row in question_rows(parse_records(data, "examples", most=len(data))) if isinstance(row, QARow)]
+    rows = [row for row in question_rows(read_lines(data.splitlines(), "examples")) if isinstance(row, QARow)]
     known = holding.store.find([name for row in rows for name in (row.answers[0], row.subject_text) if name])
     return [
         row

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.files.fields import FieldError
-from abstraction.files.records import EXCERPT, Record, RejectedRow, excerpt, parse_records
+from abstraction.faults import EXCERPT, RejectedRow, excerpt
+from abstraction.files.records import Record
 from abstraction.files.writing import json_line
 from abstraction.language.languages import is_known, told_languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
@@ -30,6 +30,7 @@ from granola.matching.model_judge import JudgeMatcher
 from granola.scoring.predictions import Prediction, predictions_of
 from granola.scoring.scores import score, score_item
 from granola.service.incoming.body_parsing import SMALL, fault_of
+from granola.service.incoming.json_pieces import body_records
 from granola.service.incoming.limits import (
     LONGEST,
     check_answers,
@@ -70,7 +71,7 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     """
     rows: list[QARow | RejectedRow] = []
     answers = 0
-    records = (_writable(record) for record in parse_records(body, "request", most=SMALL))
+    records = (_writable(record) for record in body_records(body, SMALL))
     for row in question_rows(records, relation=relation):
         rows.append(_within_limits(row))
         check_rows(len(rows), most)
@@ -112,10 +113,7 @@ AGGREGATE_SETTINGS = frozenset({"method", "support", "counting", "abstaining", "
 
 def read_samples(data: Mapping[str, Any]) -> SampleRow:
     """A question with responses. Raises RowError, and HTTPProblem for more than is read of them."""
-    try:
-        row = sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
-    except FieldError as error:
-        raise RowError(str(error)) from error
+    row = sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
     check_question(row)
     check_text(row.samples, "samples")
     return row

@@ -1,25 +1,31 @@
-"""JSON values inside a long text, one at a time and none longer than allowed.
+"""JSON that is sent, read value by value: a piece at a time, and none longer than allowed.
 
 A parser holds up all threads while it reads a value, so whoever has others to serve reads many small ones.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 from typing import Any
 
-import orjson
+from abstraction.errors import RowError
+from abstraction.faults import RejectedRow, excerpt
+from abstraction.files.records import Record, read_items, record_of_line
 
-DEPTH = 254  # lists and objects inside each other: what orjson writes; Python's own recursion ends at 1,000
+FIELDS = 10_000  # of a record
 DIGITS = 300  # of a whole number; more are no finite float
 _FIRST = 1 << 14  # characters; most values end before
 _TOKEN = 16  # characters; what is so near the end of a piece may be cut by it
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-class TooLongError(ValueError):
+class TooLongError(Exception):
     """A value is longer than allowed."""
 
 
@@ -41,37 +47,6 @@ def _fraction(digits: str) -> float:
 
 
 _decoder = json.JSONDecoder(parse_int=_whole, parse_float=_fraction)
-
-
-def loads(text: str) -> Any:
-    """The JSON value that a text is. Raises ValueError where it is none, too deep, or has numbers out of range."""
-    try:
-        value = _decoder.decode(text)
-    except RecursionError:
-        raise ValueError(TOO_DEEP) from None
-    if is_too_deep(value, text.count("[") + text.count("{")):
-        raise ValueError(TOO_DEEP)
-    return value
-
-
-TOO_DEEP = f"lists and objects are nested more than {DEPTH} deep"
-
-
-def is_too_deep(value: object, brackets: int) -> bool:
-    """Whether a JSON value nests deeper than `DEPTH`; `brackets` are those that open one in its text, or more."""
-    if brackets <= DEPTH:
-        return False
-    try:
-        orjson.dumps(value)
-        return False
-    except TypeError:  # too deep, or a whole number of more than 64 bits
-        pass
-    level, depth = [value], 0
-    while level and depth <= DEPTH:
-        depth += 1
-        inside = (inner for outer in level for inner in (outer.values() if isinstance(outer, dict) else outer))  # type: ignore[attr-defined]
-        level = [inner for inner in inside if isinstance(inner, dict | list)]
-    return depth > DEPTH
 
 
 def read_value(text: str, at: int, most: int) -> tuple[Any, int]:
@@ -158,3 +133,46 @@ def _after(text: str, at: int, sign: str) -> int:
     if text[at : at + 1] != sign:
         raise json.JSONDecodeError(f"Expecting {sign!r} delimiter", text, at)
     return _skip(text, at + 1)
+
+
+def body_records(body: bytes, most: int) -> Iterator[Record | RejectedRow]:
+    """The records of a body: a JSON array's, called by their places, "request[1]" the first; or one on each line.
+
+    A line of more than `most` bytes is rejected, and so is an object of more than `FIELDS` fields. Raises RowError
+    where there is nothing, and for an item of more than `most` characters.
+    """
+    body = body.removeprefix(b"\xef\xbb\xbf")
+    first = body.lstrip()[:1]
+    if not first:
+        raise RowError("request is empty; expected a JSON array, or one JSON object a line")
+    for record in _items(body, most) if first == b"[" else _lines(body, most):
+        if isinstance(record, Record) and len(record.data) > FIELDS:
+            shown = excerpt(", ".join(islice(record.data, 50)))
+            reason = f"{len(record.data):,} fields; allowed are {FIELDS:,}"
+            yield RejectedRow(source=record.source, reason=reason, excerpt=shown)
+        else:
+            yield record
+
+
+def _items(body: bytes, most: int) -> Iterator[Record | RejectedRow]:
+    place = ""
+
+    def called(number: int, line: int) -> str:
+        nonlocal place
+        place = f"request[{number}]"
+        return place
+
+    try:
+        yield from read_items(body.decode("utf-8", "surrogateescape"), called, partial(read_item, most=most))
+    except TooLongError as error:
+        raise RowError(f"{place} is {error}") from error
+
+
+def _lines(body: bytes, most: int) -> Iterator[Record | RejectedRow]:
+    for number, raw in enumerate(io.BytesIO(body), 1):
+        source, line = f"request:{number}", raw.strip()
+        if len(raw.rstrip(b"\n")) > most:
+            reason = f"longer than {most:,} bytes, the most that one record may have; split it or leave it out"
+            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
+        elif line:
+            yield record_of_line(line, source)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.files.pieces import TooLongError, read_object, read_value
-from abstraction.files.records import RejectedRow, parse_records
+from abstraction.errors import RowError
+from abstraction.faults import RejectedRow
+from abstraction.files.records import Record
+from granola.service.incoming.json_pieces import TooLongError, body_records, read_object, read_value
 
 MOST = 1 << 20
 LONG = "x" * 20_000  # longer than what is looked at first
@@ -73,10 +76,41 @@ def test_damage_is_told_where_it_is() -> None:
 
 def test_records_of_an_array_are_called_by_their_places_and_lines_by_their_numbers() -> None:
     good, bad = '{"question": "?"}', "7"
-    found = [one.source for one in parse_records(f"[{good}, {bad},\n{good}]".encode(), "request", most=MOST)]
+    found = [one.source for one in body_records(f"[{good}, {bad},\n{good}]".encode(), MOST)]
     assert found == ["request[1]", "request[2]", "request[3]"]
     lines = f"{good}\n\n{bad}\n" + json.dumps({"question": "x" * 900})
-    records = list(parse_records(lines.encode(), "request", most=500))
+    records = list(body_records(lines.encode(), 500))
     assert [one.source for one in records] == ["request:1", "request:3", "request:4"]
     assert isinstance(records[2], RejectedRow)
     assert records[2].reason.startswith("longer than 500 bytes, the most that one record may have")
+
+
+def test_an_item_of_an_array_that_is_too_long_is_named() -> None:
+    body = json.dumps([{"question": "?"}, {"question": "x" * 900}]).encode()
+    with pytest.raises(RowError, match=r"^request\[2\] is longer than 500 characters"):
+        list(body_records(body, 500))
+
+
+def test_objects_of_many_fields_and_huge_numbers_are_rejected_in_their_places() -> None:
+    many = json.dumps({str(n): n for n in range(20_000)})
+    for body in (f"[{many}, {{}}]", f"{many}\n{{}}\n"):
+        first, second = body_records(body.encode(), MOST)
+        assert isinstance(first, RejectedRow)
+        assert first.reason == "20,000 fields; allowed are 10,000"
+        assert isinstance(second, Record)
+    first, *_ = body_records(('[{"id": ' + "9" * 400 + "}]").encode(), MOST)
+    assert isinstance(first, RejectedRow)
+    assert "400 digits" in first.reason
+
+
+def test_many_damaged_items_take_time_by_their_number_only() -> None:
+    def seconds(number: int) -> float:
+        body = ("[" + '{"id": x},\n' * number + '{"id": 1}]').encode()
+        began = time.process_time()
+        assert len(list(body_records(body, MOST))) == number + 1
+        return time.process_time() - began
+
+    seconds(100)
+    # The best of three: other work on the machine slows a run, and quickens none.
+    long, short = (min(seconds(number) for _ in range(3)) for number in (40_000, 10_000))
+    assert long < 12 * max(short, 0.05)

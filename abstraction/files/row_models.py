@@ -1,0 +1,290 @@
+"""What rows say, each field read where it enters: every spelling that is accepted, and why another is not.
+
+A model has the fields that mean something; all others are handed on by `rest_of`. What is wrong is one sentence with
+the field, what was given and what is expected.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+
+from abstraction.errors import RowError
+from abstraction.faults import excerpt
+from abstraction.files.cells import parsed, split_cell
+from abstraction.files.records import Record
+from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN
+from kg.model import ENTITY_ID
+
+SHOWN = 60  # characters of a wrong value
+NEAR = 0.75  # how alike a missing name and one that is there must be
+_RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")
+_URI = re.compile(r"\Ahttps?://(?:www\.)?wikidata\.org/(?:wiki|entity|prop(?:/direct)?)/(?:Property:)?", re.I)
+# What pydantic's own checks expect, in the words of these messages.
+_EXPECTED = {
+    "string_type": "a text", "list_type": "a list", "tuple_type": "a list", "dict_type": "an object",
+    "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false",
+}  # fmt: skip
+
+
+# One field.
+
+
+def is_number(value: object) -> bool:
+    """Whether a JSON value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def finite(value: object) -> float | None:
+    """The finite number that a JSON value is, or in a CSV says; None for any other, and for one past a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def item_id(value: object) -> str | None:
+    """An item's id from an id, an address or an object with "qid"; None for nothing. Raises ValueError."""
+    if isinstance(value, Mapping):
+        value = value.get("qid")
+    if value is None or value == "":
+        return None
+    name = _bare_id(value)
+    if not ENTITY_ID.match(name) or name[0] != "Q":
+        raise ValueError("is no item id; expected Q and a number, as in Q76")
+    return name
+
+
+def qid_of(value: str | None, name: str) -> str | None:
+    """The id of an item that a setting `name` gives; None for nothing. Raises RowError."""
+    try:
+        return item_id(value)
+    except ValueError as error:
+        raise RowError(f"{name} {value!r} {error}") from None
+
+
+def _bare_id(value: object) -> str:
+    return _URI.sub("", value.strip()).upper() if isinstance(value, str) else ""
+
+
+def _row_id(value: object) -> str | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError("is no id; expected a text or a whole number")
+    return str(value).strip()
+
+
+def _needed_id(value: object) -> str:
+    if not (read := _row_id(value)):
+        raise ValueError("is no id; expected a text or a whole number")
+    return read
+
+
+def _question(value: object) -> str:
+    if not isinstance(value, str) or not (text := value.strip()):
+        raise ValueError("is no question; expected a text")
+    return text
+
+
+def _relation(value: object) -> str | None:
+    if value is None or value == "":
+        return None
+    name = _bare_id(value)
+    if not _RELATION.match(name):
+        raise ValueError("is no property id; expected P and a number, as in P19")
+    return name
+
+
+def _entity(value: object) -> Mapping[str, Any]:
+    """The fields of an entity that a name, an object, or the JSON text of one gives; "text" and "qid" where it has any.
+
+    Those of an object stand in its order.
+    """
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = parsed(value)
+        if isinstance(value, Mapping):  # "text" and "qid" last
+            value = {name: value[name] for name in sorted(value, key=("text", "qid").__contains__)}
+    if value is None or isinstance(value, str):
+        name = (value or "").strip()
+        return {"text": name} if name else {}
+    if not isinstance(value, Mapping):
+        raise ValueError('is neither a text nor an object with "qid" and "text"')
+    text = value.get("text")
+    if text is not None and not isinstance(text, str):
+        raise ValueError('has a "text" that is none')
+    read = {**value, "text": text if text and text.strip() else None, "qid": item_id(value)}
+    return {name: one for name, one in read.items() if one is not None or name not in ("text", "qid")}
+
+
+def _answers(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or is_number(value):
+        value = [value]
+    if not isinstance(value, list | tuple):
+        raise ValueError("is no answer; expected a text or a list of texts")
+    answers = []
+    for item in value:
+        if not isinstance(item, str):
+            if not is_number(item):
+                raise ValueError(f"has {excerpt(repr(item))} in it, which is no text")
+            item = str(item)
+        if not (text := item.strip()):
+            raise ValueError("has an empty text as an answer")
+        answers.append(text)
+    if not answers:
+        raise ValueError("is an empty list; expected at least one answer")
+    return tuple(answers)
+
+
+def _item_ids(value: object) -> str | tuple[str | None, ...] | None:
+    if value in (None, "", []):
+        return None
+    if isinstance(value, str | Mapping):
+        return item_id(value)
+    if not isinstance(value, list | tuple):
+        raise ValueError("is neither an id nor a list of ids")
+    return tuple(map(item_id, value))
+
+
+def _ids_of_cell(cell: str) -> Any:
+    """One id stands for all answers, several for one each."""
+    ids = split_cell(cell)
+    return ids[0] if len(ids) == 1 else ids
+
+
+RowId = Annotated[str | None, PlainValidator(_row_id)]
+NeededId = Annotated[str, PlainValidator(_needed_id)]
+ItemIds = Annotated[str | tuple[str | None, ...] | None, PlainValidator(_item_ids)]
+
+
+# Whole rows.
+
+
+class RowModel(BaseModel):
+    """A row of any kind. `cells` say how those fields are read that stand in CSV in a form of their own."""
+
+    model_config = ConfigDict(extra="ignore")
+    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """The row of a record. Raises RowError with the reason where it is none, without the place."""
+        data = record.data
+        if record.flat:
+            data = {name: cls.cells[name](value) if name in cls.cells else value for name, value in data.items()}
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise RowError(cls._reason(error, record)) from None
+
+    @classmethod
+    def _reason(cls, error: ValidationError, record: Record) -> str:
+        """What is wrong first, in one sentence."""
+        first = error.errors(include_url=False)[0]
+        name, *inside = first["loc"]
+        place = f"{name}{''.join(f'[{at + 1}]' if isinstance(at, int) else f'.{at}' for at in inside)}"
+        if first["type"] == "missing" and not inside:
+            expected = cls.model_fields[str(name)].description
+            near = get_close_matches(str(name), set(record.data) - KNOWN, n=1, cutoff=NEAR)
+            meant = f" (is {near[0]!r} meant?)" if near else ""
+            return f"no {name}: expected {expected} under {name!r}; the row has {record.names}{meant}"
+        if first["type"] == "missing":
+            return f"{place} is missing"
+        given = excerpt(repr(first["input"]))
+        given = given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…"
+        if first["type"] == "value_error":
+            return f"{place} {given} {first['ctx']['error']}"
+        return f"{place} is {given}; expected {_EXPECTED.get(first['type'], first['msg'])}"
+
+
+class AskedModel(RowModel):
+    """A question: its id, its text, and what it asks for of which entity."""
+
+    id: RowId = None
+    question: Annotated[str, PlainValidator(_question)] = Field(description="a text")
+    relation: Annotated[str | None, PlainValidator(_relation)] = None
+    question_entity: Annotated[Mapping[str, Any], PlainValidator(_entity)] = Field(default_factory=dict)
+    question_entity_qid: Annotated[str | None, PlainValidator(item_id)] = None
+
+    @property
+    def subject_text(self) -> str | None:
+        """The name of the entity asked about, where it is given."""
+        return self.question_entity.get("text")
+
+    @property
+    def subject_qid(self) -> str | None:
+        """Its item, where it is given."""
+        return self.question_entity.get("qid") or self.question_entity_qid
+
+
+class AnsweredModel(AskedModel):
+    """A question with its gold answers, and what a tiered row says besides its levels."""
+
+    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = dict.fromkeys(ANSWERS, split_cell)
+
+    answer: Annotated[tuple[str, ...], PlainValidator(_answers)] = Field(
+        validation_alias=AliasChoices(*ANSWERS), description="a text or a list of texts"
+    )
+
+
+class QuestionModel(AnsweredModel):
+    """A question with its gold answers and their items."""
+
+    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {
+        **AnsweredModel.cells, **dict.fromkeys(ANSWER_QIDS, _ids_of_cell)
+    }  # fmt: skip
+
+    answer_qid: ItemIds = None
+    answer_qids: ItemIds = None
+    answer_entity_qid: ItemIds = None
+    answer_entity: ItemIds = None
+
+    def item_of_each(self) -> tuple[str | None, ...]:
+        """One id or None for each answer; a single id stands for every answer, as other names of one entity.
+
+        Raises RowError for a list of another length.
+        """
+        count = len(self.answer)
+        name = next((name for name in ANSWER_QIDS if getattr(self, name) is not None), None)
+        ids = getattr(self, name) if name else None
+        if not isinstance(ids, tuple):
+            return (ids,) * count
+        if len(ids) != count:
+            raise RowError(f"{name} has {len(ids)} ids for {count} answers")
+        return ids
+
+
+def reference_levels(data: Mapping[str, Any]) -> list[list[str]] | None:
+    """The levels that a row already has, as texts: GRANOLA-EQ's columns, or a list under 'levels'. Raises RowError."""
+    granola = [str(data[k]).strip() for k in GRANOLA_ANSWERS if data.get(k) not in (None, "")]
+    if granola:
+        return [[text] for text in granola]
+    levels = data.get("levels")
+    if isinstance(levels, str):
+        levels = parsed(levels)
+    if not isinstance(levels, list) or not levels:
+        return None
+    return [_texts_of_level(level) for level in levels]
+
+
+def _texts_of_level(level: object) -> list[str]:
+    if isinstance(level, str):
+        return [level]
+    if isinstance(level, list) and all(isinstance(text, str) for text in level):
+        return level
+    if isinstance(level, Mapping) and isinstance(level.get("tiers"), list):
+        return [tier["text"] for tier in level["tiers"] if isinstance(tier, Mapping) and "text" in tier]
+    raise RowError(f"level {excerpt(repr(level))} is neither a text, a list of texts nor an object with tiers")
+
+
+def rest_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that mean nothing here, to be handed on."""
+    return {key: value for key, value in data.items() if key not in KNOWN}

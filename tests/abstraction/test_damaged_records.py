@@ -1,0 +1,84 @@
+"""Records that are damaged or beyond what can be read: each is rejected in its place, and reading goes on behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from abstraction.errors import RowError
+from abstraction.faults import RejectedRow
+from abstraction.files.cells import parsed
+from abstraction.files.records import Record, read_records
+from granola.errors import PredictionError
+from granola.scoring.predictions import read_predictions
+
+GOOD = '{"id": 2, "prediction": "y"}'
+
+
+def nested(depth: int) -> str:
+    return '{"id": 1, "prediction": "x", "a": ' + "[" * depth + "]" * depth + "}"
+
+
+@pytest.mark.parametrize("form", ["lines", "array"])
+@pytest.mark.parametrize(
+    "record",
+    [nested(100_000), '{"id": ' + "9" * 10_000 + ', "prediction": "x"}', '{"id": 1, "prediction": 1e999999}', "{oops"],
+    ids=["too deep", "too many digits", "no finite number", "no JSON"],
+)
+def test_what_cannot_be_read_is_rejected_in_its_place(tmp_path: Path, record: str, form: str) -> None:
+    path = tmp_path / ("x.jsonl" if form == "lines" else "x.json")
+    path.write_text(f"{record}\n{GOOD}\n" if form == "lines" else f"[{record},\n{GOOD}]")
+    found = read_predictions(path)
+    assert list(found.predictions) == ["2"]
+    assert [row.source for row in found.rejected] == [f"{path}:1"]
+
+
+@pytest.mark.parametrize("depth", [250, 700, 960])
+def test_fields_of_any_depth_never_end_the_reading(tmp_path: Path, depth: int) -> None:
+    for path, around in ((tmp_path / "x.jsonl", "{}\n{}\n"), (tmp_path / "x.json", "[{},\n{}]")):
+        path.write_text(around.format(nested(depth).replace("prediction", "said"), GOOD))
+        found = read_predictions(path)
+        assert list(found.predictions) == ["2"]
+        assert len(found.rejected) == 1
+
+
+def test_a_long_record_is_read(tmp_path: Path) -> None:
+    long = "a" * (1 << 25)
+    for ending, around in ((".jsonl", "{}\n"), (".json", "[{}]")):
+        path = tmp_path / f"x{ending}"
+        path.write_text(around.format(f'{{"id": "{long}"}}'))
+        (record,) = read_records(path)
+        assert isinstance(record, Record)
+        assert len(record.data["id"]) == len(long)
+
+
+def test_a_quoted_cell_has_as_many_lines_as_it_wants(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    cell = "a line\n" * 100_000
+    path.write_text(f'id,x\n1,"{cell}"\n2,b,c\n3,d\n')
+    first, second, third = read_records(path)
+    assert isinstance(first, Record)
+    assert first.data["x"] == cell
+    assert isinstance(second, RejectedRow)
+    assert second.source == f"{path}:100003"
+    assert isinstance(third, Record)
+
+
+def test_a_column_that_stands_twice_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question," + "a,b," * 4_000 + "\n")
+    with pytest.raises(RowError, match="column 'a' stands twice"):
+        list(read_records(path))
+
+
+def test_a_cell_that_is_no_usable_json_is_a_text() -> None:
+    for text in ("[" * 100_000, "[" + "9" * 10_000 + "]", '{"text": "\\ud800"}', "{oops}"):
+        assert parsed(text) == text
+
+
+def test_predictions_of_nothing_but_such_rows_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(nested(100_000) + "\n")
+    with pytest.raises(PredictionError, match=r"no prediction in 1 line \(.*x.jsonl:1: not JSON"):
+        read_predictions(path)
