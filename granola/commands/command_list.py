@@ -51,6 +51,7 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
         CommandEntry("answer", "Ask a model the questions, and keep its responses.", ""),
         CommandEntry("aggregate", "Make one answer of several responses to each question.", ""),
         CommandEntry("guess", "Guess answers from relations and names alone: a baseline.", ""),
+        CommandEntry("curve", "Show what more demanded support brings: precision, coverage, bits.", "curve"),
         CommandEntry("experiment", "Run models, methods and settings of a file, and compare them.", ""),
     ),
     "Scores": (

@@ -46,3 +46,11 @@ def test_the_example_gives_what_the_page_shows(
             main.main()
         told = json.loads(capsys.readouterr().out)["metrics"]
         assert [f"{told[metric]['value']:.3f}" for metric in metrics] == shown.split(" | ")
+    (words,) = [shlex.split(line) for line in PAGE.splitlines() if line.startswith("granola curve ")]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert not ended.value.code
+    table = re.search(r"```text\n(drag-graph.*?)```", PAGE, re.DOTALL)
+    assert table
+    assert capsys.readouterr().out == table[1]

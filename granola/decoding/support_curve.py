@@ -1,0 +1,103 @@
+"""What more demanded support brings: precision, coverage and bits of the answers, where the right ladders are known.
+
+Precision is the share of right answers among those given (selective GRANOLA accuracy), coverage the share of questions
+answered, bits what the right answers tell, over all questions; all as `granola.scoring` has them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from abstraction.faults import Fault, OnReject, attempt
+from abstraction.rows import TieredRow
+from granola.decoding.claims import ClaimTally
+from granola.decoding.drag_graph import DragGraph
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.response_cleaning import IDK
+from granola.decoding.samples import SampleRow
+from granola.decoding.self_consistency import SelfConsistency
+from granola.matching import Matcher
+from granola.scoring.aggregation import Estimate, aggregate
+from granola.scoring.bootstrap import RESAMPLES, divided, estimated
+from granola.scoring.metrics import LAMBDA, Outcome, metrics
+from granola.scoring.predictions import Prediction
+from granola.scoring.scores import score_item
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SUPPORTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
+RULES = ("drag-graph", "self-consistency")
+METRICS = {"precision": "selective_accuracy", "coverage": "coverage", "bits": "bits"}
+Outcomes = Sequence[tuple[Outcome, ...]]
+"""Of each question the outcome at each of `SUPPORTS`."""
+
+
+def support_outcomes(
+    samples: Iterable[SampleRow],
+    ladders: Mapping[str, TieredRow],
+    aggregator: Aggregator,
+    matcher: Matcher,
+    *,
+    on_reject: OnReject,
+) -> dict[str, Outcomes]:
+    """The outcomes of each of `RULES`, for the questions that have a ladder; `ladders` are by id.
+
+    A row with which the program is at fault goes to `on_reject`.
+    """
+    outcomes: dict[str, list[tuple[Outcome, ...]]] = {rule: [] for rule in RULES}
+    labelled = (row for row in samples if row.id in ladders)
+    for row, tally in aggregator.tallies(labelled, on_reject=on_reject):
+        judged = attempt("scoring", _judged, row, tally, ladders[row.id], aggregator, matcher)
+        if isinstance(judged, Fault):
+            on_reject(judged.rejected(source=row.source, id=row.id, text=row.question))
+        else:
+            for rule, of_rule in zip(RULES, judged, strict=True):
+                outcomes[rule].append(of_rule)
+    return dict(outcomes)
+
+
+def _judged(
+    row: SampleRow, tally: ClaimTally, ladder: TieredRow, aggregator: Aggregator, matcher: Matcher
+) -> list[tuple[Outcome, ...]]:
+    """Of each rule the outcomes at each support."""
+    ((_, most),) = aggregator.decide([row], SelfConsistency())
+    texts = [
+        [DragGraph(support=support).decide(tally).text for support in SUPPORTS],
+        [most.text if (most.support or 0.0) >= support - 1e-9 else IDK for support in SUPPORTS],
+    ]
+    outcomes: dict[str, Outcome] = {}
+    for text in {text for of_rule in texts for text in of_rule}:
+        outcome = score_item(ladder, Prediction(id=row.id, text=text), matcher, LAMBDA).outcome
+        assert outcome is not None  # there is a prediction
+        outcomes[text] = outcome
+    return [tuple(outcomes[text] for text in of_rule) for of_rule in texts]
+
+
+def curve_of(outcomes: Outcomes) -> dict[float, dict[str, Estimate]]:
+    """Precision, coverage and bits by support, with 95 % intervals over questions."""
+    chosen = [metric for metric in metrics() if metric.name in METRICS.values()]
+    curve = {}
+    for at, support in enumerate(SUPPORTS):
+        column = ((None, of_question[at]) for of_question in outcomes)
+        estimates = aggregate(column, chosen, resamples=RESAMPLES, seed=0)[0].estimates
+        curve[support] = {name: estimates[metric] for name, metric in METRICS.items()}
+    return curve
+
+
+def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
+    """The least support that reaches a precision, NaN where none does; the interval is of resamples that reach it."""
+    import numpy as np
+
+    def least(kinds: Outcomes, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        right = np.array([[outcome.level is not None for outcome in kind] for kind in kinds], dtype=np.float64)
+        given = np.array([[not outcome.abstained for outcome in kind] for kind in kinds], dtype=np.float64)
+        reached = divided(counts @ right, counts @ given) >= precision
+        return np.where(reached.any(axis=1), np.array(SUPPORTS)[reached.argmax(axis=1)], math.nan)
+
+    plain = (tuple(outcome.plain for outcome in of_question) for of_question in outcomes)
+    value, interval = estimated(plain, least)
+    return Estimate(value=value, interval=interval, n=len(outcomes))
