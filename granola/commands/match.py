@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.faults import Fault, RejectedRow, excerpt, fault_of
+from abstraction.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import read_each
 from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import check_workers, opened_matcher
 from granola.commands.output import RowsCommand, RowsWritten, writing_rows
-from granola.errors import PredictionError, UsageError
+from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
 from granola.settings import Setting
 from granola.shared_settings import Force, JudgeModel, KeptAnswers, MatcherName, MatchingWorkers, Tau
@@ -133,16 +134,11 @@ def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> I
 
 def _rows(file: str, tally: MatchCounts) -> Iterator[tuple[Record, MatchRow]]:
     """The records with the rows that they are; others are rejected."""
-    for record in read_records(file):
-        if isinstance(record, RejectedRow):
-            tally.rejected.append(record)
-            continue
-        try:
-            yield record, read_row(record)
-        except PredictionError as error:
-            tally.reject(record.source, str(error), repr(dict(record.data)))
-        except Exception as error:
-            tally.fault(fault_of(error, "reading"), record)
+    for row in read_each(read_records(file), lambda record: (record, read_row(record))):
+        if isinstance(row, RejectedRow):
+            tally.rejected.append(row)
+        else:
+            yield row
 
 
 def _judged(

@@ -191,14 +191,6 @@ class PredictionModel(PredictedModel):
     confidence: Annotated[float | None, PlainValidator(_confidence)] = None
 
 
-def prediction_text(record: Record) -> str:
-    """What a record predicts. Raises PredictionError with the reason where it predicts nothing."""
-    try:
-        return PredictedModel.of(record).prediction
-    except RowError as error:
-        raise PredictionError(str(error)) from error
-
-
 def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
     """The prediction of a record. Raises RowError or PredictionError with the reason why it is none."""
     known = _id(record.data.get("id")) if by_question is None else by_question.of_record(record.data)

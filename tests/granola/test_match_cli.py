@@ -129,7 +129,7 @@ def test_levels_of_csv_that_are_no_json_are_told_so(tmp_path: Path) -> None:
     rows.write_text("prediction,levels\nLyon,Lyon|France\n")
     done = match(rows, "--out", tmp_path / "out.csv")
     assert done.returncode == 1
-    assert "levels: no JSON; expected lists of texts, finest first" in done.stderr
+    assert "is no list of levels; expected lists of texts, finest first" in done.stderr
 
 
 def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
