@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import platform
+import stat
+import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from granola import __version__
 from granola.code_hash import commit, hash_of_program
+from granola.terminal_lines import visible
 from kg.files import atomic_path, sha256_of, writable
 
 SUFFIX = ".run.json"
@@ -39,12 +43,26 @@ def write_run_record(
 
 
 def record_of(out: Path | str) -> Mapping[str, Any]:
-    """The run record of `out`; empty without one that can be read."""
+    """The run record of `out`; empty without one. One that cannot be read is told on standard error and ignored."""
+    path = Path(f"{out}{SUFFIX}")
     try:
-        record = json.loads(Path(f"{out}{SUFFIX}").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            raise ValueError("it is no regular file")
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(record, dict):
+            raise ValueError("it is no JSON object")
+    except (ValueError, RecursionError, PermissionError) as error:
+        _ignore(path, str(error))
         return {}
-    return record if isinstance(record, dict) else {}
+    except OSError:  # there is none
+        return {}
+    return record
+
+
+@cache
+def _ignore(path: Path, why: str) -> None:
+    """Say once that a record is ignored."""
+    print(visible(f"granola: {path} is no run record and is ignored: {why}"), file=sys.stderr)
 
 
 def made_by(out: Path | str) -> str | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from granola import __version__
+from granola.run_record import record_of
 from granola.scoring.metrics import Standard
 
 SHORT = 8
@@ -69,28 +68,20 @@ class Signature:
 
 def snapshot_of(tiers: Path | str) -> str:
     """The start of the id of the snapshot that a tiered file came from, by FILE.run.json; else "unknown"."""
-    found = _record(tiers).get("snapshot")
+    found = record_of(tiers).get("snapshot")
     return found[:SHORT] if isinstance(found, str) and found else "unknown"
 
 
 def prompts_of(tiers: Path | str) -> str:
     """The set and hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
-    phrasing = _record(tiers).get("phrasing")
+    phrasing = record_of(tiers).get("phrasing")
     return _prompts(phrasing.get("prompts") if isinstance(phrasing, dict) else None)
 
 
 def asked_of(predictions: Path | str) -> str:
     """The set and hash of the prompts that a model was asked with for predictions, by FILE.run.json; else ""."""
-    return _prompts(_record(predictions).get("prompts"))
+    return _prompts(record_of(predictions).get("prompts"))
 
 
 def _prompts(found: object) -> str:
     return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
-
-
-def _record(tiers: Path | str) -> dict[str, Any]:
-    try:
-        data = json.loads(Path(f"{tiers}.run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}

@@ -1,0 +1,43 @@
+"""Run records that cannot be read: told in one line, and ignored."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from granola.run_record import record_of
+from granola.scoring.signature import snapshot_of
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 100_000, "recursion"),
+        ("{oops", "Expecting property name"),
+        ("[1]", "no JSON object"),
+        ('{"snapshot": "a\x1b[31m', "Invalid control character"),
+        (None, "no regular file"),
+    ],
+    ids=["deep", "damaged", "list", "cut off", "pipe"],
+)
+def test_a_record_that_cannot_be_read_is_told_once_and_ignored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, why: str
+) -> None:
+    path = tmp_path / "tiers.jsonl.run.json"
+    if text is None:
+        os.mkfifo(path)
+    else:
+        path.write_text(text)
+    assert record_of(tmp_path / "tiers.jsonl") == {}
+    assert snapshot_of(tmp_path / "tiers.jsonl") == "unknown"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"granola: {path} is no run record and is ignored: ")
+    assert why in line
+
+
+def test_where_there_is_no_record_nothing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("absent.jsonl", "x" * 250, "-"):
+        assert record_of(tmp_path / name) == {}
+    assert capsys.readouterr().err == ""
