@@ -8,11 +8,11 @@ from functools import partial
 from typing import Literal
 
 from abstraction.evidence import completed
+from abstraction.language.comparable_words import bare, content
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, finding_of
 from abstraction.rows import TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
 from abstraction.verifying.answer_facts import DECIDED
-from abstraction.verifying.comparable_words import bare, content
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import TierVerdict
 from kg.store.protocol import Store

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from abstraction.language.comparable_words import all_words, bare, content, stands_in
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.phrasing.checking import HELD, Checked, tidied
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.step_replay import value_tier_holds
 from abstraction.verifying.tier_verdicts import Judge

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from abstraction.language.comparable_words import all_words, bare, content, stands_in
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
@@ -13,7 +14,6 @@ from abstraction.questions.question_patterns import question_patterns
 from abstraction.relations import ANY, Relation, relation
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.comparable_words import all_words, bare, content, stands_in
 from abstraction.verifying.neighbourhood import Above, Neighbourhoods
 
 # Links that the question's own entity or wording decided; any other may be to a namesake of what is meant.

@@ -14,16 +14,7 @@ from dataclasses import dataclass, field
 from abstraction.classes import Classifier
 from abstraction.information.weighing import rises
 from abstraction.ladders.containers import same_extent
-from abstraction.language.demonyms import bundled_demonyms
-from abstraction.language.languages import language as language_of
-from abstraction.language.languages import reading_language
-from abstraction.linking.gazetteer import Gazetteer
-from abstraction.properties import with_role
-from abstraction.questions.relation_wording import read_wording
-from abstraction.relations import ANY, relation
-from abstraction.rows import TieredRow, linked_ids
-from abstraction.tiers import Tier
-from abstraction.verifying.comparable_words import (
+from abstraction.language.comparable_words import (
     PAST,
     all_words,
     bare,
@@ -34,6 +25,15 @@ from abstraction.verifying.comparable_words import (
     taken_back_by,
     written_in_lower_case,
 )
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.languages import language as language_of
+from abstraction.language.languages import reading_language
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.properties import with_role
+from abstraction.questions.relation_wording import read_wording
+from abstraction.relations import ANY, relation
+from abstraction.rows import TieredRow, linked_ids
+from abstraction.tiers import Tier
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
 from abstraction.verifying.step_replay import ReplayedStep, Ruling, replay, rule_holds, value_tier_holds
 from kg.model import TextValue, TimeValue

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from abstraction.language.comparable_words import all_words, bare, content, proper_names
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
-from abstraction.verifying.comparable_words import all_words, bare, content, proper_names
 from abstraction.verifying.step_replay import titles
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import product
 
+from abstraction.language.comparable_words import bare, content, says_outside
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.tiers import Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
-from abstraction.verifying.comparable_words import bare, content, says_outside
 from abstraction.verifying.neighbourhood import CONTINENT
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 

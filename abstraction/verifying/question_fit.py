@@ -15,7 +15,7 @@ from abstraction.questions.question_kinds import AskedKind, QuestionKind, asked_
 from abstraction.relations import ANY
 from abstraction.tiers import Abstention, Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
-from abstraction.verifying.literal_ranges import range_of_words, span_of_words
+from abstraction.verifying.value_ranges import range_of_words, span_of_words
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 

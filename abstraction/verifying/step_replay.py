@@ -11,11 +11,11 @@ from functools import lru_cache
 from importlib.resources import files
 
 from abstraction.evidence import value_of
+from abstraction.language.comparable_words import all_words, bare
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.verifying.comparable_words import all_words, bare
 from abstraction.verifying.findings import Finding, Flaw
-from abstraction.verifying.literal_ranges import holds as range_holds
-from abstraction.verifying.literal_ranges import range_of_words, span_of_words
+from abstraction.verifying.value_ranges import holds as range_holds
+from abstraction.verifying.value_ranges import range_of_words, span_of_words
 from kg.model import Entity, Rank, SnakKind, Statement, TimeValue
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -194,4 +194,4 @@ def value_tier_holds(answer: Level, tier: Tier) -> Ruling:
     return Ruling(holds=read)
 
 
-_NUMBER_FIRST = re.compile(r"(?:[a-z]{1,3}\$|[^\w\s])*\s*\d")
+_NUMBER_FIRST = re.compile(r"(?:[a-z]{1,3}\$|[a-z]{3}\s|[^\w\s])*\s*\d")

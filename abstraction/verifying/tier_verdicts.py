@@ -11,12 +11,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from abstraction.language.comparable_words import FUNCTION, all_words, bare, content, stands_in
 from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
-from abstraction.verifying.comparable_words import FUNCTION, all_words, bare, content, stands_in
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
 from abstraction.verifying.question_fit import QuestionFit, is_value

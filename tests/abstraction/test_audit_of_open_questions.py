@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.language.calendar_units import day_number
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
-from abstraction.verifying.literal_ranges import span_of_words
 from abstraction.verifying.tier_verdicts import Judge
+from abstraction.verifying.value_ranges import span_of_words
 from abstraction.verifying.verdicts import RowVerdict
 from tests.worlds import entity, store_of
 
@@ -144,4 +145,4 @@ def test_two_days_share_their_month_and_year(
 ) -> None:
     found = span_of_words(text)
     assert found is not None
-    assert (found.first, found.last) == (first, last)
+    assert (found.first, found.last) == (day_number(*first), day_number(*last))

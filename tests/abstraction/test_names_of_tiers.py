@@ -8,8 +8,8 @@ from abstraction.descriptions.place_grammar import parse_place
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.literal_ranges import holds, range_of_words
 from abstraction.verifying.tier_verdicts import Judge
+from abstraction.verifying.value_ranges import holds, range_of_words
 from abstraction.verifying.verdicts import VerdictKind
 from kg.model import Entity
 from tests.worlds import entity, maker, row, store_of, texts

@@ -1,4 +1,4 @@
-"""Spans of days and ranges of amounts that English wordings mean, to recompute tiers without the code of ladders."""
+"""Spans of days and ranges of amounts that English wordings mean: a second reader, without the code of ladders."""
 
 from __future__ import annotations
 

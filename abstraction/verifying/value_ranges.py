@@ -1,0 +1,119 @@
+"""The days and amounts that wordings of values mean, so that it can be recomputed whether one holds another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from abstraction.language.amount_reader import ParsedQuantity, parse_quantity
+from abstraction.language.calendar_units import CalendarUnit, unit_of
+from abstraction.language.date_reader import parse_date
+from abstraction.language.units import MeasureUnit
+from kg.model import TimeValue
+
+YEAR = 12 * 31  # of day numbers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """From the first day to the last, both included, as numbers of `calendar_units.day_number`."""
+
+    first: int
+    last: int
+    loose: bool = False  # "circa", "late", "early"
+
+    def holds(self, other: Span) -> bool:
+        """Whether the other span lies inside; for an estimate whether they meet."""
+        if self.loose or other.loose:
+            return self.first <= other.last and other.first <= self.last
+        return self.first <= other.first and other.last <= self.last
+
+
+_SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is no date, and yet 41 lies in the 40s
+
+
+def span_of_words(text: str) -> Span | None:
+    """The days that an English wording means; None where it is none that is read as a date."""
+    if short := _SHORT.fullmatch(text.strip()):
+        year = int(short["year"])
+        decade = unit_of(TimeValue(year=year, precision=8)) if short["decade"] else None
+        days = (decade or CalendarUnit("year", year)).days() if year else None
+        return Span(first=days[0], last=days[1]) if days else None
+    parsed = parse_date(text)
+    if parsed is None:
+        return None
+    first, last = _days(parsed.first), _days(parsed.last or parsed.first)
+    if first is None or last is None:
+        return None
+    return Span(first=first[0], last=last[1], loose=parsed.circa or parsed.part)
+
+
+def _days(value: TimeValue) -> tuple[int, int] | None:
+    """The first day and the last of a value. Most people count 2000 to the 21st century, the calendar to the 20th."""
+    unit = unit_of(value)
+    if unit is None:
+        return None
+    first, last = unit.days()
+    return (first - YEAR if unit.kind in ("century", "millennium") and unit.number > 1 else first), last
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Range:
+    """From `low` to `high`, both included. `unit` is None for counts and for units that no table knows."""
+
+    low: Decimal
+    high: Decimal
+    unit: MeasureUnit | None = None
+
+
+_FEWER = re.compile(r"(?:fewer than|less than|under)\s+(?P<number>.+)", re.I)
+_BETWEEN = re.compile(r"between\s++(?P<low>.+?)(?<!\s)\s++and\s++(?P<high>(?s:.+))\Z", re.I)
+_NUMBER = re.compile(r"-?\d[\d,.]*+\Z")
+
+
+def range_of_words(text: str) -> Range | None:
+    """The range that an English wording means: a rounded number stands for one unit of its last digit on either side.
+
+    "between 10 and 100 million" begins at ten million, unlike "between 100,000 and 1 million".
+    """
+    if not any(letter.isdigit() for letter in text):
+        return None  # "Six Degrees of Separation" is no amount
+    if match := _FEWER.match(text):
+        most = parse_quantity(match["number"])
+        return Range(low=Decimal(0), high=most.amount - 1) if most else None
+    if match := _BETWEEN.match(text):
+        low, high = parse_quantity(match["low"]), parse_quantity(match["high"])
+        if low is None or high is None:
+            return None
+        begin = low.amount
+        if _NUMBER.match(match["low"]) and (shared := _in_words_of(match["low"], match["high"])) is not None:
+            begin = shared if shared < high.amount else begin
+        return Range(low=begin, high=high.amount, unit=high.unit)
+    amount = parse_quantity(text)
+    if amount is None:
+        return None
+    slack = _last_place(amount) if amount.approximate else Decimal(0)
+    return Range(low=amount.amount - slack, high=amount.amount + slack, unit=amount.unit)
+
+
+def _in_words_of(number: str, text: str) -> Decimal | None:
+    """The number in what the text counts in: 10 of "100 million" are ten million."""
+    counted = parse_quantity(re.sub(r"-?\d[\d,.]*", number, text, count=1))
+    return counted.amount if counted else None
+
+
+def _last_place(amount: ParsedQuantity) -> Decimal:
+    """One unit of the last digit that is no zero."""
+    return Decimal(1).scaleb(int(amount.amount.normalize().as_tuple().exponent)) if amount.amount else Decimal(1)
+
+
+def holds(outer: Range, inner: Range) -> bool:
+    """Whether the outer range holds the inner one, in its own unit; conversions may be rounded to a hundredth."""
+    if outer.unit is not None and inner.unit is not None and outer.unit.qid != inner.unit.qid:
+        if outer.unit.dimension != inner.unit.dimension:
+            return False
+        low, high = (inner.unit.convert(end, outer.unit) for end in (inner.low, inner.high))
+        tolerance = abs(outer.low) / 100
+        return outer.low - tolerance <= low and high <= outer.high + tolerance
+    return outer.low <= inner.low and inner.high <= outer.high
