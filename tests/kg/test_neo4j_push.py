@@ -23,7 +23,7 @@ from kg.store.neo4j_push import PushProgress, push
 from tests.conftest import Run
 from tests.thorough import THOROUGH, thorough_only
 
-pytestmark = SERVER
+pytestmark = [*SERVER, pytest.mark.thorough("kg/store")]
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
 
 

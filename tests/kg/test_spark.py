@@ -27,7 +27,10 @@ from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
-pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all of them
+pytestmark = [  # one cluster for all of them
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.thorough("kg/export"),
+]
 INSTALLED = all(importlib.util.find_spec(name) for name in ("pyspark", "pandas"))
 needs_spark = pytest.mark.skipif(
     not INSTALLED or not shutil.which("java"),
