@@ -140,8 +140,8 @@ def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Pa
     questions = list(read_questions([DEMO / "questions.jsonl"]))
     with open_store(snapshot) as store:
         here = list(make_ladders(questions, store))
-    many = [row for _ in range(4) for row in questions]  # more than one chunk
-    assert len(many) > spark_tiers.CHUNK
+    many = [row for _ in range(4) for row in questions]  # more than one task
+    assert len(many) > spark_tiers.FEWEST
     bad = replace(
         many[3], id="bad", answers=("\ud800",), answer_qids=(None,), source="qa:9"
     )  # what no store can be asked
