@@ -43,7 +43,6 @@ audit:
 	PYTHON=$(PYTHON) scripts/audit.sh
 
 bench: $(STAMP)
-	$(BIN)/python scripts/bench.py
 	$(BIN)/python scripts/bench_matching.py
 	$(BIN)/python scripts/bench_decoding.py
 	$(BIN)/python scripts/bench_dump.py

@@ -9,16 +9,15 @@ second half is timed also by itself.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import random
 import resource
-import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from bench_common import arguments, sample_snapshot
+
 FORMS = ("{}", "{}", "{}", "{}.", "Answer: {}", "Location: Location: {}", '"{}"', "I think it was {}.", "{}, I believe")
 
 
@@ -57,9 +56,7 @@ def sampled(data: Path, questions: int, responses: int) -> list[object]:
 
 def main() -> None:
     """Build the snapshot where none is given, aggregate by each method, print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--snapshot", type=Path)
+    parser = arguments(__doc__, data=True)
     parser.add_argument("--questions", type=int, default=4800)
     parser.add_argument("--responses", type=int, default=10)
     given = parser.parse_args()
@@ -68,15 +65,11 @@ def main() -> None:
         print(f"decoding: not measured, {source} is not there")
         return
     from granola.decoding import Aggregator, Counting, DragGraph, SelfConsistency
-    from kg import snapshot
     from kg.store import open_store
 
     gc.set_threshold(100_000, 20, 100)  # as the command does
     rows = sampled(given.data, given.questions, given.responses)
-    with tempfile.TemporaryDirectory(prefix="granola-bench-") as folder:
-        path = given.snapshot or Path(folder) / "sample.sqlite"
-        if given.snapshot is None:
-            snapshot.build([source], path)
+    with sample_snapshot(given.data, given.snapshot) as path:
         print(f"aggregating {len(rows):,} questions of {given.responses} responses, one process")
         methods = (
             DragGraph(support=1.0),

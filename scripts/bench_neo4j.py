@@ -1,17 +1,16 @@
-"""Figures of the Neo4j mirror: push, push again, ladders, beside a plain loader in the same run.
+"""Figures of the Neo4j mirror: push, push again, and ladders beside those from the file.
 
     python scripts/bench_neo4j.py [--snapshot FILE] [--data ../shared/data] [--neo4j ../shared/neo4j/neo4j]
-                                  [--rounds 1] [--questions 3000] [--parts plain,push,ladders]
+                                  [--rounds 1] [--questions 3000] [--parts push,ladders]
 
 The server is started by the script that --neo4j names (`SCRIPT start|stop|kill HOME ...`), empty and cold for
 every measurement, in a temporary folder. Rates are printed twice: of relationships (statements whose value is an
-item, which is all that a plain loader loads) and of all statements, each over the whole wall-clock time of the
-job, constraints, terms, names and indexes included.
+item) and of all statements, each over the whole wall-clock time of the job, constraints, terms, names and indexes
+included.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -24,14 +23,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import groupby, islice
 from pathlib import Path
 
-from kg.store.neo4j_push import PushProgress, push
+from bench_common import GRANOLA, ROOT, arguments, sample_snapshot
 
-ROOT = Path(__file__).resolve().parents[1]
-GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
-PLAIN_BATCH = 5_000
+from kg.store.neo4j_push import PushProgress, push
 
 
 class Server:
@@ -78,82 +74,31 @@ def timed(job: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def plain(snapshot: Path, address: str, *, merge: bool) -> tuple[float, float, int]:
-    """What one writes in an hour: UNWIND, 5 000 rows, one session; ids, labels and item-valued statements alone.
-
-    Returns the seconds for nodes and for relationships, and how many relationships there are.
-    """
-    import neo4j
-
-    driver = neo4j.GraphDatabase.driver(address, telemetry_disabled=True, notifications_min_severity="OFF")
-    connection = sqlite3.connect(f"{snapshot.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
-    with driver, driver.session(database="neo4j") as session:
-        session.run("CREATE CONSTRAINT plain IF NOT EXISTS FOR (n:Item) REQUIRE n.id IS UNIQUE").consume()
-        session.run("CALL db.awaitIndexes(60)").consume()
-        entities = connection.execute(
-            "SELECT id, text FROM entity LEFT JOIN term ON entity = id AND kind = 0 AND language = 'en'"
-        )
-
-        def nodes() -> None:
-            while rows := [{"id": f"Q{n}", "label": text} for n, text in islice(entities, PLAIN_BATCH)]:
-                session.run("UNWIND $rows AS row MERGE (n:Item {id: row.id}) SET n.label = row.label", rows=rows)
-
-        stated = connection.execute(
-            "SELECT property, subject, value, id FROM statement WHERE type = 2"
-            " AND value IN (SELECT id FROM entity) ORDER BY property"
-        )
-        loaded = 0
-
-        def relationships() -> None:
-            nonlocal loaded
-            verb = "MERGE" if merge else "CREATE"
-            for prop, group in groupby(stated, key=lambda row: row[0]):
-                while rows := [
-                    {"s": f"Q{s}", "t": f"Q{t}", "id": f"Q{s}{name}"} for _, s, t, name in islice(group, PLAIN_BATCH)
-                ]:
-                    session.run(
-                        "UNWIND $rows AS row MATCH (s:Item {id: row.s}) MATCH (t:Item {id: row.t})"
-                        f" {verb} (s)-[:P{prop} {{id: row.id}}]->(t)",
-                        rows=rows,
-                    ).consume()
-                    loaded += len(rows)
-
-        return timed(nodes), timed(relationships), loaded
-
-
-def pushes(snapshot: Path, script: Path, rounds: int, parts: set[str]) -> None:
-    """Plain and push in turn, so that a busy machine hits both."""
+def pushes(snapshot: Path, script: Path, rounds: int) -> None:
+    """Into an empty database, over the full one, and in its place; seconds, rates and what each phase took."""
     connection = sqlite3.connect(f"{snapshot.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     statements, related = connection.execute("SELECT count(*), sum(type = 2) FROM statement").fetchone()
     for number in range(1, rounds + 1):
-        if "plain" in parts:
-            for merge in (True, False):
-                with fresh(script) as (_, address):
-                    nodes, rest, loaded = plain(snapshot, address, merge=merge)
-                verb = "MERGE" if merge else "CREATE"
-                rates = f"{loaded / rest:,.0f} a second, {loaded / (nodes + rest):,.0f} with the nodes' time"
-                print(f"round {number}: plain loader, {verb}: {loaded:,} relationships in {rest:.1f} s: {rates}")
-        if "push" in parts:
-            with fresh(script) as (_, address):
-                phases: list[tuple[str, float]] = []
+        with fresh(script) as (_, address):
+            phases: list[tuple[str, float]] = []
 
-                def note(state: PushProgress, phases: list[tuple[str, float]] = phases) -> None:
-                    if not phases or phases[-1][0] != state.phase:
-                        phases.append((state.phase, time.perf_counter()))
+            def note(state: PushProgress, phases: list[tuple[str, float]] = phases) -> None:
+                if not phases or phases[-1][0] != state.phase:
+                    phases.append((state.phase, time.perf_counter()))
 
-                first = timed(lambda where=address: push(snapshot, where, progress=note))  # type: ignore[misc]
-                end = time.perf_counter()
-                ends = [begun for _, begun in phases[1:]] + [end]
-                spent = ", ".join(f"{name} {b - a:.1f}" for (name, a), b in zip(phases, ends, strict=True))
-                print(
-                    f"round {number}: push into an empty database {first:.1f} s: {related / first:,.0f} relationships"
-                    f" ({statements / first:,.0f} statements) a second; seconds: {spent}"
-                )
-                again = timed(lambda where=address: push(snapshot, where))  # type: ignore[misc]
-                print(f"round {number}: again over the full one, which compares counts: {again:.2f} s")
-                anew = timed(lambda where=address: push(snapshot, where, replace=True))  # type: ignore[misc]
-                rate = f"{related / anew:,.0f} relationships a second"
-                print(f"round {number}: with --replace over the full one {anew:.1f} s: {rate}")
+            first = timed(lambda where=address: push(snapshot, where, progress=note))  # type: ignore[misc]
+            end = time.perf_counter()
+            ends = [begun for _, begun in phases[1:]] + [end]
+            spent = ", ".join(f"{name} {b - a:.1f}" for (name, a), b in zip(phases, ends, strict=True))
+            print(
+                f"round {number}: push into an empty database {first:.1f} s: {related / first:,.0f} relationships"
+                f" ({statements / first:,.0f} statements) a second; seconds: {spent}"
+            )
+            again = timed(lambda where=address: push(snapshot, where))  # type: ignore[misc]
+            print(f"round {number}: again over the full one, which compares counts: {again:.2f} s")
+            anew = timed(lambda where=address: push(snapshot, where, replace=True))  # type: ignore[misc]
+            rate = f"{related / anew:,.0f} relationships a second"
+            print(f"round {number}: with --replace over the full one {anew:.1f} s: {rate}")
 
 
 def sampled(data: Path, questions: int, into: Path) -> list[Path]:
@@ -202,13 +147,11 @@ def ladders(snapshot: Path, script: Path, data: Path, questions: int) -> None:
 
 def main() -> int:
     """Run the chosen parts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--snapshot", type=Path, help="a snapshot file; by default one is built from the data")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of real data")
+    parser = arguments(__doc__, data=True)
     parser.add_argument("--neo4j", type=Path, default=ROOT.parent / "shared" / "neo4j" / "neo4j", help="server script")
-    parser.add_argument("--rounds", type=int, default=1, help="how often plain loader and push are run in turn")
+    parser.add_argument("--rounds", type=int, default=1, help="how often the push is run")
     parser.add_argument("--questions", type=int, default=3000, help="questions for the ladders")
-    parser.add_argument("--parts", default="plain,push,ladders", help="which parts, comma-separated")
+    parser.add_argument("--parts", default="push,ladders", help="which parts, comma-separated")
     given = parser.parse_args()
     if not (given.neo4j.is_file() and given.data.is_dir() and shutil.which("java")):
         print(f"no server script {given.neo4j}, no real data at {given.data} or no java: the mirror is not measured")
@@ -217,14 +160,9 @@ def main() -> int:
         os.environ.pop(name, None)
     parts = set(given.parts.split(","))
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    with tempfile.TemporaryDirectory() as folder:
-        snapshot = given.snapshot
-        if snapshot is None:
-            snapshot = Path(folder) / "sample.sqlite"
-            source = given.data / "wikidata" / "entities.json.gz"
-            subprocess.run([*GRANOLA, "snapshot", "build", str(source), "--out", str(snapshot)], check=True)
-        if parts & {"plain", "push"}:
-            pushes(snapshot, given.neo4j, given.rounds, parts)
+    with sample_snapshot(given.data, given.snapshot) as snapshot:
+        if "push" in parts:
+            pushes(snapshot, given.neo4j, given.rounds)
         if "ladders" in parts:
             ladders(snapshot, given.neo4j, given.data, given.questions)
     return 0

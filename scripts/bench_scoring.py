@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from bench_common import GRANOLA
 
 SEED = 11
 RELATIONS = ("P19", "P20", "P27", "P69", "P106", "P131", "P159", "P495")
@@ -144,7 +145,7 @@ def main() -> None:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # or its peak would count as the scorer's
             made = pool.submit(write, folder, given.rows, packed=given.gz, shuffled=given.shuffled)
             tiered, predictions = made.result()
-        command = [sys.executable, "-c", "from granola.cli.main import main; main()", given.verb, str(tiered)]
+        command = [*GRANOLA, given.verb, str(tiered)]
         command += [str(predictions)] * (2 if given.verb == "compare" else 1)
         command += ["--json", *(["--out", f"{temporary}/items.jsonl"] if given.out else []), *given.more]
         found = measured(command, folder / "scores.json")
