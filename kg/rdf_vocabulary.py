@@ -1,4 +1,4 @@
-"""WikiData in RDF: namespaces, names of datatypes and ranks, and how dates are written there.
+"""WikiData in RDF: namespaces, names of datatypes, ranks and languages, how dates are written, and how order is kept.
 
 Shared by what reads and what writes RDF. The binding itself: Wikibase, docs/topics/rdf-binding.md.
 """
@@ -6,7 +6,8 @@ Shared by what reads and what writes RDF. The binding itself: Wikibase, docs/top
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from kg.model import Rank, TimeValue
 
@@ -30,7 +31,9 @@ NAMESPACES: Mapping[str, str] = {
     "pq": "http://www.wikidata.org/prop/qualifier/",
     "pqv": "http://www.wikidata.org/prop/qualifier/value/",
     "wdno": "http://www.wikidata.org/prop/novalue/",
+    "granola": "urn:granola:",  # ours: order, see `places`, and times that xsd:dateTime cannot tell
 }
+UNKNOWN, ABSENT = "", "-"  # in the order of qualifiers, a value that is not known and none
 FILE_PATH = "http://commons.wikimedia.org/wiki/Special:FilePath/"  # of commonsMedia values
 COMMONS_DATA = "http://commons.wikimedia.org/data/main/"  # of geo-shape and tabular-data values
 BARE_NUMBER = "Q199"  # the unit of a quantity without one
@@ -43,6 +46,64 @@ RANKS: Mapping[Rank, str] = {
 
 _LEXICAL = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9:.]*(?:Z|[+-][0-9]{2}:[0-9]{2})?)?\Z")
 _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+# Language tags that are more than another case of the language code (Wikibase's canonicalLanguageCodes and the
+# non-standard codes of MediaWiki); only those that one code alone becomes. The last is ours: zh-classical is no tag.
+_LANGUAGES: Mapping[str, str] = {
+    "en-simple": "simple",
+    "cbk-x-zam": "cbk-zam",
+    "jv-x-bms": "map-bms",
+    "fr-x-nrm": "nrm",
+    "it-x-tara": "roa-tara",
+    "de-x-formal": "de-formal",
+    "es-x-formal": "es-formal",
+    "hu-x-formal": "hu-formal",
+    "nl-x-informal": "nl-informal",
+    "sr-cyrl": "sr-ec",
+    "sr-latn": "sr-el",
+    "zh-hans-cn": "zh-cn",
+    "zh-hans-my": "zh-my",
+    "zh-hans-sg": "zh-sg",
+    "zh-hant-hk": "zh-hk",
+    "zh-hant-mo": "zh-mo",
+    "zh-hant-tw": "zh-tw",
+    "lzh-x-zh": "zh-classical",
+}
+
+_Key = TypeVar("_Key", bound=Any)
+_Thing = TypeVar("_Thing")
+
+
+def language_code(tag: str) -> str:
+    """The language code of a tag: en-GB -> en-gb, zh-Hant-TW -> zh-tw."""
+    tag = tag.lower()
+    return _LANGUAGES.get(tag, tag)
+
+
+def language_tags(code: str) -> tuple[str, ...]:
+    """The tags, in lower case, that may stand for a language code."""
+    return (code, *(tag for tag, meant in _LANGUAGES.items() if meant == code))
+
+
+def places(keys: Sequence[_Key]) -> str | None:
+    """The order of some things, which triples do not have, as a text: where each stands among the sorted keys.
+
+    None where they stand sorted and no two are equal, which needs no telling. `in_places` is the inverse.
+    """
+    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    order = [ranks[key] for key in keys]
+    return None if order == list(range(len(keys))) else " ".join(map(str, order))
+
+
+def in_places(keyed: Iterable[tuple[_Key, _Thing]], order: str | None) -> list[_Thing]:
+    """Things by their keys in the order that `places` tells; sorted where it tells none, or not of these things."""
+    by_key = sorted(keyed, key=lambda pair: pair[0])
+    distinct = list(dict(by_key).values())
+    told = [int(place) for place in (order or "").split() if place.isascii() and place.isdecimal()]
+    if set(told) != set(range(len(distinct))):
+        return [thing for _, thing in by_key]
+    return [distinct[place] for place in told]
 
 
 def datatype_name(datatype: str) -> str:

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -21,27 +21,24 @@ MANIFEST = "manifest.json"  # in every folder that is written here
 
 
 @contextmanager
-def text_out(out: Path | str) -> Iterator[Callable[[str], object]]:
-    """A function that writes UTF-8 text; the file appears under its name when the block ends well.
+def bytes_out(out: Path | str) -> Iterator[BinaryIO]:
+    """A stream to write to; the file appears under its name when the block ends well.
 
-    The same text gives the same bytes, packed or not. Raises `ExportError` where the disk is full or the folder
+    The same bytes give the same file, packed or not. Raises `ExportError` where the disk is full or the folder
     cannot be written.
     """
     if str(out) == STDOUT:
-        yield lambda text: sys.stdout.buffer.write(text.encode())
+        yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     with writing(out), atomic_path(out) as temporary, temporary.open("wb", buffering=1 << 20) as raw:
-        stream: BinaryIO = raw
-        if str(out).endswith(".gz"):
-            # No name and no time in the header: they would make equal content differ.
-            stream = io.BufferedWriter(
-                gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6),
-                buffer_size=1 << 20,
-            )
-        yield lambda text: stream.write(text.encode())
-        if stream is not raw:
-            stream.close()
+        if not str(out).endswith(".gz"):
+            yield raw
+            return
+        # No name and no time in the header: they would make equal content differ.
+        packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+        with io.BufferedWriter(packed, buffer_size=1 << 20) as stream:
+            yield stream
 
 
 @contextmanager

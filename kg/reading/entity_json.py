@@ -11,13 +11,18 @@ References are not read: no answer rests on them, and they are most of a dump's 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import md5
 from typing import Any
 
-from kg.model import ENTITY_ID, Entity, Rank, Snak, Statement
+import orjson
+
+from kg.model import ENTITY_ID, Entity, Rank, Snak, SnakKind, Statement, Value
 from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, read_snak_parts, shortened
+from kg.store.entity_rows import encode_value
 
 _RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
 
@@ -124,7 +129,7 @@ def _claims(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
 
 def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) -> Iterator[Statement]:
     checked: dict[str, str] = {}
-    unnamed = 0
+    unnamed: Counter[str] = Counter()
     for key, claim in _claims(data):
         try:
             prop = None
@@ -145,8 +150,10 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
             if isinstance(name, str) and len(name) > LONGEST_NAME:
                 raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
             if not isinstance(name, str) or not name:  # statements of old dumps carry none
-                name = f"{subject}${prop}-{unnamed}"
-                unnamed += 1
+                name = f"{subject}${prop}-{_digest(kind, value)}"
+                unnamed[name] += 1
+                if unnamed[name] > 1:
+                    name = f"{name}-{unnamed[name]}"
             yield Statement(
                 id=name,
                 subject=subject,
@@ -167,6 +174,12 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
                     statement=shortened(name, LONGEST_NAME) if isinstance(name, str) else None,
                 )
             )
+
+
+def _digest(kind: SnakKind, value: Value | None) -> str:
+    """What a statement without an id is known by: its value, so that nothing that stands beside it names it anew."""
+    content = orjson.dumps([kind, None if value is None else encode_value(value)])
+    return md5(content, usedforsecurity=False).hexdigest()[:16]
 
 
 def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:

@@ -2,7 +2,8 @@
 
 Read are WikiData's own vocabulary with statement nodes, ranks, qualifiers and value nodes, and, for properties
 without statement nodes, truthy values. RDF knows no order: statements come by property and id, qualifiers by
-property and value, aliases by text, so that the same triples give the same object however they were written.
+property and value, aliases by text, so that the same triples give the same object however they were written;
+or as triples of our own tell (`kg.rdf_vocabulary.places`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ from urllib.parse import unquote
 import orjson
 
 from kg.model import ENTITY_ID, TimeValue
-from kg.rdf_vocabulary import BARE_NUMBER, CALENDARS, COMMONS_DATA, FILE_PATH, NAMESPACES, time_of
+from kg.rdf_vocabulary import (
+    ABSENT,
+    BARE_NUMBER,
+    CALENDARS,
+    COMMONS_DATA,
+    FILE_PATH,
+    NAMESPACES,
+    UNKNOWN,
+    in_places,
+    language_code,
+    time_of,
+)
 from kg.reading.entity_json import Reject
 from kg.reading.numbers import by_number, finite_number, whole_number
 from kg.reading.rdf_terms import (
@@ -29,7 +41,6 @@ from kg.reading.rdf_terms import (
     XSD,
     Facts,
     Term,
-    language_code,
     statement_id,
 )
 from kg.reading.snaks import shortened
@@ -43,23 +54,34 @@ from kg.reading.snaks import shortened
 _POINT = re.compile(r"(?:<([^>]*)>\s*)?Point\s*\(\s*(\S+)\s+(\S+)\s*\)\Z", re.IGNORECASE)
 _TARGET = re.compile(re.escape(ENTITY) + r"([A-Z][1-9]\d*(?:-[A-Z][1-9]\d*)?)\Z")
 _GEOMETRY = (NAMESPACES["geo"] + "wktLiteral", "http://www.openlinksw.com/schemas/virtrdf#Geometry")
+_JSON = NAMESPACES["rdf"] + "JSON"
 _NUMBERS = {XSD + name for name in ("decimal", "integer", "int", "long", "nonNegativeInteger")}
+_TIMES = (XSD + "dateTime", XSD + "date")
+_OF_NODES = {*_NUMBERS, *_TIMES, *_GEOMETRY, XSD + "double"}  # datatypes of values that nodes give in full
 
 
 def snaks_of(
     prop: str, simple: Iterable[Term], full: Iterable[Term], nodes: Callable[[str], Facts], datatype: str | None
-) -> list[dict[str, Any]]:
-    """The values of a property at a node: those that a node gives in full, and the simple ones that no node gives."""
+) -> list[tuple[str, dict[str, Any]]]:
+    """(key, value) of a property at a node: those that a node gives in full, and the simple ones that no node gives."""
     snaks = [
-        {"snaktype": "value", "property": prop, "datavalue": value}
+        (node, {"snaktype": "value", "property": prop, "datavalue": value})
         for node in dict.fromkeys(term.value for term in full)
         if (value := _full_value(nodes(node))) is not None
     ]
+    has_nodes = bool(snaks)
     for term in dict.fromkeys(simple):
         # Beside nodes stand the simple forms of their values; other kinds of value have no node.
-        if not snaks or _is_unknown(term) or term.kind == "iri" or term.language is not None:
-            snaks.append(snak_of(prop, term, datatype))
+        if not has_nodes or term.datatype not in _OF_NODES:
+            snaks.append((_key(term), snak_of(prop, term, datatype)))
     return snaks
+
+
+def _key(term: Term) -> str:
+    """What a simple value is known by in the order of qualifiers."""
+    if _is_unknown(term):
+        return UNKNOWN
+    return f"{term.value}@{term.language or ''}" if term.kind == "literal" else term.value
 
 
 def _is_unknown(term: Term) -> bool:
@@ -87,14 +109,14 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
         return {"type": "string", "value": text}
     if term.language is not None:
         return {"type": "monolingualtext", "value": {"text": text, "language": language_code(term.language)}}
-    if term.datatype in (XSD + "dateTime", XSD + "date"):
+    if term.datatype in _TIMES:
         return _time(text, None, _GREGORIAN)
     if term.datatype in _NUMBERS and datatype not in ("string", "external-id"):
         return {"type": "quantity", "value": {"amount": text, "unit": "1"}}
     if term.datatype in _GEOMETRY and (point := _POINT.match(text)) is not None:
         globe, longitude, latitude = point.groups()
         return _coordinate(latitude, longitude, None, globe or ENTITY + "Q2")
-    if term.datatype == NAMESPACES["rdf"] + "JSON":
+    if term.datatype == _JSON:
         try:
             given = orjson.loads(text)
             orjson.dumps(given)
@@ -108,7 +130,10 @@ def _full_value(facts: Facts) -> dict[str, Any] | None:
     """A value as its node tells it, None where the node is not there or of an unknown kind."""
     parts = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
     if "timeValue" in parts:
-        return _time(parts["timeValue"], parts.get("timePrecision"), parts.get("timeCalendarModel", _GREGORIAN))
+        time = _time(parts["timeValue"], parts.get("timePrecision"), parts.get("timeCalendarModel", _GREGORIAN))
+        if _EXACT_TIME in parts:
+            time["value"]["time"] = parts[_EXACT_TIME]
+        return time
     if "quantityAmount" in parts:
         unit = parts.get("quantityUnit", "1")
         value = {"amount": parts["quantityAmount"], "unit": "1" if unit == ENTITY + BARE_NUMBER else unit}
@@ -206,8 +231,11 @@ _NODE_PREDICATES = frozenset(
         *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
     )
 )
+_OURS = ALIAS_ORDER, STATEMENT_ORDER, QUALIFIER_ORDER, _EXACT_TIME = tuple(
+    NAMESPACES["granola"] + name for name in ("aliasOrder", "statementOrder", "qualifierOrder", "time")
+)
 _PLAIN_PREDICATES = frozenset(
-    {*_LABELS, ALIAS, DESCRIPTION, SAME_AS, PROPERTY_TYPE, SITELINKS, RANK, RDF_TYPE, *_NODE_PREDICATES}
+    {*_LABELS, ALIAS, DESCRIPTION, SAME_AS, PROPERTY_TYPE, SITELINKS, RANK, RDF_TYPE, *_NODE_PREDICATES, *_OURS}
 )
 _MOST_SITELINKS = 10_000  # there are a thousand wikis
 
@@ -242,7 +270,8 @@ class Assembled:
 class _EntityParts:
     """The facts of one entity by kind, as they are gathered.
 
-    `claims`: statement nodes by property; `direct`: truthy values, None for the one that says that there is none.
+    `claims`: statement nodes by property; `direct`: truthy values, None for the one that says that there is none;
+    `alias_order`, `statement_order`: places by language and by property.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
@@ -251,6 +280,8 @@ class _EntityParts:
     aliases: dict[str, set[str]] = field(default_factory=dict)
     claims: dict[str, list[str]] = field(default_factory=dict)
     direct: dict[str, list[Term | None]] = field(default_factory=dict)
+    alias_order: dict[str, str] = field(default_factory=dict)
+    statement_order: dict[str, str] = field(default_factory=dict)
     pages: set[str] = field(default_factory=set)
     sitelinks: str | None = None
     merged_into: str | None = None
@@ -279,7 +310,10 @@ def assemble(
         "labels": _by_language(parts.fallback_labels | parts.labels),
         "descriptions": _by_language(parts.descriptions),
         "aliases": {
-            code: [{"language": code, "value": text} for text in sorted(texts)]
+            code: [
+                {"language": code, "value": text}
+                for text in in_places(((text, text) for text in texts), parts.alias_order.get(code))
+            ]
             for code, texts in sorted(parts.aliases.items())
         },
         "claims": {},
@@ -291,11 +325,12 @@ def assemble(
     for prop in sorted({*parts.claims, *parts.direct}, key=by_number):
         if prop in parts.claims:
             unique = dict.fromkeys(parts.claims[prop])
-            statements = [_statement(entity_id, prop, node, nodes, datatypes) for node in unique]
+            stated = [_statement(entity_id, prop, node, nodes, datatypes) for node in unique]
+            keyed = zip(zip((one["id"] for one in stated), unique, strict=True), stated, strict=True)
+            out["claims"][prop] = in_places(keyed, parts.statement_order.get(prop))
         else:
             truthy = True
-            statements = list(_truthy(prop, parts.direct[prop], datatypes.get(prop)))
-        out["claims"][prop] = sorted(statements, key=_order)
+            out["claims"][prop] = sorted(_truthy(prop, parts.direct[prop], datatypes.get(prop)), key=_order)
     return Assembled(data=out, merged_into=parts.merged_into, truthy=truthy, rejects=tuple(parts.rejects))
 
 
@@ -309,6 +344,11 @@ def _gathered(entity_id: str, facts: Facts) -> _EntityParts:
             parts.sitelinks = term.value if parts.sitelinks is None else min(parts.sitelinks, term.value)
         elif predicate == ABOUT:
             parts.pages.add(term.value)
+        elif predicate == ALIAS_ORDER:
+            _least(parts.alias_order, language_code(term.language or "mul"), term.value)
+        elif predicate == STATEMENT_ORDER:
+            prop, _, order = term.value.partition(" ")
+            _least(parts.statement_order, prop, order)
         elif predicate == SAME_AS:
             _add_redirect(parts, entity_id, term.value)
         elif predicate == RDF_TYPE:
@@ -321,7 +361,8 @@ def _gathered(entity_id: str, facts: Facts) -> _EntityParts:
             if role == "direct/":
                 parts.direct.setdefault(prop, []).append(term)
             elif role == "":
-                parts.claims.setdefault(prop, []).append(term.value)
+                # A literal names no node; each is a statement that will be found to lack its value.
+                parts.claims.setdefault(prop, []).append(term.value if term.kind == "iri" else repr(term[1:]))
     return parts
 
 
@@ -373,8 +414,8 @@ def _least(texts: dict[str, str], code: str, text: str) -> None:
     texts[code] = min(text, texts.get(code, text))
 
 
-def _order(thing: Mapping[str, Any]) -> tuple[str, bytes]:
-    return thing.get("id", ""), orjson.dumps(thing, option=orjson.OPT_SORT_KEYS)
+def _order(thing: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(thing, option=orjson.OPT_SORT_KEYS)
 
 
 def _statement(
@@ -383,10 +424,14 @@ def _statement(
     """A statement by its node. Without its main value it is left without mainsnak, which the reader rejects."""
     by_role: dict[str, dict[str, list[Term]]] = {role: {} for role in _ROLES}  # by role, then by property
     absent: list[str] = []
-    rank = "normal"
+    rank, order, datatype = "normal", None, datatypes.get(prop)
     for predicate, term in nodes(node):
         if predicate == RANK:
             rank = _RANKS.get(term.value, term.value)
+        elif predicate == PROPERTY_TYPE:  # where it is another than the property's is now
+            datatype = property_datatype([(predicate, term)])
+        elif predicate == QUALIFIER_ORDER:
+            order = term.value if order is None else min(order, term.value)
         elif predicate == RDF_TYPE:
             if (about := _absent(term)) is not None:
                 absent.append(about)
@@ -394,35 +439,24 @@ def _statement(
             by_role[match[1]].setdefault(match[2], []).append(term)
     out: dict[str, Any] = {"type": "statement", "id": statement_id(node, subject), "rank": rank}
     simple, full = by_role["statement/"].get(prop, ()), by_role["statement/value/"].get(prop, ())
-    snaks = snaks_of(prop, simple, full, nodes, datatypes.get(prop))
+    snaks = [snak for _, snak in snaks_of(prop, simple, full, nodes, datatype)]
     if not snaks and prop in absent:
         absent.remove(prop)
         snaks = [{"snaktype": "novalue", "property": prop}]
     if len(snaks) == 1:
-        if (datatype := datatypes.get(prop)) is not None:
+        if datatype is not None:
             snaks[0]["datatype"] = datatype
         out["mainsnak"] = snaks[0]
-    if qualifiers := _qualifiers(by_role["qualifier/"], by_role["qualifier/value/"], absent, nodes, datatypes):
-        out["qualifiers"] = qualifiers
-        out["qualifiers-order"] = list(qualifiers)
+    qualifiers = [
+        ((*by_number(of), key), snak)
+        for of in {*by_role["qualifier/"], *by_role["qualifier/value/"]}
+        for key, snak in snaks_of(
+            of, by_role["qualifier/"].get(of, ()), by_role["qualifier/value/"].get(of, ()), nodes, datatypes.get(of)
+        )
+    ] + [((*by_number(of), ABSENT), {"snaktype": "novalue", "property": of}) for of in absent]
+    if qualifiers:
+        out["qualifiers"] = in_places(qualifiers, order)
     return out
-
-
-def _qualifiers(
-    simple: Mapping[str, Iterable[Term]],
-    full: Mapping[str, Iterable[Term]],
-    absent: Iterable[str],
-    nodes: Callable[[str], Facts],
-    datatypes: Mapping[str, str | None],
-) -> dict[str, list[dict[str, Any]]]:
-    """The snaks of qualifiers by property, in order."""
-    by_property = {
-        prop: snaks_of(prop, simple.get(prop, ()), full.get(prop, ()), nodes, datatypes.get(prop))
-        for prop in {*simple, *full}
-    }
-    for prop in absent:
-        by_property.setdefault(prop, []).append({"snaktype": "novalue", "property": prop})
-    return {prop: sorted(by_property[prop], key=_order) for prop in sorted(by_property, key=by_number)}
 
 
 def _truthy(prop: str, values: Iterable[Term | None], datatype: str | None) -> Iterator[dict[str, Any]]:

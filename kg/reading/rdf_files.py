@@ -20,12 +20,12 @@ import orjson
 from kg.bounded_cache import SizedDict
 from kg.errors import SourceError
 from kg.ids import id_of
-from kg.rdf_vocabulary import NAMESPACES
+from kg.rdf_vocabulary import NAMESPACES, language_code
 from kg.reading.dump import EXCERPT, STDIN, opened
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read
 from kg.reading.rdf_entities import property_datatype as datatype_of
-from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, language_code, triple_of
+from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 

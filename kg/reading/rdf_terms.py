@@ -37,40 +37,6 @@ class Term(NamedTuple):
 
 Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
 
-# Language tags that are more than another case of the language code (Wikibase's canonicalLanguageCodes and the
-# non-standard codes of MediaWiki); only those that one code alone becomes.
-_LANGUAGES: Mapping[str, str] = {
-    "en-simple": "simple",
-    "cbk-x-zam": "cbk-zam",
-    "jv-x-bms": "map-bms",
-    "fr-x-nrm": "nrm",
-    "it-x-tara": "roa-tara",
-    "de-x-formal": "de-formal",
-    "es-x-formal": "es-formal",
-    "hu-x-formal": "hu-formal",
-    "nl-x-informal": "nl-informal",
-    "sr-cyrl": "sr-ec",
-    "sr-latn": "sr-el",
-    "zh-hans-cn": "zh-cn",
-    "zh-hans-my": "zh-my",
-    "zh-hans-sg": "zh-sg",
-    "zh-hant-hk": "zh-hk",
-    "zh-hant-mo": "zh-mo",
-    "zh-hant-tw": "zh-tw",
-}
-
-
-def language_code(tag: str) -> str:
-    """The language code of a tag: en-GB -> en-gb, zh-Hant-TW -> zh-tw."""
-    tag = tag.lower()
-    return _LANGUAGES.get(tag, tag)
-
-
-def language_tags(code: str) -> tuple[str, ...]:
-    """The tags, in lower case, that may stand for a language code."""
-    return (code, *(tag for tag, meant in _LANGUAGES.items() if meant == code))
-
-
 def statement_id(node: str, subject: str) -> str:
     """The id of a statement of `subject` by its node's IRI: .../statement/Q42-F078E5B3-... -> Q42$F078E5B3-..."""
     name = unquote(node.removeprefix(NAMESPACES["wds"]))

@@ -12,7 +12,7 @@ from typing import Any
 
 from kg.errors import SelectionError, TimeLimitError
 from kg.model import ENTITY_ID
-from kg.rdf_vocabulary import NAMESPACES
+from kg.rdf_vocabulary import NAMESPACES, language_tags
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import (
     ABOUT,
@@ -22,7 +22,7 @@ from kg.reading.rdf_entities import (
     is_read,
     property_datatype,
 )
-from kg.reading.rdf_terms import ENTITY, Facts, Term, language_tags
+from kg.reading.rdf_terms import ENTITY, Facts, Term
 from kg.reading.sparql import Endpoint, Row
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
@@ -32,7 +32,8 @@ _ABOUT_VALUES = ", ".join(
         *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
         *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
     )
-)
+) + ", granola:time"
+_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints that hold an export
 _NODES = 200  # value nodes a question
 _PROP = NAMESPACES["p"]
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
@@ -120,7 +121,7 @@ class SPARQLEntities:
         """The facts of entities by id, and of their statement and value nodes by name."""
         subjects = " ".join(f"wd:{entity_id}" for entity_id in ids)
         direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
-        plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks"
+        plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
         about = self._endpoint.rows(
             "?s ?p ?o",
             f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}",
@@ -131,7 +132,8 @@ class SPARQLEntities:
             held = self._endpoint.rows(
                 "?s ?p ?o",
                 f'VALUES ?e {{ {subjects} }} ?e ?claim ?s . FILTER(STRSTARTS(STR(?claim), "{_PROP}P")) ?s ?p ?o .'
-                f' FILTER(?p IN (rdf:type, wikibase:rank) || STRSTARTS(STR(?p), "{_PROP}"))',
+                f" FILTER(?p IN (rdf:type, wikibase:rank, wikibase:propertyType, {_ORDERS})"
+                f' || STRSTARTS(STR(?p), "{_PROP}"))',
             )
             nodes = _grouped(row for row in held if is_read(row["p"].value))
             values = sorted(

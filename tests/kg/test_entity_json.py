@@ -154,7 +154,19 @@ def test_missing_datatype_and_rank_and_id() -> None:
     statement = claim()
     del statement["rank"], statement["id"]
     (found,) = read({"id": "Q1", "claims": {"P31": [statement]}}).statements
-    assert (found.datatype, found.rank, found.id) == (None, Rank.NORMAL, "Q1$P31-0")
+    assert (found.datatype, found.rank) == (None, Rank.NORMAL)
+
+
+def test_a_statement_without_an_id_keeps_its_name_beside_others() -> None:
+    """And under another rank; equal values are numbered."""
+
+    def names(*values: str) -> list[str]:
+        stated = [{**claim(value), "id": None} for value in values]
+        return [one.id for one in read({"id": "Q1", "claims": {"P31": stated}}).statements]
+
+    (alone,) = names("Q5")
+    assert alone.startswith("Q1$P31-")
+    assert names("Q6", "Q5", "Q5")[1:] == [alone, f"{alone}-2"]
 
 
 def test_mediainfo_style_statements_and_claims_as_a_list() -> None:
