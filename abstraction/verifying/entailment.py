@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from abstraction.classes import Classifier
 from abstraction.information.weighing import rises
@@ -97,9 +98,9 @@ class EntailmentChecker:
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self.graph = Graph(store, language=reading_language(language), shown_in=language)
         self._gazetteer = Gazetteer(self.graph, Classifier(self.graph))
-        self._names: dict[str, frozenset[str]] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        self._demonyms: dict[str, frozenset[str]] = {}
+        self._names_of = cache(self._read_names)
+        self._entity_words = cache(self._read_words)
+        self._demonym_words = cache(self._read_demonyms)
 
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome a tier beyond the answer, in the order of the row."""
@@ -335,15 +336,11 @@ class EntailmentChecker:
         label, comma, around = name.rpartition(", ")  # "Cambridge, Massachusetts"
         return bool(comma) and bare(label) in names and normalise(around) in self._gazetteer.above(qid)
 
-    def _names_of(self, qid: str) -> frozenset[str]:
+    def _read_names(self, qid: str) -> frozenset[str]:
         """Every name of an entity in comparable form, as written and with plurals undone."""
-        known = self._names.get(qid)
-        if known is None:
-            names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
-            names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
-            known = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
-            self._names[qid] = known
-        return known
+        names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
+        names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
+        return frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
 
     def _names_entity(self, words: str, qid: str) -> bool:
         """Whether words of a description name the entity: a name of it, with no more than common nouns around it."""
@@ -364,21 +361,14 @@ class EntailmentChecker:
                 return True
         return bare(words) in self._demonym_words(qid) or set(mine) <= self._demonym_words(qid) | common
 
-    def _entity_words(self, qid: str) -> frozenset[str]:
-        known = self._words.get(qid)
-        if known is None:
-            known = self._words[qid] = frozenset(w for name in self.graph.names(qid) for w in content(name))
-        return known
+    def _read_words(self, qid: str) -> frozenset[str]:
+        return frozenset(w for name in self.graph.names(qid) for w in content(name))
 
-    def _demonym_words(self, qid: str) -> frozenset[str]:
-        known = self._demonyms.get(qid)
-        if known is None:
-            table = bundled_demonyms()
-            words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
-            words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
-            demonyms = {w for word in words for w in content(word)} | {normalise(w) for w in words if w}
-            known = self._demonyms[qid] = frozenset(demonyms)
-        return known
+    def _read_demonyms(self, qid: str) -> frozenset[str]:
+        table = bundled_demonyms()
+        words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
+        words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
+        return frozenset({w for word in words for w in content(word)} | {normalise(w) for w in words if w})
 
 
 def answers_of(row: TieredRow) -> tuple[str, ...]:

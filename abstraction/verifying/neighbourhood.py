@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from abstraction.language.comparable_words import bare, content
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, Gazetteer
@@ -39,16 +40,13 @@ class Neighbourhoods:
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self.graph = graph
         self._gazetteer = gazetteer
-        self._above: dict[str, Above] = {}
-        self._kinds: dict[str, tuple[str, ...]] = {}
-        self._classes: dict[str, frozenset[str]] = {}
+        self.above = cache(self._read_above)
+        self.kinds = cache(self._read_kinds)
+        self.classes_above = cache(self._read_classes_above)
 
-    def above(self, entity_id: str) -> Above:
+    def _read_above(self, entity_id: str) -> Above:
         """What contains or owns the entity, as far as DEPTH steps."""
-        known = self._above.get(entity_id)
-        if known is None:
-            known = self._above[entity_id] = self.above_all([entity_id], without={entity_id})
-        return known
+        return self.above_all([entity_id], without={entity_id})
 
     def above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> Above:
         """What lies above several entities together, they themselves included but for those in `without`."""
@@ -117,26 +115,19 @@ class Neighbourhoods:
         """The countries that a person is a citizen of, a work comes from, a place lies in."""
         return [i for prop in NATIONALITY for i in self.graph.targets(qid, prop)]
 
-    def kinds(self, entity_id: str) -> tuple[str, ...]:
+    def _read_kinds(self, entity_id: str) -> tuple[str, ...]:
         """The classes, occupations, genres and the like of an entity and CLASS_STEPS of what they are kinds of."""
-        known = self._kinds.get(entity_id)
-        if known is None:
-            layer = [t for prop in CLASSES for t in self.graph.targets(entity_id, prop)]
-            known = self._kinds[entity_id] = self.superclasses(layer)
-        return known
+        return self.superclasses(t for prop in CLASSES for t in self.graph.targets(entity_id, prop))
 
-    def classes_above(self, entity_id: str) -> frozenset[str]:
+    def _read_classes_above(self, entity_id: str) -> frozenset[str]:
         """Everything that a class is a kind of, by P279 and P171 as far as DEPTH steps, and by its own P31."""
-        known = self._classes.get(entity_id)
-        if known is None:
-            layer = [t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop)]
-            seen = set(layer)
-            for _ in range(DEPTH):
-                self.graph.fetch(layer)
-                layer = [t for c in layer for p in ("P279", "P171") for t in self.graph.targets(c, p) if t not in seen]
-                seen.update(layer)
-            known = self._classes[entity_id] = frozenset(seen - {entity_id})
-        return known
+        layer = [t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop)]
+        seen = set(layer)
+        for _ in range(DEPTH):
+            self.graph.fetch(layer)
+            layer = [t for c in layer for p in ("P279", "P171") for t in self.graph.targets(c, p) if t not in seen]
+            seen.update(layer)
+        return frozenset(seen - {entity_id})
 
     def superclasses(self, classes: Iterable[str]) -> tuple[str, ...]:
         """The classes and what they are kinds of, CLASS_STEPS up."""

@@ -17,7 +17,7 @@ from abstraction.verifying.findings import TierCheck
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, VerdictKind
 from granola.attribution.categories import Category
-from granola.attribution.tier_checks import TierAttributor
+from granola.attribution.tier_checks import TierAttribution, TierAttributor
 from kg.store.protocol import Store
 
 AXIS_NAMES = ("correctness", "informativeness", "granularity")
@@ -91,15 +91,24 @@ class FindingTally:
             counts.by.update(tier_outcomes)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class _Audited:
     """What an audit says of one row: the outcome of each tier, and the offences."""
 
     relation: str
     answer_class: str
-    outcomes: list[str]
-    offences: list[Offence]
+    outcomes: list[str] = field(default_factory=list)
+    offences: list[Offence] = field(default_factory=list)
     namesake: dict[str, Any] | None = None
+
+    def object_to(self, tier: TierVerdict | TierCheck | TierAttribution, *, axis: str, verdict: str, why: str) -> None:
+        """Add an offence of a tier."""
+        self.offences.append(
+            Offence(
+                row=tier.row, relation=self.relation, answer_class=self.answer_class, level=tier.level,
+                position=tier.position, text=tier.text, axis=axis, verdict=verdict, why=why,
+            )
+        )  # fmt: skip
 
 
 def audit_axes(
@@ -121,24 +130,17 @@ def audit_axes(
 
 def _by_axes(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Audited:
     verdict = judge.judge(row)
-    answer_class = class_of(row, verdict.classes)
-    relation = row.relation or NO_RELATION
+    audited = _Audited(relation=row.relation or NO_RELATION, answer_class=class_of(row, verdict.classes))
     proven = _proven(row, verdict, checker)
-    outcomes = [_lifted(tier_verdict, proven) for tier_verdict in verdict.tiers]
-    offences = [
-        Offence(
-            row=row.id, relation=relation, answer_class=answer_class, level=tier_verdict.level,
-            position=tier_verdict.position, text=tier_verdict.text, axis=AXES[outcome], verdict=str(outcome),
-            why=tier_verdict.why,
-        )
-        for tier_verdict, outcome in zip(verdict.tiers, outcomes, strict=True)
-        if outcome in AXES
-    ]  # fmt: skip
-    namesake = None if verdict.namesake is None else _namesake(row, verdict)
-    return _Audited(
-        relation=relation, answer_class=answer_class, outcomes=list(map(str, outcomes)), offences=offences,
-        namesake=namesake,
-    )  # fmt: skip
+    for tier in verdict.tiers:
+        outcome = tier.verdict
+        if outcome is VerdictKind.UNKNOWN and (tier.level, tier.position) in proven:
+            outcome = VerdictKind.ENTAILED
+        audited.outcomes.append(str(outcome))
+        if outcome in AXES:
+            audited.object_to(tier, axis=AXES[outcome], verdict=str(outcome), why=tier.why)
+    audited.namesake = None if verdict.namesake is None else _namesake(row, verdict)
+    return audited
 
 
 def audit_entailment(
@@ -165,20 +167,12 @@ def audit_entailment(
 
 
 def _by_evidence(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Audited:
-    checks = checker.check(row)
-    own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
-    answer_class = class_of(row, judge.maker.classes(own) if own else ())
-    relation = row.relation or NO_RELATION
-    offences = [
-        Offence(
-            row=row.id, relation=relation, answer_class=answer_class, level=check.level, position=check.position,
-            text=check.text, axis="evidence", verdict=str(finding.flaw), why=finding.detail,
-        )
-        for check in checks
-        for finding in check.findings
-    ]  # fmt: skip
-    outcomes = [str(check.status) for check in checks]
-    return _Audited(relation=relation, answer_class=answer_class, outcomes=outcomes, offences=offences)
+    audited = _of_linked(row, judge)
+    for check in checker.check(row):
+        audited.outcomes.append(str(check.status))
+        for finding in check.findings:
+            audited.object_to(check, axis="evidence", verdict=str(finding.flaw), why=finding.detail)
+    return audited
 
 
 def audit_attribution(
@@ -198,20 +192,19 @@ def audit_attribution(
 
 
 def _by_attribution(row: TieredRow, *, judge: Judge, attributor: TierAttributor) -> _Audited:
-    checks = attributor.checked(row)
-    answer_qid = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
-    answer_class = class_of(row, judge.maker.classes(answer_qid) if answer_qid else ())
-    relation = row.relation or NO_RELATION
-    offences = [
-        Offence(
-            row=row.id, relation=relation, answer_class=answer_class, level=check.level, position=check.position,
-            text=check.text, axis="attribution", verdict=str(check.category), why="; ".join(check.flaws),
-        )
-        for check in checks
-        if check.category not in (None, Category.SUPPORTIVE)
-    ]  # fmt: skip
-    outcomes = [UNCHECKED if check.category is None else str(check.category) for check in checks]
-    return _Audited(relation=relation, answer_class=answer_class, outcomes=outcomes, offences=offences)
+    audited = _of_linked(row, judge)
+    for check in attributor.checked(row):
+        audited.outcomes.append(UNCHECKED if check.category is None else str(check.category))
+        if check.category not in (None, Category.SUPPORTIVE):
+            audited.object_to(check, axis="attribution", verdict=str(check.category), why="; ".join(check.flaws))
+    return audited
+
+
+def _of_linked(row: TieredRow, judge: Judge) -> _Audited:
+    """A row under the class of the entity that it gives for its answer, before its tiers are looked at."""
+    own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
+    answer_class = class_of(row, judge.maker.classes(own) if own else ())
+    return _Audited(relation=row.relation or NO_RELATION, answer_class=answer_class)
 
 
 def _audited(
@@ -250,15 +243,6 @@ def _proven(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> 
         return set()
     checks: list[TierCheck] = checker.check(row)
     return {(c.level, c.position) for c in checks if c.status == "entailed"}
-
-
-def _lifted(tier_verdict: TierVerdict, proven: set[tuple[int, int]]) -> VerdictKind:
-    unknown = tier_verdict.verdict is VerdictKind.UNKNOWN
-    return (
-        VerdictKind.ENTAILED
-        if unknown and (tier_verdict.level, tier_verdict.position) in proven
-        else tier_verdict.verdict
-    )
 
 
 def _namesake(row: TieredRow, verdict: RowVerdict) -> dict[str, Any]:
