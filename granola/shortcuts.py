@@ -15,6 +15,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
@@ -215,13 +216,16 @@ def score(
     matcher: Matcher | str = "rules",
     *,
     join: Literal["id", "question"] = "id",
+    system: str | None = None,
+    snapshot: str | None = None,
     **settings: Any,
 ) -> ScoreReport:
     """Score one system's predictions against ladders, by id, or joined by the words of the question.
 
     `rows` is a tiered file, a dataset's folder, rows, or what `ladders` gave; `predictions` a file, texts by id (or by
     question), mappings with "id" (or "question") and "prediction", or a DataFrame with these columns; `settings` are
-    those of `granola.scoring.score`, as `lambda_`, `standard`, `seed`, `allow_missing`.
+    those of `granola.scoring.ScoreSettings`, as `lambda_`, `standard`, `seed`, `allow_missing`; `snapshot` is the id of
+    the one that ladders are from, where the rows do not say it.
     `report.overall.estimates["granola_accuracy"]` has value and interval.
 
     Raises PredictionError for ids that do not match, MatcherError for a matcher that is not known.
@@ -234,10 +238,12 @@ def score(
         raise UsageError(f"join is {join!r}; allowed: id, question")
     tiered = _tiered(rows)
     if not isinstance(tiered, TieredFile):
-        settings.setdefault(SNAPSHOT, _snapshot_of(rows))
-    listed = tiered.rows if isinstance(tiered, TieredFile) else tiered
-    by_question = QuestionIds.of(listed) if join == "question" else None
-    return scores.score(tiered, _predictions(predictions, by_question), _matcher(matcher, None), **settings)
+        tiered = TieredFile(rows=tiered, snapshot=_snapshot_of(rows) or "unknown")
+    if snapshot is not None:
+        tiered = replace(tiered, snapshot=snapshot)
+    by_question = QuestionIds.of(tiered.rows) if join == "question" else None
+    given = _predictions(predictions, by_question)
+    return scores.score(tiered, given, _matcher(matcher, None), scores.ScoreSettings(**settings), system=system)
 
 
 def _ladders(questions: Iterable[QARow], snapshot: Snapshot, language: str, linker: str) -> LadderRows:

@@ -26,7 +26,7 @@ from granola.decoding.response_aggregation import Method
 from granola.matching import matcher
 from granola.scoring.bootstrap import percentile_interval
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import ScoreReport, score
+from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from kg import snapshot
 from kg.store import open_store
 
@@ -166,7 +166,7 @@ def main() -> None:
             baselines: dict[str, ScoreReport] = {}
             for name, method in METHODS.items():
                 found = predicted(name, method, samples, aggregator)
-                report = score(tiered, found, matcher("rules"), resamples=given.resamples)
+                report = score(tiered, found, matcher("rules"), ScoreSettings(resamples=given.resamples))
                 if name in BASELINES.values():
                     baselines[name] = report
                 cells = "".join(

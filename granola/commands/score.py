@@ -177,6 +177,10 @@ def score_systems(
     report_rejects(tiered, read.rejected)
     by_question = QuestionIds.of(read.rows) if settings.join is Join.QUESTION else None
     files = [read_predictions(path, by_question=by_question) for path in predictions]
+    how = scores.ScoreSettings(
+        lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples, seed=settings.seed,
+        allow_missing=settings.allow_missing, ignore_unknown=settings.ignore_unknown, workers=settings.workers,
+    )  # fmt: skip
     reports = []
     faults: list[RejectedRow] = []
     with opened_matcher(
@@ -194,14 +198,8 @@ def score_systems(
                     read,
                     file,
                     chosen,
-                    lambda_=settings.lambda_,
-                    standard=settings.first_level,
-                    resamples=settings.resamples,
-                    seed=settings.seed,
+                    how,
                     system=name,
-                    allow_missing=settings.allow_missing,
-                    ignore_unknown=settings.ignore_unknown,
-                    workers=settings.workers,
                     on_item=on_item,
                     keep_items=keep_items,
                     on_reject=faults.append,

@@ -90,13 +90,10 @@ class DemoRun(Run):
         from granola.run_record import write_run_record
         from granola.scoring.predictions import read_predictions
         from granola.scoring.scores import score
-        from granola.scoring.signature import snapshot_of
 
         predictions, items = bundled(f"predictions-{system}"), self.out / f"items-{system}.jsonl"
         _say(f"scores    {predictions.name} -> {items}")
-        report = score(
-            _rows(tiers), read_predictions(predictions), matcher("rules"), system=system, snapshot=snapshot_of(tiers)
-        )
+        report = score(tiers, read_predictions(predictions), matcher("rules"), system=system)
         write_items(report.items, items)
         write_run_record(
             items,

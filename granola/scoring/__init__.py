@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from granola.scoring.items import names_of
     from granola.scoring.metrics import Metric, Outcome
     from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-    from granola.scoring.scores import ScoreReport, score
+    from granola.scoring.scores import ScoreReport, ScoreSettings, score
     from granola.scoring.system_comparison import Difference, compare
     from granola.scoring.tiered_file import TieredFile, read_tiered_file
 
@@ -23,6 +23,7 @@ __all__ = [
     "Prediction",
     "PredictionFile",
     "ScoreReport",
+    "ScoreSettings",
     "TieredFile",
     "compare",
     "estimated",

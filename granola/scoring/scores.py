@@ -258,22 +258,35 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
     return bits, bits / finest_bits if finest_bits else None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreSettings:
+    """How predictions are scored, beside the matcher.
+
+    `lambda_` weighs informativeness; `standard` says which names level 1 has, None for "gold" with the matcher `f1` and
+    "aliases" with others. `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`; `workers` processes
+    match, to the same digits. A row without a prediction is an error unless `allow_missing`, which leaves it unscored;
+    a prediction without a row is one unless `ignore_unknown`.
+    """
+
+    lambda_: float = LAMBDA
+    standard: Standard | None = None
+    resamples: int = RESAMPLES
+    seed: int = 0
+    allow_missing: bool = False
+    ignore_unknown: bool = False
+    workers: int = 1
+
+
+USUAL = ScoreSettings()
+
+
 def score(
     rows: Iterable[TieredRow] | TieredFile | Path | str,
     predictions: PredictionFile,
     matcher: Matcher,
+    settings: ScoreSettings = USUAL,
     *,
-    lambda_: float = LAMBDA,
-    standard: Standard | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     system: str | None = None,
-    allow_missing: bool = False,
-    ignore_unknown: bool = False,
-    rejected_rows: int = 0,
-    snapshot: str | None = None,
-    prompts: str | None = None,
-    workers: int = 1,
     on_item: Callable[[ItemScore], None] | None = None,
     keep_items: bool = True,
     on_reject: OnReject | None = None,
@@ -281,51 +294,35 @@ def score(
     """Score one prediction file against tiered rows, or a tiered file or the path of one.
 
     A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
-    the signature says "unknown" unless `snapshot` and `prompts` tell; predictions bring the prompts that they
-    were asked with. A file's rejected rows count as `rejected_rows`.
-    `standard` says which names level 1 has; without it, "gold" for the matcher `f1` and "aliases" for others.
-    `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`; `workers` processes match, to the same digits.
-    `on_item` takes every item as soon as it is scored; the report has none where `keep_items` is False. A row without a
-    prediction is an error unless `allow_missing`, which leaves it unscored; a prediction without a row is one unless
-    `ignore_unknown`. Ids that damaged lines took along (those of `predictions.rejected`, or of `rejected_rows` of the
-    tiered file) are explained by them and no error. `on_reject` as in `score_items`: the report counts such items as
-    unscored, and under "faults". Raises PredictionError and, for a bad setting, MatcherError.
+    the signature says "unknown" unless a `TieredFile` of them tells; predictions bring the prompts that they were
+    asked with. `on_item` takes every item as soon as it is scored; the report has none where `keep_items` is False.
+    Ids that damaged lines took along (those of `predictions.rejected`, or of the file's own rejected rows) are
+    explained by them and no error. `on_reject` as in `score_items`: the report counts such items as unscored, and under
+    "faults". Raises PredictionError and, for a bad setting, MatcherError.
     """
-    check_resamples(resamples)
-    standard = standard or usual_standard(matcher.name)
-    chosen = metrics(lambda_, standard)
-    source = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
-    if isinstance(source, TieredFile):
-        snapshot, prompts = snapshot or source.snapshot, source.prompts if prompts is None else prompts
-        rejected_rows += len(source.rejected)
-        source = source.rows
-    tiered_rows = source if isinstance(source, Sequence) else list(source)
-    missing, unknown = _unmatched(
-        tiered_rows, predictions, allow_missing=allow_missing, ignore_unknown=ignore_unknown, rejected=rejected_rows
-    )
-    items = ItemScores()
-    with_bits = faults = 0
-    one_level = 0
-    digest = 0  # the sum of the rows' hashes, whatever order they come in
-
-    def add(row: TieredRow, names: list[list[str]]) -> None:
-        nonlocal digest, one_level
-        one_level += len(names) == 1
-        digest = (digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
+    check_resamples(settings.resamples)
+    standard = settings.standard or usual_standard(matcher.name)
+    chosen = metrics(settings.lambda_, standard)
+    file = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
+    if not isinstance(file, TieredFile):
+        file = TieredFile(rows=file if isinstance(file, Sequence) else list(file))
+    missing, unknown = _unmatched(file, predictions, settings)
+    items, seen = ItemScores(), _Seen()
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
-        nonlocal with_bits, faults
-        scored = _scored(tiered_rows, predictions.predictions, matcher, lambda_, standard, workers, on_reject, add)
+        scored = _scored(
+            file.rows, predictions.predictions, matcher, settings.lambda_, standard, settings.workers, on_reject,
+            seen.row,
+        )  # fmt: skip
         for item, has_bits in scored:
-            with_bits += has_bits
-            faults += item.verdict is None and item.prediction is not None
+            seen.item(item, has_bits=has_bits)
             if on_item is not None:
                 on_item(item)
             if keep_items:
                 items.append(item)
             yield item.relation, item.outcome
 
-    overall, relations, macro = aggregate(outcomes(), chosen, resamples=resamples, seed=seed)
+    overall, relations, macro = aggregate(outcomes(), chosen, resamples=settings.resamples, seed=settings.seed)
     return ScoreReport(
         system=system or predictions.name,
         metrics=chosen,
@@ -335,30 +332,53 @@ def score(
         macro=macro,
         signature=Signature(
             matcher=matcher.signature(),
-            lambda_=lambda_,
+            lambda_=settings.lambda_,
             standard=standard,
-            tiers=f"{digest:064x}"[:SHORT],
-            snapshot=(snapshot or "unknown")[:SHORT],
-            prompts=prompts or "",
+            tiers=f"{seen.digest:064x}"[:SHORT],
+            snapshot=file.snapshot[:SHORT],
+            prompts=file.prompts,
             asked=predictions.asked,
             n=overall.n,
-            resamples=resamples,
-            seed=seed,
+            resamples=settings.resamples,
+            seed=settings.seed,
             missing=missing,
             unknown=unknown,
-            bits=with_bits,
-            one_level=one_level,
+            bits=seen.with_bits,
+            one_level=seen.one_level,
         ),
         counts={
-            "rows": len(tiered_rows),
-            "rows_rejected": rejected_rows,
+            "rows": len(file.rows),
+            "rows_rejected": len(file.rejected),
             "predictions": len(predictions.predictions),
             "predictions_rejected": len(predictions.rejected),
             "missing": missing,
             "unknown": unknown,
-            **({"faults": faults} if faults else {}),
+            **({"faults": seen.faults} if seen.faults else {}),
         },
     )
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the signature and the counts say of the rows and items that were scored.
+
+    `digest` is the sum of the rows' hashes, whatever order they come in.
+    """
+
+    digest: int = 0
+    one_level: int = 0
+    with_bits: int = 0
+    faults: int = 0
+
+    def row(self, row: TieredRow, names: list[list[str]]) -> None:
+        """Take a row with all its names."""
+        self.one_level += len(names) == 1
+        self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
+
+    def item(self, item: ItemScore, *, has_bits: bool) -> None:
+        """Take an item; `has_bits` where it is scored and its answer has some."""
+        self.with_bits += has_bits
+        self.faults += item.verdict is None and item.prediction is not None
 
 
 def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
@@ -374,28 +394,21 @@ def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
         return json.dumps(content).encode() + b"\n"
 
 
-def _unmatched(
-    rows: Sequence[TieredRow],
-    predictions: PredictionFile,
-    *,
-    allow_missing: bool,
-    ignore_unknown: bool,
-    rejected: int,
-) -> tuple[int, int]:
+def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSettings) -> tuple[int, int]:
     """(rows without a prediction, predictions without a row), where that is allowed or explained."""
-    ids = rows.ids if isinstance(rows, PackedRows) else [row.id for row in rows]
+    ids = file.rows.ids if isinstance(file.rows, PackedRows) else [row.id for row in file.rows]
     known = set(ids)
     missing = [id_ for id_ in ids if id_ not in predictions.predictions]
     unknown = [id_ for id_ in predictions.predictions if id_ not in known]
     lost = [id_ for id_ in missing if id_ not in predictions.rejected_ids]
     nameless = len(predictions.rejected) - len(predictions.rejected_ids)
     faults = []
-    if len(lost) > nameless and not allow_missing:
+    if len(lost) > nameless and not settings.allow_missing:
         faults.append(
-            f"{len(lost)} of {len(rows)} questions have no prediction ({_first(lost)}); "
+            f"{len(lost)} of {len(ids)} questions have no prediction ({_first(lost)}); "
             "predict them, or give --allow-missing to leave them unscored"
         )
-    if len(unknown) > rejected and not ignore_unknown:
+    if len(unknown) > len(file.rejected) and not settings.ignore_unknown:
         faults.append(
             f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
             f"({_first(unknown)}); score them against their own tiered file, or give --ignore-unknown"

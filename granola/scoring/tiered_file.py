@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from abstraction.faults import RejectedRow, fault_of
@@ -23,10 +23,10 @@ class TieredFile:
     """
 
     rows: Sequence[TieredRow]
-    rejected: tuple[RejectedRow, ...]
-    languages: Mapping[str, int]
-    snapshot: str
-    prompts: str
+    rejected: tuple[RejectedRow, ...] = ()
+    languages: Mapping[str, int] = field(default_factory=dict)
+    snapshot: str = "unknown"
+    prompts: str = ""
 
 
 def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile:

@@ -10,7 +10,7 @@ from abstraction.rows import read_tiered, write_tiered
 from granola import code_hash
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
-from granola.scoring.scores import score
+from granola.scoring.scores import ScoreSettings, score
 
 FILES = Path(__file__).parent / "files"
 MODULE = "granola.matching.rules"
@@ -48,8 +48,8 @@ def test_rows_and_files_and_every_format_have_the_same_hash(tmp_path: Path) -> N
         given.append(tmp_path / f"tiers.{ending}")
         write_tiered(rows, tmp_path / f"tiers.{ending}")
     (tmp_path / "tiers.csv.run.json").write_text('{"snapshot": "0123456789abcdef"}')
-    found = [score(one, said, matcher("em"), resamples=10).signature for one in given]
+    found = [score(one, said, matcher("em"), ScoreSettings(resamples=10)).signature for one in given]
     assert len({one.tiers for one in found}) == 1
     assert [one.snapshot for one in found if one.snapshot != "unknown"] == ["01234567"]
-    fewer = score(rows[1:], said, matcher("em"), resamples=10, ignore_unknown=True)
+    fewer = score(rows[1:], said, matcher("em"), ScoreSettings(resamples=10, ignore_unknown=True))
     assert fewer.signature.tiers != found[0].tiers

@@ -20,7 +20,7 @@ from granola.matching import matcher
 from granola.scoring.bootstrap import holm
 from granola.scoring.grouping import by_bins, by_column, grouped
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.scores import ScoreReport, score
+from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import compare, permutations_needed
 
@@ -58,7 +58,7 @@ def predictions(
 
 def scored(said: str, name: str = "a") -> ScoreReport:
     given_ = PredictionFile(name=name, predictions=predictions(said))
-    return score(rows(len(said)), given_, matcher("rules"), resamples=50, system=name)
+    return score(rows(len(said)), given_, matcher("rules"), ScoreSettings(resamples=50), system=name)
 
 
 # Holm 1979 by hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, 0.04 * 1, each at least the one before.
@@ -132,14 +132,14 @@ def test_digits_do_not_depend_on_the_order_of_the_questions() -> None:
     ]  # fmt: skip
     told = PredictionFile(name="a", predictions=predictions(said))
     shuffled = drawing.sample(given_rows, k=60)
-    one, other = (score(order, told, matcher("rules"), resamples=50) for order in (given_rows, shuffled))
+    one, other = (score(order, told, matcher("rules"), ScoreSettings(resamples=50)) for order in (given_rows, shuffled))
     assert one.to_json() == other.to_json()
     assert not math.isnan(one.overall.estimates["bits"].interval.low)
 
 
 def test_unscored_questions_are_left_out_of_a_pair() -> None:
     few = PredictionFile(name="few", predictions=dict(list(predictions("1" * 10).items())[:4]))
-    one = score(rows(10), few, matcher("rules"), resamples=10, allow_missing=True)
+    one = score(rows(10), few, matcher("rules"), ScoreSettings(resamples=10, allow_missing=True))
     found, *_ = compare([one, scored("w" * 10)], metrics=["granola_accuracy"], resamples=10)
     assert (found.n, found.difference) == (4, 1.0)
 
@@ -219,7 +219,12 @@ def test_a_sweep_of_thresholds_is_what_f1_says() -> None:
     said = predictions("123w-1")
     items = item_f1(rows(6), said)
     for point in tau_sweep(items, (0.0, 0.3, 0.5, 0.95)):
-        report = score(rows(6), PredictionFile(name="x", predictions=said), matcher("f1", tau=point.tau), resamples=10)
+        report = score(
+            rows(6),
+            PredictionFile(name="x", predictions=said),
+            matcher("f1", tau=point.tau),
+            ScoreSettings(resamples=10),
+        )
         values = {name: e.value for name, e in report.overall.estimates.items()}
         assert point.standard == pytest.approx(values["selective_standard_accuracy"])
         assert point.granola == pytest.approx(values["selective_accuracy"])
@@ -252,7 +257,7 @@ def test_risk_and_coverage_by_hand() -> None:
     # Surest first: right, (right and wrong together), wrong; one abstains, one has no confidence.
     said = "11ww-1"
     told = predictions(said, [0.9, 0.5, 0.5, 0.1, 0.95, None])
-    report = score(rows(6), PredictionFile(name="x", predictions=told), matcher("rules"), resamples=10)
+    report = score(rows(6), PredictionFile(name="x", predictions=told), matcher("rules"), ScoreSettings(resamples=10))
     curve = risk_coverage(report, told)
     assert curve is not None
     assert curve.points == pytest.approx([(1 / 6, 0.0), (3 / 6, 1 / 3), (4 / 6, 2 / 4)])

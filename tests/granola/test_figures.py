@@ -23,7 +23,7 @@ from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from granola.scoring.grouping import by_bins, grouped
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.scores import score
+from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.tiered_file import read_tiered_file
 from tests.granola.test_compare_cli import systems
 from tests.granola.test_paper_figures import SYSTEMS, asked
@@ -41,7 +41,8 @@ def study(systems: Path) -> Study:
     names = ("exact", "cautious")
     files = [read_predictions(systems / f"{name}.jsonl") for name in names]
     reports = [
-        score(rows, said, matcher("rules"), resamples=50, system=name) for name, said in zip(names, files, strict=True)
+        score(rows, said, matcher("rules"), ScoreSettings(resamples=50), system=name)
+        for name, said in zip(names, files, strict=True)
     ]
     bins = by_bins(rows, "popularity", 4)
     return Study(
@@ -132,7 +133,7 @@ def declining() -> Study:
     rows = [replace(row, relation="P19", extra={"views": 1}) for row in asked_of["greedy"][0]]
     files = [given for _, given in asked_of.values()]
     reports = [
-        score(rows, given, matcher("rules"), resamples=10, system=name)
+        score(rows, given, matcher("rules"), ScoreSettings(resamples=10), system=name)
         for name, given in zip(asked_of, files, strict=True)
     ]
     bins = by_bins(rows, "views", 1)
@@ -200,7 +201,7 @@ def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> N
     said = {"1": "playwright", "2": "Elmer", "3": "Lisbon"}
     rows = [TieredRow(id=id_, question="Who?", answers=("Elmer Rice",), levels=levels) for id_ in said]
     given = PredictionFile(name="x", predictions={i: Prediction(id=i, text=text) for i, text in said.items()})
-    report = score(rows, given, matcher("f1"), resamples=10, system="x")
+    report = score(rows, given, matcher("f1"), ScoreSettings(resamples=10), system="x")
     drawn = Study(rows=rows, files=[given], reports=[report], matcher="f1", lambda_=0.5, differences=[])
     figure = matplotlib_figure.Figure()
     assert f1(drawn, figure)

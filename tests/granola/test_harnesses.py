@@ -17,7 +17,7 @@ from granola.errors import PredictionError
 from granola.harnesses.grading import SCORES, answer_of, graded, questions
 from granola.matching import matcher
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import score
+from granola.scoring.scores import ScoreSettings, score
 from tests.granola.test_compare_cli import systems
 
 __all__ = ["systems"]
@@ -30,7 +30,9 @@ def answers(tiered: Path) -> dict[str, str]:
 
 def expected(tiered: Path) -> dict[str, float]:
     said = {id_: Prediction(id=id_, text=text) for id_, text in answers(tiered).items()}
-    found = score(read_tiered(tiered), PredictionFile(name="x", predictions=said), matcher("rules"), resamples=10)
+    found = score(
+        read_tiered(tiered), PredictionFile(name="x", predictions=said), matcher("rules"), ScoreSettings(resamples=10)
+    )
     return {name: found.overall.estimates[name].value for name in SCORES}
 
 

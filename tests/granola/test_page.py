@@ -15,7 +15,7 @@ from granola.matching import matcher
 from granola.report.question_list import MOST
 from granola.report.score_page import PageTable, TableRow, render, texts
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.scores import score
+from granola.scoring.scores import ScoreSettings, score
 
 FILES = Path(__file__).parent / "files"
 ROWS = list(read_tiered(FILES / "tiers.jsonl"))
@@ -173,7 +173,7 @@ def test_relations_of_few_questions_are_grey_and_all_there() -> None:
 def test_of_many_questions_some_are_shown_and_this_is_told() -> None:
     many = [replace(ROWS[0], id=f"q{index}") for index in range(MOST + 1)]
     said = PredictionFile(name="x", predictions={row.id: Prediction(id=row.id, text="Kunming") for row in many})
-    page = render(many, [score(many, said, matcher("rules"), resamples=10)])
+    page = render(many, [score(many, said, matcher("rules"), ScoreSettings(resamples=10))])
     assert page.count('<details class="question"') == 151
     assert "151 of the 301 questions, evenly drawn from the file" in page
 
@@ -183,7 +183,7 @@ def test_of_many_questions_the_drawn_ladder_is_one_that_is_shown() -> None:
     short = replace(ROWS[0], question="Where?")  # the one that would be drawn if all were shown
     many = [replace(ROWS[0] if index != 1 else short, id=f"q{index}") for index in range(MOST + 1)]
     said = PredictionFile(name="x", predictions={row.id: Prediction(id=row.id, text="Kunming") for row in many})
-    page = render(many, [score(many, said, matcher("rules"), resamples=10)])
+    page = render(many, [score(many, said, matcher("rules"), ScoreSettings(resamples=10))])
     drawn = page[page.index('<figure class="drawn">') :].partition("</figure>")[0]
     assert "<b>Where?</b>" not in drawn
     assert f"<b>{escape(ROWS[0].question)}</b>" in drawn
@@ -199,7 +199,8 @@ def test_what_turns_the_direction_of_text_is_named() -> None:
     (row,) = [row for row in ROWS if row.id == ROWS[0].id]
     said = {row.id: Prediction(id=row.id, text="Kun\u202egnim\x07")}
     page = render(
-        [row], [score([row], PredictionFile(name="x\u2066", predictions=said), matcher("rules"), resamples=10)]
+        [row],
+        [score([row], PredictionFile(name="x\u2066", predictions=said), matcher("rules"), ScoreSettings(resamples=10))],
     )
     assert "Kun[U+202E]gnim\u2407" in page
     assert not re.search("[\u202e\u2066\x07]", page)

@@ -17,7 +17,7 @@ from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.scoring.metrics import informativeness_weight
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import score
+from granola.scoring.scores import ScoreSettings, score
 from tests.worlds import store_of
 
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
@@ -106,7 +106,9 @@ def test_scores_of_the_table_by_hand() -> None:
     rows = [tiered(question, levels) for question, levels in list(TABLE.items())[:5]]
     said = ["Westcliff-on-Sea", "a Taiwanese record label", "Friedrich Hayek", "a playwright", "I don't know"]
     predictions = {row.id: Prediction(id=row.id, text=text) for row, text in zip(rows, said, strict=True)}
-    report = score(rows, PredictionFile(name="x", predictions=predictions), matcher("rules"), resamples=10)
+    report = score(
+        rows, PredictionFile(name="x", predictions=predictions), matcher("rules"), ScoreSettings(resamples=10)
+    )
     found = {name: estimate.value for name, estimate in report.overall.estimates.items()}
     assert report.overall.distribution == {"1": 2, "2": 1, "3": 1, "wrong": 0, "idk": 1, "unscored": 0}
     assert found["granola_accuracy"] == pytest.approx(4 / 5)

@@ -13,7 +13,7 @@ from granola.matching import matcher, squad
 from granola.report.disagreements import coarse_answers
 from granola.report.plain_table import Table
 from granola.scoring.predictions import Prediction, PredictionFile, predictions_of
-from granola.scoring.scores import ScoreReport, score
+from granola.scoring.scores import ScoreReport, ScoreSettings, score
 
 LEVELS = (Level(tiers=(Tier(text="Hamburg"),)), Level(tiers=(Tier(text="Germany"),)))
 FINE, COARSE, WRONG, IDK = "Hamburg", "Germany", "Lisbon", "I don't know"
@@ -25,7 +25,7 @@ SYSTEMS = {"greedy": (53, 5, 42, 0), "IDK": (47, 5, 31, 17), "DRAG": (47, 16, 31
 
 def report_of(counts: tuple[int, int, int, int]) -> ScoreReport:
     """The scores of a system that answers so often at level 1, at level 2, wrongly, and with IDK."""
-    return score(*asked(counts), matcher("rules"), resamples=10)
+    return score(*asked(counts), matcher("rules"), ScoreSettings(resamples=10))
 
 
 def asked(counts: tuple[int, int, int, int]) -> tuple[list[TieredRow], PredictionFile]:
@@ -110,7 +110,7 @@ def test_table_9_is_laid_out_by_bleurt_with_both_token_f1() -> None:
         rows.append(TieredRow(id=question, question=question, answers=(gold,), levels=levels))
         predictions[question] = Prediction(id=question, text=candidate, scores={"BLEURT": bleurt[number]})
     given = PredictionFile(name="greedy", predictions=predictions)
-    report = score(rows, given, matcher("f1"), resamples=10, system="greedy")
+    report = score(rows, given, matcher("f1"), ScoreSettings(resamples=10), system="greedy")
     made = coarse_answers(rows, [report], [given], "BLEURT")
     found = [dict(zip(made.head, row, strict=True)) for row in made.rows]
     assert [row["BLEURT"] for row in found] == bleurt  # ascending
@@ -133,7 +133,7 @@ def test_of_many_that_are_alike_table_9_shows_those_of_the_least_score() -> None
     said = {str(n): Prediction(id=str(n), text=COARSE, scores={"BLEURT": value}) for n, value in enumerate(bleurt)}
     said["29"] = Prediction(id="29", text=COARSE)  # without the score: behind all that have it
     given = PredictionFile(name="greedy", predictions=said)
-    made = coarse_answers(rows, [score(rows, given, matcher("f1"), resamples=10)], [given], "BLEURT")
+    made = coarse_answers(rows, [score(rows, given, matcher("f1"), ScoreSettings(resamples=10))], [given], "BLEURT")
     assert [row[1] for row in made.rows] == [f"Where {n}?" for n in range(28, 20, -1)]
 
 
@@ -152,7 +152,7 @@ def examples_by(scores: dict[str, list[int]], named: str | None) -> Table:
         told = {name: values[number] for name, values in scores.items()}
         records.append(Record(source="x", data={"id": str(number), "prediction": candidate, **told}))
     given = predictions_of(records, "greedy")
-    return coarse_answers(rows, [score(rows, given, matcher("f1"), resamples=10)], [given], named)
+    return coarse_answers(rows, [score(rows, given, matcher("f1"), ScoreSettings(resamples=10))], [given], named)
 
 
 # What the table calls a match tells of the paper's threshold: below 0.40. The rule is "exceeds".

@@ -20,7 +20,8 @@ from granola.matching import matcher
 from granola.scoring.items import names_of
 from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
-from granola.scoring.scores import ScoreReport, level_bits, score
+from granola.scoring.scores import ScoreReport, ScoreSettings, level_bits, score
+from granola.scoring.tiered_file import TieredFile
 
 FILES = Path(__file__).parent / "files"
 
@@ -99,7 +100,7 @@ def test_the_same_seed_gives_the_same_digits_and_another_does_not() -> None:
     predictions = said(**{f"q{i}": ("Paris", "France", "Rome")[i % 3] for i in range(40)})
 
     def digits(seed: int) -> str:
-        return json.dumps(score(rows, predictions, matcher("rules"), seed=seed).to_json()["metrics"])
+        return json.dumps(score(rows, predictions, matcher("rules"), ScoreSettings(seed=seed)).to_json()["metrics"])
 
     assert digits(4) == digits(4)
     assert digits(4) != digits(5)
@@ -174,7 +175,7 @@ def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -
     ladders = [((16.0,), (4.0,)), ((10.0,), (5.0,)), ((None,), (None,)), ((8.0,), (2.0,)), ((6.0,), (3.0,))]
     rows = [weighed(id_, *ladder) for id_, ladder in zip("abcde", ladders, strict=True)]
     predictions = said(a="name2a", b="name1a", c="name2a", d="another", e="I don't know")
-    report = score(rows, predictions, matcher("em"), resamples=200)
+    report = score(rows, predictions, matcher("em"), ScoreSettings(resamples=200))
     found = {name: (estimate.value, estimate.n) for name, estimate in report.overall.estimates.items()}
     # Shares 4/16 and 10/10 of two ladders, none of the two where nothing matched; c's ladder has no bits.
     assert found["informativeness_bits"] == ((0.25 + 1) / 4, 4)
@@ -194,7 +195,9 @@ def test_bits_move_no_other_metrics_digits() -> None:
     texts = said(**{f"q{i}": f"name{1 + i % 3}a" for i in range(90)})
     bare = [weighed(f"q{i}", (None,), (None,), relation=f"P{i % 2}") for i in range(90)]
     rich = [weighed(f"q{i}", (20.0,), (i / 10,), relation=f"P{i % 2}") for i in range(90)]
-    without, with_bits = (score(rows, texts, matcher("em"), resamples=100).overall.estimates for rows in (bare, rich))
+    without, with_bits = (
+        score(rows, texts, matcher("em"), ScoreSettings(resamples=100)).overall.estimates for rows in (bare, rich)
+    )
     assert {k: v for k, v in without.items() if "bits" not in k} == {
         k: v for k, v in with_bits.items() if "bits" not in k
     }
@@ -207,13 +210,10 @@ def test_bits_move_no_other_metrics_digits() -> None:
 
 def test_the_signature_names_every_setting() -> None:
     report = score(
-        ROWS[:2],
+        TieredFile(rows=ROWS[:2], snapshot="feed0123"),
         said(a="China", b="Paris"),
         matcher("f1", tau=0.7),
-        lambda_=0.25,
-        resamples=50,
-        seed=3,
-        snapshot="feed0123",
+        ScoreSettings(lambda_=0.25, resamples=50, seed=3),
     )
     assert re.fullmatch(
         r"matcher:f1\|tau:>0\.7\|v:[0-9a-f]{8}\|lambda:0\.25\|standard:gold\|tiers:[0-9a-f]{8}\|snapshot:feed0123\|n:2"
@@ -225,7 +225,7 @@ def test_the_signature_names_every_setting() -> None:
 def test_missing_predictions_are_an_error_unless_allowed_and_then_stand_in_no_score() -> None:
     with pytest.raises(PredictionError, match=r'2 of 4 questions have no prediction \("c", "d"\).*--allow-missing'):
         score(ROWS, said(a="China", b="Paris"), matcher("rules"))
-    report = score(ROWS, said(a="China", b="Paris"), matcher("rules"), allow_missing=True)
+    report = score(ROWS, said(a="China", b="Paris"), matcher("rules"), ScoreSettings(allow_missing=True))
     assert report.overall.n == 2
     assert report.overall.unscored == 2
     assert report.overall.estimates["granola_accuracy"].value == 1.0
@@ -242,7 +242,7 @@ def test_unknown_ids_are_an_error_unless_ignored() -> None:
     predictions = said(a="China", b="Paris", c="jazz", d="rock", e="1", f="2", g="3", h="4")
     with pytest.raises(PredictionError, match=r'4 of 8 predictions are for unknown ids \("e", "f", "g", \.\.\.\)'):
         score(ROWS, predictions, matcher("rules"))
-    report = score(ROWS, predictions, matcher("rules"), ignore_unknown=True)
+    report = score(ROWS, predictions, matcher("rules"), ScoreSettings(ignore_unknown=True))
     assert report.overall.n == 4
     assert "unknown:4-ignored" in str(report.signature)
 
@@ -250,11 +250,11 @@ def test_unknown_ids_are_an_error_unless_ignored() -> None:
 @pytest.mark.parametrize(("resamples", "lambda_"), [(9, 0.5), (100_001, 0.5), (10, -1.0)])
 def test_bad_settings_are_told(resamples: int, lambda_: float) -> None:
     with pytest.raises(MatcherError, match="allowed"):
-        score(ROWS[:1], said(a="China"), matcher("rules"), resamples=resamples, lambda_=lambda_)
+        score(ROWS[:1], said(a="China"), matcher("rules"), ScoreSettings(resamples=resamples, lambda_=lambda_))
 
 
 def test_the_json_form_has_no_nan_and_says_what_the_scores_are() -> None:
-    data = score(ROWS, said(a="x", b="x", c="x", d="x"), matcher("rules"), resamples=20).to_json()
+    data = score(ROWS, said(a="x", b="x", c="x", d="x"), matcher("rules"), ScoreSettings(resamples=20)).to_json()
     text = json.dumps(data, allow_nan=False)
     told = json.loads(text)["metrics"]
     assert told["informativeness_matched"] == {"value": None, "low": None, "high": None, "n": 0}
@@ -286,7 +286,7 @@ def test_a_coarser_level_never_lowers_a_plain_matchers_accuracy(
     added = [row(f"q{i}", *levels, coarser) for i, (levels, _) in enumerate(cases)]
 
     def accuracy(given_rows: list[TieredRow]) -> ScoreReport:
-        return score(given_rows, predictions, matcher(name), resamples=10)
+        return score(given_rows, predictions, matcher(name), ScoreSettings(resamples=10))
 
     before, after = accuracy(rows), accuracy(added)
     key = "granola_accuracy"

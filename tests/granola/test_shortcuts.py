@@ -94,7 +94,9 @@ def test_many_are_as_the_command_makes_them(sample: Any, tmp_path: Path) -> None
     by_path = granola.ladders(ROWS, tmp_path / "demo" / "snapshot.sqlite")
     assert [row.to_json() for row in by_path] == [row.to_json() for row in granola.ladders(ROWS, sample)]
     given: Any = bundled("predictions-cautious")
-    known = scoring.score(told, granola.read_predictions(given), granola.matcher("rules"), resamples=20)
+    known = scoring.score(
+        told, granola.read_predictions(given), granola.matcher("rules"), scoring.ScoreSettings(resamples=20)
+    )
     for rows in (tmp_path / "demo" / "tiers.jsonl", made, [row.to_json() for row in made]):
         report = granola.score(rows, given, resamples=20)
         assert report.overall.n == len(made)

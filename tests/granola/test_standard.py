@@ -16,7 +16,7 @@ from granola.report.disagreements import coarse_answers
 from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard, metrics
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.scores import ScoreReport, score
+from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.sweeps import item_f1, tau_sweep
 from tests.command_line import run_granola
 
@@ -34,7 +34,7 @@ GIVEN = PredictionFile(
 
 
 def report(standard: Standard | None, name: str = "f1") -> ScoreReport:
-    return score(ROWS, GIVEN, matcher(name), standard=standard, resamples=10, system="said")
+    return score(ROWS, GIVEN, matcher(name), ScoreSettings(standard=standard, resamples=10), system="said")
 
 
 def values(of: ScoreReport) -> dict[str, float]:
@@ -87,11 +87,14 @@ def test_the_same_rows_have_the_same_hash_and_other_gold_answers_another() -> No
     other = [
         TieredRow(id=row.id, question="Where?", answers=("New York City", "Gotham"), levels=LEVELS) for row in ROWS
     ]
-    assert score(other, GIVEN, matcher("f1"), resamples=10).signature.tiers != report("gold").signature.tiers
+    assert (
+        score(other, GIVEN, matcher("f1"), ScoreSettings(resamples=10)).signature.tiers
+        != report("gold").signature.tiers
+    )
 
 
 def test_several_processes_give_the_same_items() -> None:
-    one, two = (score(ROWS, GIVEN, matcher("f1"), resamples=10, workers=n) for n in (1, 2))
+    one, two = (score(ROWS, GIVEN, matcher("f1"), ScoreSettings(resamples=10, workers=n)) for n in (1, 2))
     assert list(one.items) == list(two.items)
     assert [item.to_json()["other_level"] for item in one.items] == [1, 1, 1, 2, None, None]
 

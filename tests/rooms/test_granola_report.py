@@ -9,11 +9,14 @@ from granola.matching import matcher
 from granola.report.score_page import render
 from granola.runs.demo_run import bundled
 from granola.scoring import read_predictions, score
+from granola.scoring.scores import ScoreSettings
 
 
 def test_the_page_asks_nobody_for_anything(demo: Path) -> None:
     rows = list(read_tiered(demo / "tiers.jsonl"))
-    report = score(rows, read_predictions(bundled("predictions-specific")), matcher("rules"), resamples=20)
+    report = score(
+        rows, read_predictions(bundled("predictions-specific")), matcher("rules"), ScoreSettings(resamples=20)
+    )
     page = render(rows, [report], title="Mine")
     assert "<title>Mine</title>" in page
     assert "Honolulu" in page

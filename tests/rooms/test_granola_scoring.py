@@ -9,11 +9,17 @@ import pytest
 from granola.matching import matcher
 from granola.runs.demo_run import bundled
 from granola.scoring import Metric, compare, estimated, read_predictions, score
+from granola.scoring.scores import ScoreSettings
 
 
 def test_two_systems_scored_and_compared(demo: Path) -> None:
     reports = [
-        score(demo / "tiers.jsonl", read_predictions(bundled(f"predictions-{name}")), matcher("rules"), resamples=50)
+        score(
+            demo / "tiers.jsonl",
+            read_predictions(bundled(f"predictions-{name}")),
+            matcher("rules"),
+            ScoreSettings(resamples=50),
+        )
         for name in ("specific", "cautious")
     ]
     values = [report.overall.estimates["granola_accuracy"].value for report in reports]

@@ -30,6 +30,7 @@ from granola.report.score_tables import number
 from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, score
+from granola.scoring.tiered_file import TieredFile
 from granola.service.incoming.limits import LONGEST, check_compared
 from granola.service.page.example_questions import Example
 from granola.service.page.page_form import MOST_TEXT, Asked, asked_as, swapped
@@ -132,10 +133,9 @@ def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str)
     rows = [replace(row, id=str(n)) for n in range(1, len(lines) + 1)]
     predictions = {str(n): Prediction(id=str(n), text=text) for n, text in enumerate(lines, 1)}
     return score(
-        rows,
+        TieredFile(rows=rows, snapshot=snapshot),
         PredictionFile(name="predictions", predictions=predictions),
         snapshot_work.chosen_matcher("rules", None, language),
-        snapshot=snapshot,
     )
 
 

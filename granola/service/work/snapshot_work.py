@@ -28,7 +28,8 @@ from granola.errors import PredictionError
 from granola.matching import Matcher, matcher
 from granola.matching.model_judge import JudgeMatcher
 from granola.scoring.predictions import Prediction, predictions_of
-from granola.scoring.scores import score, score_item
+from granola.scoring.scores import ScoreSettings, score, score_item
+from granola.scoring.tiered_file import TieredFile
 from granola.service.incoming.body_parsing import SMALL, fault_of
 from granola.service.incoming.json_pieces import body_records
 from granola.service.incoming.limits import (
@@ -357,19 +358,23 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         pairs = [(row, predictions[row.id].text) for row in rows if row.id in predictions]
         judge_ahead(chosen, pairs, most=judged, standard=request.standard or "aliases")
     report = score(
-        rows,
+        TieredFile(
+            rows=rows,
+            rejected=tuple(rejected),
+            snapshot=request.snapshot or "unknown",
+            prompts=request.prompts or "",
+        ),
         replace(file, asked=request.asked or ""),
         chosen,
-        lambda_=request.lambda_,
-        standard=request.standard,
-        resamples=request.resamples,
-        seed=request.seed,
+        ScoreSettings(
+            lambda_=request.lambda_,
+            standard=request.standard,
+            resamples=request.resamples,
+            seed=request.seed,
+            allow_missing=request.allow_missing,
+            ignore_unknown=request.ignore_unknown,
+        ),
         system=request.system,
-        allow_missing=request.allow_missing,
-        ignore_unknown=request.ignore_unknown,
-        rejected_rows=len(rejected),
-        snapshot=request.snapshot,
-        prompts=request.prompts,
     )
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],

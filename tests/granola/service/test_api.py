@@ -15,7 +15,7 @@ from abstraction.rows import read_questions, read_tiered, write_tiered
 from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
-from granola.scoring.scores import score
+from granola.scoring.scores import ScoreSettings, score
 from kg.store import open_store
 from tests.command_line import run_granola
 from tests.granola.service.conftest import DEMO, Running
@@ -116,7 +116,9 @@ def test_scores_and_signature_are_those_of_the_library(service: Running, tiers: 
     # The names of level 1 and the prompts that the questions were asked with, as the command line has them.
     given = replace(read_predictions(predictions), asked="paper-1a2b3c4d")
     for standard in (None, "aliases", "gold"):
-        report = score(list(read_tiered(tiers)), given, matcher("f1"), system="cautious", standard=standard)  # type: ignore[arg-type]
+        report = score(
+            list(read_tiered(tiers)), given, matcher("f1"), ScoreSettings(standard=standard), system="cautious"
+        )  # type: ignore[arg-type]
         more = {"matcher": "f1", "standard": standard, "asked": "paper-1a2b3c4d"}
         got = requests.post(f"{service.address}/v1/score", json=asked | more, timeout=30).json()
         assert got["signature"] == str(report.signature)
