@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -44,28 +45,30 @@ def test_rooms_that_thorough_tests_look_at_are_there() -> None:
     assert [room for name in groups() for room in name.split() if not (ROOT / room).exists()] == []
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def test_modules_stay_readable() -> None:
     modules = [path for folder in (*PACKAGES, "tests", "scripts") for path in (ROOT / folder).rglob("*.py")]
     assert [path for path in modules if path.read_text(encoding="utf-8").count("\n") > LINES] == [], "split these"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_downwards_and_modules_say_what_they_are_for(path: Path) -> None:
-    package = path.relative_to(ROOT).parts[0]
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    if source.strip():
-        assert ast.get_docstring(tree), "a module says what it is for"
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module or ""]
-        for name in names:
-            top = name.split(".")[0]
-            if top in PACKAGES:
-                assert top in BELOW[package], f"{package} may not import {name}"
+def test_imports_point_downwards_and_modules_say_what_they_are_for() -> None:
+    wrong = []
+    for path in MODULES:
+        tree = parsed(path)
+        if tree.body and not ast.get_docstring(tree):
+            wrong.append(f"{path}: say what it is for")
+        package = path.relative_to(ROOT).parts[0]
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            above = {name.split(".")[0] for name in names} & set(PACKAGES) - BELOW[package]
+            wrong += [f"{path}: {package} may not import {name}" for name in above]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("what", ["import kg, abstraction, granola", "from granola.cli.main import app"])
@@ -156,7 +159,7 @@ def test_what_scripts_and_functions_import_of_us_is_there() -> None:
     """Imports that no type checker reads, as those of scripts, and that no test runs, as some of functions."""
     wrong = []
     for path in (*MODULES, *(ROOT / "scripts").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             module = node.module if isinstance(node, ast.ImportFrom) and node.level == 0 else None
             if module is None or module.split(".")[0] not in PACKAGES:
                 continue
@@ -184,7 +187,7 @@ def test_no_two_modules_or_classes_have_one_name() -> None:
         node.name
         for path in MODULES
         if path.parent.name != "commands"  # whose classes are called as the commands are
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in parsed(path).body
         if isinstance(node, ast.ClassDef) and node.name not in ON_THE_WIRE
     )
     assert [name for name, times in classes.items() if times > 1] == []

@@ -20,8 +20,6 @@ from kg.files import atomic_path
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
-pytestmark = pytest.mark.thorough("granola/runs")
-
 FILES = Path(__file__).parent / "files"
 WORLD = (
     *CLASSES,

@@ -15,7 +15,7 @@ from kg.store.sqlite import SQLiteStore
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
-pytestmark = pytest.mark.thorough("granola/runs")
+pytestmark = pytest.mark.thorough("granola/commands")
 
 FULL = "No space left on device: the disk is full; free some of it, or name a place on another"
 needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
@@ -82,24 +82,13 @@ def test_rows(run: Run, small: Path, tmp_path: Path, ending: str) -> None:
 
 COMMANDS = [
     "tiers {loop} --snapshot {world} --out {out}",
-    "tiers {qa} --snapshot {loop} --out {out}",
-    "tiers {qa} --snapshot={loop} --out {out}",
-    "tiers {qa} --snapshot {world} --out {loop}",
     "tiers {qa} --snapshot {world} --out {loop}/out.jsonl",
     "dataset {qa} --snapshot {world} --out {loop}",
-    "dataset {qa} --snapshot {world} --out {loop}/out",
-    "dataset {loop} --snapshot {world} --out {out}",
-    "score {loop} {qa}",
     "match {qa} --out {loop}",
-    "audit {qa} --snapshot {world} --out {loop}",
-    "aggregate {loop} --out {out} --method self-consistency",
     "report {qa} {qa} --out {loop}",
     "snapshot info {loop}",
     "snapshot build {loop} --out {out}",
-    "snapshot build {world} --out {loop}",
-    "snapshot diff {world} {loop}",
     "snapshot export {world} --format parquet --out {loop}/out",
-    "snapshot build --from parquet {loop} --out {out}",
 ]
 
 

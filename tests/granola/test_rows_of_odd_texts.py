@@ -1,8 +1,7 @@
-"""Rows whose texts have no letters or digits, half a surrogate pair or a NUL: none is a fault of the program."""
+"""Rows whose texts have no letters or digits, and what no file can hold: none is a fault of the program."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from abstraction.assembly.filters import gives_away
 from abstraction.faults import FAULT, RejectedRow
-from abstraction.files.records import read_records
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
 from granola.audit.offences import FindingTally, audit_axes, audit_entailment
@@ -181,60 +179,6 @@ def test_subjects_without_a_name(run: Run, tmp_path: Path, asked: dict[str, Any]
     assert run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "out.jsonl")[0] == 0
 
 
-# Half a surrogate pair, and NUL.
-
-GOOD = b'{"id": "1", "question": "Where was Ada born?", "answer": "Berlin", "prediction": "x", "samples": ["Berlin"]}'
-BROKEN = {
-    "escaped": GOOD.replace(b"Ada", b"\\ud800").replace(b'"1"', b'"2"'),
-    "raw": GOOD.replace(b"Ada", b"\xed\xa0\x80").replace(b'"1"', b'"2"'),
-    "NUL": GOOD.replace(b"Ada", b"\x00").replace(b'"1"', b'"2"'),
-}
-
-
-@pytest.mark.parametrize("array", [False, True])
-@pytest.mark.parametrize("kind", BROKEN)
-@pytest.mark.parametrize("first", [False, True])
-def test_json_that_no_file_can_hold(tmp_path: Path, kind: str, array: bool, first: bool) -> None:
-    lines = [GOOD, BROKEN[kind], GOOD.replace(b'"1"', b'"3"')]
-    if first:
-        lines = [lines[1], lines[0], lines[2]]
-    path = tmp_path / ("rows.json" if array else "rows.jsonl")
-    path.write_bytes(b"[" + b",\n".join(lines) + b"]" if array else b"\n".join(lines))
-    found = list(read_records(path))
-    (told,) = (one for one in found if isinstance(one, RejectedRow))
-    assert told.source == f"{path}:{1 if first else 2}"
-    assert len(found) == 3
-    json.dumps(told.to_json(), ensure_ascii=False).encode()
-
-
-@pytest.mark.parametrize(
-    ("cell", "reason"),
-    [(b"\xed\xa0\x80", "not UTF-8"), (b"a\x00b", "NUL")],
-)
-def test_csv_that_no_file_can_hold(tmp_path: Path, cell: bytes, reason: str) -> None:
-    path = tmp_path / "rows.csv"
-    good = b"Where was Ada born?,Berlin,Ada\n"
-    path.write_bytes(b"question,answer,question_entity\n" + good + b"Where was Bob born?,Berlin," + cell + b"\n" + good)
-    told: list[RejectedRow] = []
-    assert len(list(read_questions([path], on_reject=told.append))) == 2
-    (only,) = told
-    assert only.source == f"{path}:3"
-    assert reason in only.reason
-
-
-def test_parquet_that_is_not_utf8(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    path = tmp_path / "rows.parquet"
-    held = pyarrow.array([b"Where is A?", b"Where is \xed\xa0\x80?", b"Where is \x00?"])
-    asked = pyarrow.Array.from_buffers(pyarrow.string(), 3, held.buffers())  # which checks nothing
-    parquet.write_table(pyarrow.table({"question": asked, "answer": ["Berlin"] * 3}), path)
-    told: list[RejectedRow] = []
-    assert [one.question for one in read_questions([path], on_reject=told.append)] == ["Where is A?", "Where is \x00?"]
-    assert [(one.source, one.reason[:9]) for one in told] == [(f"{path}:2", "not UTF-8")]
-
-
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_writing_what_no_file_can_hold(tmp_path: Path, ending: str) -> None:
     if ending == "parquet":
@@ -257,17 +201,3 @@ def test_a_sheet_that_is_not_utf8_is_told(run: Run, tmp_path: Path) -> None:
     code, _, stderr = run("audit", sheet, "--annotated")
     assert code == 2
     assert str(sheet) in stderr
-
-
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
-def test_integers_past_64_bits(tmp_path: Path, format: str) -> None:
-    from abstraction.datasets.building import DatasetSettings, build_dataset
-    from abstraction.datasets.questions import QuestionFiles
-
-    fields = ("score_for_potential_error", "question_entity_popularity", "question_entity_sitelinks", "other")
-    row = {"id": "1", "question": "Where was Ada born?", "answer": "Berlin", **dict.fromkeys(fields, 10**30)}
-    asked = QuestionFiles(files=(write(tmp_path / "qa.jsonl", [row]),), relation=None, limit=None)
-    built = build_dataset(
-        asked, STORE, tmp_path / "out", settings=DatasetSettings(name="x", format=format, steps=frozenset())
-    )
-    assert (built.statistics.rows, built.rejected) == (1, 0)

@@ -26,6 +26,8 @@ from kg.snapshot import Report
 from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
 from kg.web.answer_cache import Cache
 
+pytestmark = pytest.mark.thorough("kg/reading", "kg/web")
+
 CANARY = "c4n4ry/&<x>"
 QUOTED = "c4n4ry%2F%26%3Cx%3E"
 HIDDEN = ("c4n4ry", base64.b64encode(b"me:c4n4ry")[:12].decode())

@@ -104,24 +104,13 @@ def test_entities_with_something_exchanged_end_no_build(changes: list[tuple[tupl
     ("kind", "value", "reason"),
     [
         ("globecoordinate", '{"latitude":1e999,"longitude":0}', "bad-coordinate"),
-        ("globecoordinate", '{"latitude":1e308,"longitude":0}', "bad-coordinate"),
-        ("globecoordinate", '{"latitude":0,"longitude":"1"}', "bad-coordinate"),
-        ("globecoordinate", f'{{"latitude":{"[" * 300}{"]" * 300},"longitude":0}}', "bad-coordinate"),
         ("globecoordinate", f'{{"globe":{"[" * 300}{"]" * 300}}}', "bad-value"),
-        ("new-kind", f"{'[' * 300}{']' * 300}", "bad-value"),
         ("new-kind", '{"a":[1e999]}', "bad-value"),
-        ("quantity", f'{{"amount":"{"9" * 1_000_000}"}}', "bad-quantity"),
         ("quantity", '{"amount":"1E+1000000000"}', "bad-quantity"),
         ("quantity", f'{{"amount":{hostile.MANY}}}', "bad-quantity"),
-        ("quantity", '{"amount":"٣"}', "bad-quantity"),
-        ("quantity", '{"amount":"1","unit":"Q1٣"}', "bad-quantity"),
-        ("time", '{"time":"+٢٠٠١-01-01T00:00:00Z","precision":9}', "bad-time"),
         ("time", '{"time":"+100000000000000000000-01-01T00:00:00Z","precision":9}', "bad-time"),
         ("time", '{"time":"+2001-01-01T00:00:00Z","precision":"²"}', "bad-time"),
-        ("time", '{"time":"+2001-01-01T00:00:00Z","precision":9,"calendarmodel":"Q12138"}', "bad-time"),
         ("wikibase-entityid", f'{{"id":"Q{hostile.MANY}"}}', "bad-entity-id"),
-        ("wikibase-entityid", f'{{"id":"L{hostile.MANY}"}}', "bad-entity-id"),
-        ("wikibase-entityid", '{"entity-type":"item","numeric-id":1e999}', "bad-entity-id"),
         ("wikibase-entityid", '{"id":"Q1٣"}', "bad-entity-id"),
         ("monolingualtext", f'{{"text":"x","language":"{"x" * 10_000}"}}', "bad-text"),
     ],
@@ -201,78 +190,22 @@ def typed(text: str, name: str) -> str:
 
 
 DAY = typed("2001-02-03T00:00:00Z", "dateTime")
-GREGORIAN = f"<{WD}Q1985727>"
 POINT = "http://www.opengis.net/ont/geosparql#wktLiteral"
+DATE = {"timeValue": DAY, "timePrecision": typed("11", "integer")}
 STATED = {
-    "timePrecision ²": ("bad-time", "P585", DAY, {"timeValue": DAY, "timePrecision": typed("²", "integer")}),
-    "timePrecision of 5000 digits": (
-        "bad-time",
-        "P585",
-        DAY,
-        {"timeValue": DAY, "timePrecision": typed(hostile.MANY, "integer")},
-    ),
-    "unknown calendar": (
-        "bad-time",
-        "P585",
-        DAY,
-        {"timeValue": DAY, "timePrecision": typed("11", "integer"), "timeCalendarModel": f"<{WD}Q12138>"},
-    ),
-    "calendar that is a text": (
-        "bad-time",
-        "P585",
-        DAY,
-        {"timeValue": DAY, "timePrecision": typed("11", "integer"), "timeCalendarModel": '"lunar"'},
-    ),
+    "precision of 5000 digits": ("bad-time", "P585", DAY, {**DATE, "timePrecision": typed(hostile.MANY, "integer")}),
+    "unknown calendar": ("bad-time", "P585", DAY, {**DATE, "timeCalendarModel": f"<{WD}Q12138>"}),
     "year of 20 digits": ("bad-time", "P585", typed(f"1{'0' * 20}-01-01T00:00:00Z", "dateTime"), None),
-    "month 99": (
-        "bad-time",
-        "P585",
-        DAY,
-        {
-            "timeValue": typed("2001-99-99T00:00:00Z", "dateTime"),
-            "timePrecision": typed("11", "integer"),
-            "timeCalendarModel": f"<{WD}Q1985786>",
-        },
-    ),
     "amount of a million digits": ("bad-quantity", "P1082", typed("9" * 1_000_000, "decimal"), None),
     "amount that explodes": (
-        "bad-quantity",
-        "P1082",
-        typed("1", "decimal"),
-        {"quantityAmount": typed("1E+1000000000", "decimal")},
-    ),
-    "amount ²": ("bad-quantity", "P1082", typed("²", "decimal"), None),
-    "unit of 5000 digits": (
-        "bad-quantity",
-        "P1082",
-        typed("1", "decimal"),
-        {"quantityAmount": typed("1", "decimal"), "quantityUnit": f"<{WD}Q{hostile.MANY}>"},
+        "bad-quantity", "P1082", typed("1", "decimal"), {"quantityAmount": typed("1E+1000000000", "decimal")},
     ),
     "infinite point": ("bad-coordinate", "P625", typed("Point(1e999 1e308)", POINT), None),
-    "far point": ("bad-coordinate", "P625", typed("Point(0 1e308)", POINT), None),
-    "point of no number": ("bad-coordinate", "P625", typed("Point(nan ²)", POINT), None),
-    "infinite latitude": (
-        "bad-coordinate",
-        "P625",
-        typed("Point(0 0)", POINT),
-        {"geoLatitude": typed("INF", "double"), "geoLongitude": typed("0", "double")},
-    ),
-    "target Q": ("bad-entity-id", "P31", f"<{WD}Q{hostile.MANY}>", None),
-    "target P": ("bad-entity-id", "P31", f"<{WD}P{hostile.MANY}>", None),
-    "target L": ("bad-entity-id", "P31", f"<{WD}L{hostile.MANY}>", None),
+    "target": ("bad-entity-id", "P31", f"<{WD}Q{hostile.MANY}>", None),
     "language of 10 KB": ("bad-text", "P1476", f'"x"@{"x" * 10_000}', None),
     "property": ("bad-property", f"P{hostile.MANY}", '"x"', None),
-    "JSON too deep": (
-        "no-datavalue",
-        "P9",
-        typed(
-            f'{{\\"type\\":\\"a\\",\\"value\\":{"[" * 300}{"]" * 300}}}',
-            "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON",
-        ),
-        None,
-    ),
     "no JSON": ("no-datavalue", "P9", typed("{", "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"), None),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", STATED)
@@ -290,12 +223,8 @@ def test_hostile_rdf_costs_its_statement_alone(kinds: Path, tmp_path: Path, name
 @pytest.mark.parametrize(
     ("said", "reason", "entity"),
     [
-        (f"<{WIKIBASE}sitelinks> {typed('²', 'integer')}", "bad-sitelinks", "Q700"),
-        (f"<{WIKIBASE}sitelinks> {typed('300000000', 'integer')}", "bad-sitelinks", "Q700"),
-        (f"<{WIKIBASE}sitelinks> {typed('300000000000000000000', 'integer')}", "bad-sitelinks", "Q700"),
         (f"<{WIKIBASE}sitelinks> {typed(hostile.MANY, 'integer')}", "bad-sitelinks", "Q700"),
         (f"<http://www.w3.org/2002/07/owl#sameAs> <{WD}Q{hostile.MANY}>", "bad-redirect", "Q700"),
-        (f"<http://www.w3.org/2002/07/owl#sameAs> <{WD}L7>", "bad-redirect", "Q700"),
         (f'<http://www.w3.org/2000/01/rdf-schema#label> "x"@{"x" * 10_000}', "bad-term", "Q700"),
     ],
 )
