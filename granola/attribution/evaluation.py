@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +30,7 @@ from granola.attribution.evaluation_metrics import (
     two_way_pair,
 )
 from granola.attribution.evaluators import AttributionJudgement
-from granola.report.figure_style import STYLE, WIDTH, look, plain, share
-from granola.report.figures import check_drawing
+from granola.figures.charts import points_figure
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES, holm
 from granola.scoring.statistics import cohen_kappa, kappa
@@ -60,28 +58,10 @@ TABLE_5: dict[tuple[str, str], tuple[float | None, ...]] = {
 }
 
 
-# Evaluators by micro-F1 under human labels (x) and automatic ones (y): the paper's Figure 2.
-
-
 def agreement_figure(agreement: Mapping[str, Any]) -> bytes:
-    """SVG of `agreement`. Raises UsageError without matplotlib."""
-    check_drawing()
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
-        axes = figure.subplots()
-        for at, point in enumerate(agreement["points"]):
-            axes.plot(point["human"], point["automatic"], linestyle="", label=plain(point["evaluator"]), **look(at))
-        axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
-        share(axes, x=True, y=True)
-        axes.set_xlabel("micro-F1 by human labels")
-        axes.set_ylabel("micro-F1 by automatic labels")
-        axes.legend()
-        out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None})
-    return out.getvalue().encode()
+    """The paper's Figure 2 as SVG: evaluators by micro-F1 under human labels (along) and automatic ones (up)."""
+    points = {point["evaluator"]: (point["human"], point["automatic"]) for point in agreement["points"]}
+    return points_figure(points, along="micro-F1 by human labels", up="micro-F1 by automatic labels")
 
 
 # Evaluators held against samples.

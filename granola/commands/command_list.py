@@ -63,17 +63,18 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     "Evidence": (
         CommandEntry(
             "grounding", "Answer from passages, and judge answers: grounded, deflecting, cited?", "",
-            ("describe", "answer", "judge", "score", "draw"),
+            ("describe", "answer", "judge", "score"),
         ),
         CommandEntry(
             "knowledge", "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...", "",
-            ("generate", "judge", "choose", "rate", "correlate", "draw", "describe"),
+            ("generate", "judge", "choose", "rate", "correlate", "describe"),
         ),
         CommandEntry(
             "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "",
             ("build", "audit", "train", "evaluate", "check"),
         ),
-        CommandEntry("pool", "Pool several judges of the same items, and show how far they agree.", ""),
+        CommandEntry("draw", "Draw scores of items by slice, as papers do or by any field.", "item_verdicts"),
+        CommandEntry("pool", "Pool several judges of the same items, and show how far they agree.", "item_verdicts"),
     ),
 }  # fmt: skip
 COMMANDS: Mapping[str, CommandEntry] = {entry.name: entry for group in GROUPS.values() for entry in group}

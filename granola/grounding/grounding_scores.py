@@ -7,7 +7,7 @@ questions these run nor what a deflecting answer is worth: both are settings, pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -20,6 +20,9 @@ from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import share_estimate
 from granola.scoring.system_comparison import Difference, paired_difference
+
+SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags whose slices are bands
+THIRDS = (1 / 3, 2 / 3)  # where bands end; the paper's limits are missing in its text
 
 
 class Over(StrEnum):
@@ -189,6 +192,27 @@ def sliced(
     return {
         name: share_estimate([value(item, score, settings) for item in group]) for name, group in sorted(groups.items())
     }
+
+
+def bands_stated(tags: Iterable[str], bands: Sequence[float] = THIRDS) -> str:
+    """`bands of TAG:LIMITS` for the signature, of the tags that are cut into bands; "" where there is none."""
+    limits = ",".join(f"{limit:g}" for limit in sorted(bands))
+    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARES)
+
+
+def slice_of(by: str, bands: Sequence[float] = THIRDS) -> Callable[[GroundingItem], str | None]:
+    """What slice an item is in by a tag; relevant shares are cut at `bands`; a limit is of the band below."""
+
+    def tag(item: GroundingItem) -> str | None:
+        word = item.tags.get(by)
+        if by not in SHARES or word is None:
+            return word
+        limits = [0.0, *sorted(bands), 1.0]
+        share = float(word)
+        at = sum(share > limit for limit in limits[1:-1])
+        return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
+
+    return tag
 
 
 def compared_answers(

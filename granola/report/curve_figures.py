@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from granola.report.figure_style import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
+from granola.figures.style import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
 from granola.report.study import Study
 from granola.scoring.metrics import informativeness_weight
 from granola.scoring.sweeps import LAMBDAS
@@ -44,7 +44,7 @@ def lambdas(study: Study, figure: Figure) -> bool:
     for index, points in enumerate(study.lambdas):
         axes.plot(
             [point.lambda_ for point in points], [point.informativeness for point in points],
-            linestyle=DASHES[index % 4], markevery=(index % 5, 5), label=shown_names(study)[index], **look(index),
+            linestyle=DASHES[index % 4], markevery=(index % 5, 5), label=shown_names(study.names)[index], **look(index),
         )  # fmt: skip
     _mark_lambda(axes, study)
     axes.set_ylabel("informativeness")
@@ -130,7 +130,7 @@ def risk(study: Study, figure: Figure) -> bool:
         style = look(index) | {"markevery": (0.05 + 0.03 * (index % 7), 0.25)}
         axes.plot(
             [x for x, _ in curve.points], [y for _, y in curve.points], linestyle=DASHES[index % 4],
-            label=f"{shown_names(study)[index]} ({curve.area:.2f})", **style,
+            label=f"{shown_names(study.names)[index]} ({curve.area:.2f})", **style,
         )  # fmt: skip
     share(axes, x=True, y=True)
     axes.set_xlabel("coverage: share of the questions answered, surest first")
@@ -145,7 +145,7 @@ def taus(study: Study, figure: Figure) -> bool:
     for index, points in enumerate(study.sweeps):
         style = look(index) | {"markevery": (index, 4)}
         taus = [point.tau for point in points]
-        axes.plot(taus, [point.granola for point in points], "-", label=shown_names(study)[index], **style)
+        axes.plot(taus, [point.granola for point in points], "-", label=shown_names(study.names)[index], **style)
         axes.plot(taus, [point.standard for point in points], ":", markerfacecolor="white", **style)
     axes.plot([], [], "-", color="#777777", label="GRANOLA")
     axes.plot([], [], ":", color="#777777", label="standard")

@@ -5,16 +5,13 @@ Figure numbers are those of Yona et al. 2024.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from granola.errors import UsageError
+from granola.figures.style import SHOWN_SYSTEMS, check_drawing, figure_of, inline_svg, saved
 from granola.report.curve_figures import f1, lambdas, risk, taus, weights
-from granola.report.figure_style import SHOWN_SYSTEMS, STYLE, WIDTH
 from granola.report.score_figures import (
     distribution,
     gap,
@@ -26,12 +23,9 @@ from granola.report.score_figures import (
 )
 from granola.report.study import Study, slug
 from granola.scoring.page_views import TITLES
-from kg.extras import install_hint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NEEDED = f"figures need matplotlib: {install_hint('report')}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,48 +37,29 @@ class DrawnFigure:
     caption: str
     svg: str
     png: bytes
-    inline: str  # the SVG for a page, with its letters as text: a quarter of the size, and it can be read aloud
-
-
-def check_drawing() -> None:
-    """Raise UsageError, with the line that installs it, where matplotlib is missing."""
-    if find_spec("matplotlib") is None:
-        raise UsageError(NEEDED)
+    inline: str  # the SVG for a page, with its letters as text, which can be read aloud
 
 
 def drawings(study: Study) -> list[DrawnFigure]:
     """Every figure that the study has numbers for, in the order of the page. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
-    from matplotlib.figure import Figure
 
     drawn = []
-    with matplotlib.rc_context(STYLE):
-        for plan in _plans(study):
-            figure = Figure(figsize=(WIDTH, 3.0), layout="constrained")
-            if plan.draw(study, figure):
-                svg, png, inline = _saved(figure)
-                caption = plan.caption + (study.f1_warning if plan.name in ("f1", "thresholds") else "")
-                if plan.says is not None:
-                    caption += plan.says(study)
-                if plan.panels and len(study.names) > SHOWN_SYSTEMS:
-                    caption += f" The first {SHOWN_SYSTEMS} of {len(study.names)} systems."
-                drawn.append(
-                    DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline)
-                )
+    for plan in _plans(study):
+        with figure_of() as figure:
+            if not plan.draw(study, figure):
+                continue
+            svg, png = saved(figure).decode(), saved(figure, "png")
+            with matplotlib.rc_context({"svg.fonttype": "none"}):
+                inline = inline_svg(saved(figure, transparent=True).decode(), name=plan.name, title=plan.title)
+        caption = plan.caption + (study.f1_warning if plan.name in ("f1", "thresholds") else "")
+        if plan.says is not None:
+            caption += plan.says(study)
+        if plan.panels and len(study.names) > SHOWN_SYSTEMS:
+            caption += f" The first {SHOWN_SYSTEMS} of {len(study.names)} systems."
+        drawn.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline))
     return drawn
-
-
-def _saved(figure: Figure) -> tuple[str, bytes, str]:
-    """(SVG, PNG, SVG with its letters as text)."""
-    import matplotlib
-
-    svg, png, inline = io.StringIO(), io.BytesIO(), io.StringIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None})
-    figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(inline, format="svg", metadata={"Date": None}, transparent=True)
-    return svg.getvalue(), png.getvalue(), inline.getvalue()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

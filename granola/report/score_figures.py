@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from granola.report.figure_style import (
+from granola.figures.style import (
     COLOURS,
     LEVELS,
     SHOWN_RELATIONS,
@@ -40,7 +40,7 @@ def gap(study: Study, figure: Figure) -> bool:
     if all(math.isnan(report.overall.estimates[BOTH[0]].value) for report in study.reports):
         return False
     figure.set_size_inches(WIDTH, WIDTH)
-    axes = figure.add_subplot()
+    axes, names = figure.add_subplot(), shown_names(study.names)
     for index, report in enumerate(study.reports):
         standard, granola = (report.overall.estimates[k] for k in BOTH)
         if math.isnan(standard.value):
@@ -49,9 +49,7 @@ def gap(study: Study, figure: Figure) -> bool:
             granola.value, standard.interval.low, standard.interval.high, color="#bbbbbb", linewidth=2, zorder=1
         )
         axes.vlines(standard.value, granola.interval.low, granola.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
-        axes.plot(
-            standard.value, granola.value, linestyle="none", label=shown_names(study)[index], zorder=3, **look(index)
-        )
+        axes.plot(standard.value, granola.value, linestyle="none", label=names[index], zorder=3, **look(index))
     _gap_lines(axes)
     legend(figure)
     return True
@@ -77,7 +75,7 @@ def popularity(study: Study, figure: Figure, field: str) -> bool:
     """Both accuracies by bins of a number; `field` is one that the study is grouped by."""
     figure.set_size_inches(WIDTH, 3.3)
     axes = figure.add_subplot()
-    systems, names = study.popularity[field], shown_names(study)
+    systems, names = study.popularity[field], shown_names(study.names)
     labels = [label for label in systems[0] if label[:1].isdigit()]
     for index, scores in enumerate(systems):
         there = [(place, scores[label].estimates) for place, label in enumerate(labels) if label in scores]
@@ -133,7 +131,7 @@ def tradeoff(study: Study, figure: Figure) -> bool:
     """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
     if all(math.isnan(report.overall.estimates["selective_accuracy"].value) for report in study.reports):
         return False
-    axes = figure.add_subplot()
+    axes, names = figure.add_subplot(), shown_names(study.names)
     for index, report in enumerate(study.reports):
         accuracy, informativeness = (report.overall.estimates[k] for k in ("selective_accuracy", "informativeness"))
         if math.isnan(accuracy.value):
@@ -149,7 +147,7 @@ def tradeoff(study: Study, figure: Figure) -> bool:
             informativeness.value, accuracy.value, xerr=_positive(spread[0]), yerr=_positive(spread[1]),
             linestyle="none", elinewidth=0.8, **look(index),
         )  # fmt: skip
-        axes.plot([], [], linestyle="none", label=shown_names(study)[index], **look(index))  # its mark without bars
+        axes.plot([], [], linestyle="none", label=names[index], **look(index))  # its mark without bars
     axes.set_xlabel("informativeness")
     axes.set_ylabel("selective GRANOLA accuracy")
     axes.margins(0.15)
@@ -187,7 +185,7 @@ def distribution(study: Study, figure: Figure) -> bool:
                     bbox=None if level else {"facecolor": "white", "edgecolor": "none", "pad": 1},
                 )  # fmt: skip
             left[place] += part
-    axes.set_yticks(range(len(study.names)), shown_names(study))
+    axes.set_yticks(range(len(study.names)), shown_names(study.names))
     axes.set_ylim(len(study.names) - 0.5, -0.5)
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the questions; figures in per cent")
@@ -221,7 +219,7 @@ def relations(study: Study, figure: Figure) -> bool:
         for (x, y), label in _with_room(labels, shown, WIDTH * 72 / across - 50).items():
             axes.annotate(label, (x, y), xytext=(4, 0), textcoords="offset points", fontsize=7, va="center")
         _gap_lines(axes, *shown)
-        axes.set_title(shown_names(study)[index], fontsize=9)
+        axes.set_title(shown_names(study.names)[index], fontsize=9)
         if index + across < len(reports):
             axes.set_xlabel("")
         if index % across:

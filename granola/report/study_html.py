@@ -8,9 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from granola.report.figure_style import DARK
+from granola.figures.style import DARK
 from granola.report.figures import DrawnFigure, drawings
-from granola.report.lean_svg import FigureStyles, lean_svg
 from granola.report.plain_table import Table, Value, shown
 from granola.report.score_page import PageFigure, PageTable, PageTableFile, TableCell, TableRow, few, render
 from granola.report.study import Study
@@ -31,9 +30,8 @@ _DARK = (
 
 def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
     """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
-    styles = FigureStyles(DARK)
     tables = study.tables()
-    figures = [_figure(drawing, styles) for drawing in drawn]
+    figures = [PageFigure(title=one.title, caption=one.caption, svg=Markup(one.inline)) for one in drawn]
     return render(
         [study.evidence.get(row.id, row) for row in study.rows],
         study.reports,
@@ -42,13 +40,8 @@ def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str
         figures=figures,
         tables=[_table(table) for table in tables if table.name not in _ELSEWHERE],
         files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name in _ELSEWHERE],
-        style=_DARK + styles.css(),
+        style=_DARK,
     )
-
-
-def _figure(drawing: DrawnFigure, styles: FigureStyles) -> PageFigure:
-    svg = lean_svg(drawing.inline, name=drawing.name, title=drawing.title, styles=styles)
-    return PageFigure(title=drawing.title, caption=drawing.caption, svg=Markup(svg))
 
 
 def _table(table: Table) -> PageTableFile:

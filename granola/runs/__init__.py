@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from granola.runs.demo_run import DemoRun
     from granola.runs.grounding.grounding_answer_run import GroundingAnswerRun
     from granola.runs.grounding.grounding_describe_run import GroundingDescribeRun
-    from granola.runs.grounding.grounding_draw_run import GroundingDrawRun
     from granola.runs.grounding.grounding_judge_run import GroundingJudgeRun
     from granola.runs.grounding.grounding_score_run import GroundingScoreRun
     from granola.runs.knowledge.knowledge_choose_run import KnowledgeChooseRun
     from granola.runs.knowledge.knowledge_correlate_run import KnowledgeCorrelateRun
     from granola.runs.knowledge.knowledge_describe_run import KnowledgeDescribeRun
-    from granola.runs.knowledge.knowledge_draw_run import KnowledgeDrawRun
     from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
     from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
     from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from granola.runs.ladders.guess_run import GuessRun
     from granola.runs.ladders.ladder_run import LadderRun
     from granola.runs.ladders.tiers_run import TiersRun
-    from granola.runs.pool_run import PoolRun
     from granola.runs.scores.report_run import ReportRun
     from granola.runs.serve_run import ServeRun
     from granola.runs.settings import Run, RunOutcome, Setting
@@ -68,7 +65,6 @@ __all__ = [
     "ExportRun",
     "GroundingAnswerRun",
     "GroundingDescribeRun",
-    "GroundingDrawRun",
     "GroundingJudgeRun",
     "GroundingScoreRun",
     "GuessRun",
@@ -76,12 +72,10 @@ __all__ = [
     "KnowledgeChooseRun",
     "KnowledgeCorrelateRun",
     "KnowledgeDescribeRun",
-    "KnowledgeDrawRun",
     "KnowledgeGenerateRun",
     "KnowledgeJudgeRun",
     "KnowledgeRateRun",
     "LadderRun",
-    "PoolRun",
     "PushRun",
     "ReportRun",
     "Run",

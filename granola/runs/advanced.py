@@ -17,7 +17,6 @@ ADVANCED: dict[str, str] = {
     "aggregate": f"{_WEIGHING} --aggregator --prompts --answers",
     "grounding judge": "--prompts --answers --temperature --matcher --entailment",
     "grounding score": "--resamples --seed --bands",
-    "grounding draw": "--resamples --seed --bands --unjudged",
     "knowledge generate": "--texts --documents --answers --prompts --shots --max-tokens --top-p --system",
     "knowledge judge": "--texts --documents --embeddings --aggregation --validity --randoms --baselines --entities "
     "--prompts --system --language --scores --resamples --seed --pieces --reference",

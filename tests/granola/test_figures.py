@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.attribution.evaluation import agreement_figure
-from granola.grounding.grounding_figures import slice_figure
-from granola.knowledge.knowledge_figures import drawn_figures
+from granola.figures.charts import Panel, estimates_figure
+from granola.figures.style import figure_of, inline_svg, look, saved
 from granola.matching import matcher
 from granola.report.curve_figures import f1, lambdas, taus, weights
 from granola.report.score_figures import gap, popularity, relations, tradeoff
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["systems"]
-matplotlib_figure = pytest.importorskip("matplotlib.figure", reason="figures need matplotlib")
+matplotlib = pytest.importorskip("matplotlib", reason="figures need matplotlib")
+matplotlib_figure = pytest.importorskip("matplotlib.figure")
 
 
 @pytest.fixture(scope="module")
@@ -264,13 +266,30 @@ def ticks_of(svg: str | bytes) -> set[float]:
 
 def test_figures_of_shares_elsewhere_tick_from_0_to_1() -> None:
     whole = Estimate(value=1.0, interval=Interval(low=0.9, high=1.0), n=9)
-    lines = {"a": [(10.0, whole), (20.0, whole)]}
-    drawn = {
-        "slices": slice_figure({"a": {"web": whole}}, score="RAF strict", by="source"),
-        "agreement": agreement_figure({"points": [{"evaluator": "e", "human": 1.0, "automatic": 1.0}]}),
+    panels = {
+        "slices": Panel(name="source", across="source", score="RAF strict", lines={"a": [("web", whole)]}),
+        "along": Panel(name="x", across="x", score="y", lines={"a": [(10.0, whole), (20.0, whole)]}),
     }
+    drawn = {name: estimates_figure([panel]) for name, panel in panels.items()}
+    drawn["agreement"] = agreement_figure({"points": [{"evaluator": "e", "human": 1.0, "automatic": 1.0}]})
     for name, svg in drawn.items():
-        assert 1.0 in ticks_of(svg), name
-        assert all(0 <= tick <= 1 for tick in ticks_of(svg)), (name, ticks_of(svg))
-    by_pieces = ticks_of(drawn_figures({"pieces": lines})["pieces.svg"])
-    assert max(tick for tick in by_pieces if tick < 10) == 1.0
+        ticks = {tick for tick in ticks_of(svg) if tick < 10}  # of the other axis
+        assert 1.0 in ticks, name
+        assert all(0 <= tick <= 1 for tick in ticks), (name, ticks)
+
+
+def test_a_figure_in_a_page_has_ids_of_its_own_and_the_colours_of_the_page() -> None:
+    with figure_of() as figure:
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1], label="<line>", **look(1))
+        axes.text(0.5, 0.5, "white", color="white")
+        with matplotlib.rc_context({"svg.fonttype": "none"}):
+            svg = saved(figure).decode()
+    one, other = (inline_svg(svg, name=name, title="A <title>") for name in ("one", "other"))
+    assert one.startswith('<svg role="img" aria-label="A &lt;title&gt;" viewBox="0 0 338.4 216">')
+    assert ElementTree.fromstring(one.replace("xlink:", "")) is not None
+    assert set(re.findall(r' id="([^"]+)"', one)) == set(re.findall(r'(?:url\(|href=")#([^)"]+)', one))
+    assert not set(re.findall(r' id="([^"]+)"', one)) & set(re.findall(r' id="([^"]+)"', other))
+    assert "var(--c0072b2,#0072b2)" in one
+    assert "fill: #ffffff" in one  # white letters stay white
+    assert "<style" not in one

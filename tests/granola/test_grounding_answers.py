@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import re
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ import pytest
 from abstraction.errors import ReplyError
 from abstraction.rows import TieredRow
 from granola import matching
+from granola.commands.item_verdicts import Draw, Pool
 from granola.errors import SampleError, UsageError
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.grounded_rows import read_grounded
@@ -32,18 +32,16 @@ from granola.grounding.grounding_scores import (
     grounding_report,
     ladder_shares,
     ladders_unjudged,
+    slice_of,
 )
 from granola.grounding.judge_replies import read_deflection, read_grade, read_verdicts
 from granola.grounding.ladder_levels import LadderStanding, LevelGrounding
 from granola.grounding.sentence_judges import ChatSentences, SentencesAsked, Verdicts, WordSentences
 from granola.runs import (
     GroundingDescribeRun,
-    GroundingDrawRun,
     GroundingJudgeRun,
     GroundingScoreRun,
-    PoolRun,
 )
-from granola.runs.grounding.grounding_settings import THIRDS, slice_of
 from kg.files import sha256_of
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows
@@ -250,7 +248,7 @@ def test_a_limit_belongs_to_the_band_below(relevant: int, passages: int, band: s
     )  # fmt: skip
     (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
     kept = GroundingItem.from_json(orjson.loads(orjson.dumps(one.to_json())))
-    assert slice_of("relevant_share_strict", THIRDS)(kept) == band
+    assert slice_of("relevant_share_strict")(kept) == band
 
 
 @pytest.mark.parametrize(
@@ -278,8 +276,7 @@ def test_bands_are_of_a_reading_that_is_named(score: str, by: str, tag: str, ban
     scored = GroundingScoreRun(judged=(path,), by=(by,), sliced=score, resamples=20).run()
     assert {name: list(slices) for name, slices in scored.slices["j"].items()} == {tag: [band]}
     assert f"|bands of {tag}:0.333333,0.666667|judge:" in scored.signature
-    drawn = GroundingDrawRun(judged=(path,), out=tmp_path / "figures", by=(by,), sliced=score, resamples=20).run()
-    assert [file.name for file in drawn.files] == [f"{tag}.svg", "figures.csv"]
+    drawn = Draw(judged=(path,), out=tmp_path / "figure.svg", x=(by,), y=(score,), resamples=20).run()
     assert f"|bands of {tag}:" in drawn.signature
     assert "bands of" not in GroundingScoreRun(judged=(path,), sliced=score, resamples=20).run().signature
 
@@ -457,7 +454,7 @@ def test_the_commands(
     second = write(tmp_path / "second.jsonl", [
         replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
     ])  # fmt: skip
-    PoolRun(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()
+    Pool(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()
     again = GroundingScoreRun(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
     assert (again.reports["copies"]["uF"].value, again.reports["copies"]["uF"].n) == (1.0, 51)
     assert again.signature.count("words|share:1") == again.signature.count("words|share:0.6") == 1
@@ -469,20 +466,6 @@ def test_the_commands(
     assert re.search(r"against the reference's, F1, pooled +0\.\d+  \[0\.\d+, \d\.\d+\]  n \d+", shown)
     assert "by mention, not entailment" in shown
     assert "citations, over answerable questions" in shown
-    noise = write(tmp_path / "noise.jsonl", [one.to_json() for one in judged["noise"]])
-    drawn = GroundingDrawRun(judged=(first, noise), out=tmp_path / "figures", sliced="uF", resamples=20).run()
-    assert [path.name for path in drawn.files] == [
-        "time_sensitivity.svg", "source.svg", "relevant_share_strict.svg", "popularity.svg", "figures.csv",
-    ]  # fmt: skip
-    for path in drawn.files[:-1]:
-        assert ElementTree.parse(path).getroot().tag.endswith("svg")
-    lines = drawn.files[-1].read_text().splitlines()
-    assert lines[0] == "by,system,slice,value,low,high,n,score,over,deflecting,judge"
-    (row,) = [line for line in lines if line.startswith('"source","noise","private",')]
-    assert row.endswith(',"uF","answerable","as-judged","words|share:1|eligibility:none|deflection:rules-en"')
-    drawn.show()
-    assert drawn.signature.startswith("over:answerable|")
-    assert drawn.signature.count("judge:[") == 2
 
 
 def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:
@@ -495,8 +478,6 @@ def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[Groundi
         GroundingScoreRun(judged=(one,), by=("colour",)).run()
     with pytest.raises(UsageError, match="above 0 and below 1"):
         GroundingScoreRun(judged=(one,), bands=(1.5,)).run()
-    with pytest.raises(UsageError, match="nothing to draw"):
-        GroundingDrawRun(judged=(one,), out=tmp_path / "figures", sliced="E").run()
     with pytest.raises(UsageError, match="no question with passages"):
         GroundingDescribeRun(questions=empty).run()
     ladders = write(tmp_path / "ladders.jsonl", [{"id": "z", "question": "q", "answer": ["x"], "levels": [["x"]]}])

@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from abstraction.models import Request
+from granola.commands.item_verdicts import Pool
 from granola.errors import UsageError
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
-from granola.grounding.grounding_figures import MOST, figure_slices, slice_figure
 from granola.grounding.grounding_items import GroundingItem
 from granola.grounding.grounding_scores import (
     Deflecting,
@@ -26,7 +26,7 @@ from granola.grounding.grounding_scores import (
     value,
 )
 from granola.grounding.sentence_judges import EntailmentSentences, WordSentences
-from granola.runs import GroundingDescribeRun, GroundingJudgeRun, GroundingScoreRun, PoolRun
+from granola.runs import GroundingDescribeRun, GroundingJudgeRun, GroundingScoreRun
 from granola.text_models import Entailment
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
@@ -128,7 +128,7 @@ def test_costs_are_told_of_kept_answers_and_replays_too(
     assert replayed.read_bytes() == before
     assert {**asked_of(replayed), "cost": took["cost"], "calls_now": took["calls_now"]} == took
     with pytest.raises(UsageError, match="counts once"):
-        PoolRun(judged=(first, replayed), out=str(tmp_path / "pooled.jsonl")).run()
+        Pool(judged=(first, replayed), out=str(tmp_path / "pooled.jsonl")).run()
 
 
 def test_what_the_runs_say_of_what_they_lack(
@@ -144,19 +144,3 @@ def test_what_the_runs_say_of_what_they_lack(
     assert len(described.counts["not_understood"]) == 1
     scored = GroundingScoreRun(judged=(tmp_path / "j.jsonl",), over="all", resamples=20).run()  # type: ignore[arg-type]
     assert "|citations over:answerable|strict:answers,related,relevant without second label|" in scored.signature
-
-
-def test_a_figure_has_a_line_a_slice_and_says_what_is_left_out() -> None:
-    slices = {"one": {f"slice {n:02}": share_estimate([1.0, 0.0] * (n + 1)) for n in range(MOST + 4)}}
-    names, left_out = figure_slices(slices)
-    assert (len(names), left_out) == (MOST, ["slice 03", "slice 02", "slice 01", "slice 00"])
-    whole = {"one": {name: slices["one"][name] for name in names}}
-
-    def height(drawn: bytes) -> float:
-        return float(re.search(rb'height="([\d.]+)pt"', drawn)[1])  # type: ignore[index]
-
-    few = {"one": {name: slices["one"][name] for name in names[:5]}}
-    assert (
-        height(slice_figure(whole, score="E", by="category")) > height(slice_figure(few, score="E", by="category")) * 3
-    )
-    assert slice_figure(slices, score="E", by="category") != slice_figure(whole, score="E", by="category")

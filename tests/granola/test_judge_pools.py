@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
+from granola.commands.item_verdicts import Pool
 from granola.errors import UsageError
-from granola.evidence import JudgePool, pool_judges
+from granola.evidence.judge_pools import JudgePool, pool_judges
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
 from granola.grounding.ladder_levels import LadderStanding
-from granola.runs.pool_run import PoolRun
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
@@ -161,9 +161,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     first, second = files(tmp_path, [item().to_json()], [item(eligibility=AnswerVerdict.MAJOR).to_json(), {"id": "a"}])
     Path(f"{first}.run.json").write_text('{"asked": {"calls": 3, "prompt_tokens": 1200}}')
     out = tmp_path / "pooled.jsonl"
-    done = PoolRun(judged=(first, second), out=str(out)).run()
-    done.show()
-    assert done.failed  # a row that is no verdict
+    assert Pool(judged=(first, second), out=str(out)).execute() == 1  # a row is no verdict
     shown = capsys.readouterr()
     assert "J1; 3 calls; 1,200 prompt tokens" in shown.out
     assert "eligibility" in shown.out

@@ -10,7 +10,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from abstraction.errors import ModelError, RowError
@@ -21,7 +20,6 @@ from granola.knowledge.knowledge_files import read_items
 from granola.runs.knowledge.knowledge_choose_run import KnowledgeChooseRun
 from granola.runs.knowledge.knowledge_correlate_run import KnowledgeCorrelateRun
 from granola.runs.knowledge.knowledge_describe_run import KnowledgeDescribeRun
-from granola.runs.knowledge.knowledge_draw_run import KnowledgeDrawRun
 from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
 from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
 from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
@@ -315,34 +313,6 @@ def test_raters_share_a_fifth_of_the_texts() -> None:
     own = shared_out(10, 3, 0.2)
     assert own == [{1, 2, 3, 6, 9}, {1, 2, 4, 7, 10}, {1, 2, 5, 8}]
     assert shared_out(3, 1, 0.2) == [{1, 2, 3}]
-
-
-def test_figures_are_drawn_from_judged_files(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    paths = []
-    for pieces in (1, 10):
-        path = tmp_path / f"judged{pieces}.jsonl"
-        rows = [
-            {"id": str(n), "knowledge": "k", "views": 10 ** (3 + n % 3), "system": "s",
-             "scores": {"factuality": 0.1 * n, "validity": 0.5},
-             "sentences": [{"entailed": 0.1 * n, "neutral": 0.0, "refuted": 1 - 0.1 * n}] * (1 + n % 2)}
-            for n in range(6)
-        ]  # fmt: skip
-        path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-        Path(f"{path}.run.json").write_bytes(orjson.dumps({"arguments": {"pieces": pieces, "reference": False}}))
-        paths.append(path)
-    drawn = KnowledgeDrawRun(judged=tuple(paths), out=tmp_path / "figures", size=(7, 65), resamples=20).run()
-    assert {path.name for path in drawn.files} == {
-        "popularity.svg", "sentences.svg", "pieces.svg", "size.svg", "figures.csv",
-    }  # fmt: skip
-    table = (tmp_path / "figures" / "figures.csv").read_text().splitlines()
-    # Texts 0 and 3 have 10^3 views: factuality 0 and 0.3.
-    assert any(line.startswith('popularity,"judged1 s",3,0.150000') for line in table)
-    assert any(line.startswith('pieces,"without the reference",10,0.250000') for line in table)
-    with pytest.raises(UsageError, match="give --force"):
-        KnowledgeDrawRun(judged=tuple(paths), out=tmp_path / "figures", resamples=20).run()
-    with pytest.raises(UsageError, match="--size is given 1 times for 2 files"):
-        KnowledgeDrawRun(judged=tuple(paths), out=tmp_path / "other", size=(7,)).run()
 
 
 def test_named_entities_by_spacy_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

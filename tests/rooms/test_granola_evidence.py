@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from granola.evidence import pool_judges
+from granola.evidence.judge_pools import pool_judges
 
 
 def test_most_judges_decide(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class AttributionEvaluateRun(Run):
                 facts[report.name] = score
         tests = compared(samples, reports, resamples=self.resamples, seed=self.seed)
         agreed = agreement(samples, people, reports) if people else {}
-        self._write(reports)
+        self._write(samples, reports)
         if self.figure is not None:
             self._draw(agreed)
         return EvaluatorsCompared(
@@ -153,15 +153,21 @@ class AttributionEvaluateRun(Run):
         fact_judgements = iter(list(evaluator.judged([sample for facts in asked for sample in facts])))
         return report, mean_score(judged_score([next(fact_judgements) for _ in facts]) for facts in asked)
 
-    def _write(self, reports: Sequence[EvaluatorReport]) -> None:
+    def _write(self, samples: Sequence[AttributionSample], reports: Sequence[EvaluatorReport]) -> None:
         from abstraction.files.writing import write_records
         from granola.run_record import write_run_record
 
         if self.out is None:
             return
         rows = (
-            {"evaluator": report.name, **judgement.to_json()} for report in reports for judgement in report.judgements
-        )
+            {
+                "evaluator": report.name, **judgement.to_json(), "gold_supported": sample.supported,
+                "gold_category": None if sample.category is None else str(sample.category),
+                "complexity": None if sample.complexity is None else str(sample.complexity),
+            }
+            for report in reports
+            for sample, judgement in zip(samples, report.judgements, strict=True)
+        )  # fmt: skip
         write_records(rows, self.out, format="jsonl")
         write_run_record(
             self.out, command=self.verb, arguments=self.arguments(), inputs=[self.samples],

@@ -68,7 +68,7 @@ class ExperimentRun(Run):
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
         from granola.commands.score import Compare
-        from granola.report.figures import check_drawing
+        from granola.figures.style import check_drawing
         from granola.runs.outputs import note, report_rejects
         from granola.runs.scores.report_run import ReportRun
 

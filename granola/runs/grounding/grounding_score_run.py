@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from granola.grounding.grounding_scores import THIRDS, bands_stated
 from granola.runs.grounding.grounding_settings import (
-    THIRDS,
     Bands,
     FormingSettings,
     JudgedAnswers,
-    bands_stated,
     named_tags,
 )
 from granola.runs.settings import Run, Setting
@@ -59,9 +58,10 @@ class GroundingScoreRun(Run, FormingSettings):
             judges_of,
             ladder_shares,
             ladders_unjudged,
+            slice_of,
             sliced,
         )
-        from granola.runs.grounding.grounding_settings import check_bands, check_tag, slice_of
+        from granola.runs.grounding.grounding_settings import check_bands, check_tag
 
         check_bands(self.bands)
         how = self.forming()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -50,8 +50,6 @@ Bands = Annotated[
 Seed = Annotated[int, Setting("Seed of the resamples.", least=0)]
 K = TypeVar("K", bound=StrEnum)
 RAF = "RAF strict"
-THIRDS = (1 / 3, 2 / 3)
-_SHARES = frozenset(reading.share_tag for reading in Relevance)
 
 
 def check_score(name: str, option: str) -> None:
@@ -106,27 +104,6 @@ def named_tags(given: Iterable[str], score: str) -> list[str]:
     """The tags that --by names, each once; `relevant_share` is of the score's reading, strict where it has none."""
     of_score = (reading_of(score) or Relevance.STRICT).share_tag
     return list(dict.fromkeys(of_score if by == RELEVANT_SHARE else by for by in given))
-
-
-def bands_stated(tags: Iterable[str], bands: tuple[float, ...]) -> str:
-    """`bands of TAG:LIMITS` for the signature, of the tags that are cut into bands; "" where there is none."""
-    limits = ",".join(f"{limit:g}" for limit in sorted(bands))
-    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in _SHARES)
-
-
-def slice_of(by: str, bands: tuple[float, ...]) -> Callable[[GroundingItem], str | None]:
-    """What slice an item is in by a tag; relevant shares are cut at `bands`; a limit is of the band below."""
-
-    def tag(item: GroundingItem) -> str | None:
-        word = item.tags.get(by)
-        if by not in _SHARES or word is None:
-            return word
-        limits = [0.0, *sorted(bands), 1.0]
-        share = float(word)
-        at = sum(share > limit for limit in limits[1:-1])
-        return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
-
-    return tag
 
 
 def check_tag(by: str, systems: Mapping[str, list[GroundingItem]]) -> None:

@@ -40,7 +40,7 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
 
     def run(self) -> Drawn:
         """Score, draw and write. Raises UsageError for a folder that holds something else."""
-        from granola.report.figures import check_drawing
+        from granola.figures.style import check_drawing
         from granola.report.question_list import rows_with_evidence
         from granola.report.study import Study
         from granola.report.study_html import PAGE, write_study

@@ -1,0 +1,143 @@
+"""`granola draw` and `granola pool`: verdicts on items, whichever command made them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from granola.commands.command import Command
+from granola.commands.messages import report_rejects
+from granola.commands.output import RowsCommand, RowsWritten, writing, writing_rows
+from granola.errors import UsageError
+from granola.run_record import SUFFIX as RECORD_SUFFIX
+from granola.run_record import write_run_record
+from granola.settings import Setting
+from granola.shared_settings import Force, Out, Resamples, Seed
+from granola.terminal_lines import Part, TextTable, Verbatim
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
+    from granola.evidence.item_figures import ItemFigure
+    from granola.evidence.judge_pools import JudgePool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FigureDrawn:
+    """Files that were written; `signature` tells how their scores were formed."""
+
+    files: Sequence[Path]
+    signature: str
+    rejected: Sequence[RejectedRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw(Command[FigureDrawn]):
+    """Draw scores of items by slice, and write what is drawn beside the figure as CSV.
+
+    --figure draws as a paper does: garage-5, garage-6 (answers from passages), conner-2, conner-3, conner-4 (knowledge
+    texts), caqa-f1 (evaluators of attribution). --x, --y and --by draw any fields, or change those of a paper's figure.
+    """
+
+    judged: Annotated[
+        tuple[Path, ...], Setting("Rows with verdicts, of any command.", metavar="JUDGED...", positional=True)
+    ]
+    out: Annotated[Path, Setting("The figure to write: a name that ends in .svg, .png or .pdf.")]
+    figure: Annotated[
+        str | None, Setting("A figure of a paper: garage-5, garage-6, conner-2, conner-3, conner-4 or caqa-f1.")
+    ] = None
+    x: Annotated[
+        tuple[str, ...], Setting("A field to slice by; may be given again. relevant_share is cut in thirds.")
+    ] = ()
+    y: Annotated[
+        tuple[str, ...],
+        Setting("A score: a field with a number, or E, uF, F, uRAF strict ... of answers; may be given again."),
+    ] = ()
+    by: Annotated[str | None, Setting("A line for each value of this field (default: system).")] = None
+    size: Annotated[
+        tuple[float, ...],
+        Setting("Billions of parameters of the model of each file, in their order.", least=0, advanced=True),
+    ] = ()
+    resamples: Resamples = 1000
+    seed: Seed = 0
+    force: Force = False
+
+    def run(self) -> FigureDrawn:
+        """Read and draw. Raises UsageError where there is nothing to draw."""
+        from granola.evidence.item_figures import figure_signature, item_panels, read_verdicts
+        from granola.figures.charts import estimates_figure, estimates_table
+        from granola.figures.style import FORMATS
+        from kg.files import atomic_path
+
+        format = self.out.suffix.removeprefix(".").lower()
+        if format not in FORMATS:
+            raise UsageError(f"--out is {self.out}; name a file that ends in .{', .'.join(FORMATS)}")
+        plan = self._plan()
+        rejected: list[RejectedRow] = []
+        with writing(self.out, inputs=self.judged, sides=(".csv", RECORD_SUFFIX), force=self.force):
+            rows = read_verdicts(self.judged, sizes=self.size, on_reject=rejected.append)
+            panels = item_panels(rows, plan, resamples=self.resamples, seed=self.seed)
+            files = {self.out: estimates_figure(panels, format), Path(f"{self.out}.csv"): estimates_table(panels)}
+            for path, data in files.items():
+                with atomic_path(path) as temporary:
+                    temporary.write_bytes(data)
+            signature = figure_signature(rows, panels, resamples=self.resamples, seed=self.seed)
+            write_run_record(
+                self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged,
+                more={"signature": signature},
+            )  # fmt: skip
+        return FigureDrawn(files=list(files), signature=signature, rejected=rejected)
+
+    def _plan(self) -> ItemFigure:
+        from granola.evidence.item_figures import FIGURES, ItemFigure
+
+        if self.figure is not None and self.figure not in FIGURES:
+            raise UsageError(f"--figure is {self.figure!r}; allowed: {', '.join(FIGURES)}")
+        if self.figure is None and not (self.x and self.y):
+            raise UsageError(f"name --x and --y, or --figure of {', '.join(FIGURES)}")
+        plan = FIGURES[self.figure] if self.figure is not None else ItemFigure(x=self.x, y=self.y)
+        return ItemFigure(x=self.x or plan.x, y=self.y or plan.y, by=self.by or plan.by)
+
+    def show(self, result: FigureDrawn) -> None:
+        """The names of the files, and the signature."""
+        print(*result.files, result.signature, sep="\n")
+        report_rejects(str(self.judged[0]), result.rejected)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool(RowsCommand):
+    """Pool judges of the same items into --out: labels by majority, numbers by mean. Show how far they agree.
+
+    Files of one judge (by the signature in their rows, which a replay of its calls shares) belong together.
+    """
+
+    judged: Annotated[
+        tuple[Path, ...],
+        Setting("What attribution evaluate, grounding judge or knowledge judge wrote, of two judges or more.",
+                metavar="JUDGED...", positional=True),
+    ]  # fmt: skip
+    out: Out
+    force: Force = False
+
+    def run(self) -> RowsWritten:
+        """Pool and write. Raises UsageError for one judge alone, or judges of different items."""
+        from granola.evidence.judge_pools import pool_judges
+
+        with writing_rows(self, self.out, inputs=self.judged, force=self.force) as output:
+            pool = pool_judges(self.judged, on_reject=output.rejected.append)
+            output.more |= {"judges": list(pool.judges), "agreement": pool.agreement, "asked": pool.costs}
+            output.write(pool.rows)
+            return output.ended(*_lines(pool), source=str(self.judged[0]))
+
+
+def _lines(pool: JudgePool) -> list[Part]:
+    lines: list[Part] = [f"{len(pool.rows):,} items, {len(pool.judges)} judges"]
+    for judge in pool.judges:
+        costs = [f"{cost:,.10g} {name.replace('_', ' ')}" for name, cost in pool.costs[judge].items()]
+        lines.append(Verbatim("; ".join([judge, *costs])))
+    rows = [
+        (name, f"{one['n']:,}", f"{one['agree']:.4f}", "-" if one["kappa"] is None else f"{one['kappa']:.3f}")
+        for name, one in pool.agreement.items()
+    ]
+    return [*lines, TextTable(head=("agreement", "n", "all agree", "kappa"), rows=rows)]

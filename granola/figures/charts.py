@@ -1,0 +1,167 @@
+"""The ways to draw: estimates by slice or along a number, points against each other, bars; and estimates as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from abstraction.files.cells import marked
+from granola.figures.style import COLOURS, figure_of, legend, look, plain, saved, share, short
+from granola.scoring.aggregation import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 30  # slices of a panel
+# The order of slices in GaRAGe's figures; others stand behind in their own.
+_ORDER = ("fast-changing", "slow-changing", "static", "web", "private", "head", "torso", "tail")
+Place = float | str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    """Axes of a figure. `lines` have by label points: the name of a slice, or a number, and the estimate there.
+
+    `across` names what slices are of, `score` what is estimated; `is_share` is False where that may leave [0, 1].
+    """
+
+    name: str
+    across: str
+    score: str
+    lines: Mapping[str, Sequence[tuple[Place, Estimate]]]
+    is_share: bool = True
+    is_logarithmic: bool = False
+
+    @property
+    def slices(self) -> list[str]:
+        """The names of slices from top to bottom, those of most items where there are too many; none of numbers."""
+        n: dict[str, int] = {}
+        for place, estimate in (point for line in self.lines.values() for point in line):
+            if isinstance(place, str):
+                n[place] = n.get(place, 0) + estimate.n
+        most_first = sorted(n, key=lambda name: (-n[name], name))
+        return sorted(most_first[:MOST], key=lambda name: (_rank(name), name))
+
+
+def _rank(name: str) -> int:
+    word = name.casefold()
+    return _ORDER.index(word) if word in _ORDER else len(_ORDER)
+
+
+def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:
+    """A panel below the other, each estimate with its 95 % interval. Raises UsageError without matplotlib.
+
+    Slices with names stand below each other, a point for each line; numbers stand along, joined by lines.
+    """
+    lanes = max(len(panel.lines) for panel in panels)
+    heights = [0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slices) if panel.slices else 2.6 for panel in panels]
+    with figure_of(height=sum(heights) + 0.4) as figure:
+        every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for axes, panel in zip(every, panels, strict=True):
+            (_draw_slices if panel.slices else _draw_along)(axes, panel)
+        if lanes > 1:
+            legend(figure)
+        return saved(figure, format)
+
+
+def _draw_slices(axes: Axes, panel: Panel) -> None:
+    names, lines = panel.slices, len(panel.lines)
+    n: dict[str, int] = {}
+    for at, (label, line) in enumerate(panel.lines.items()):
+        shift = (at - (lines - 1) / 2) * 0.7 / lines
+        estimates = {str(place): estimate for place, estimate in line}
+        points = [(names.index(name) + shift, estimates[name]) for name in names if name in estimates]
+        there = [(place, estimate) for place, estimate in points if estimate.n]
+        error: Any = [
+            [max(0.0, one.value - one.interval.low) for _, one in there],
+            [max(0.0, one.interval.high - one.value) for _, one in there],
+        ]
+        axes.errorbar(
+            [one.value for _, one in there], [place for place, _ in there], xerr=error, linestyle="", elinewidth=1,
+            label=short(label), **look(at),
+        )  # fmt: skip
+        n |= {name: max(n.get(name, 0), one.n) for name, one in estimates.items()}
+    axes.set_yticks(range(len(names)), [f"{short(name)}, n {n[name]:,}" for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    if panel.is_share:
+        share(axes, x=True)
+    left_out = len(n) - len(names)
+    more = f"\nleft out, of fewest items: {left_out:,} slices; the table has all" if left_out else ""
+    axes.set_xlabel(plain(panel.score) + more)
+    axes.set_ylabel(plain(panel.across))
+
+
+def _draw_along(axes: Axes, panel: Panel) -> None:
+    for at, (label, line) in enumerate(panel.lines.items()):
+        places = [float(place) for place, _ in line]
+        axes.plot(places, [one.value for _, one in line], label=plain(label), **look(at))
+        low, high = ([getattr(one.interval, end) for _, one in line] for end in ("low", "high"))
+        axes.fill_between(places, low, high, color=look(at)["color"], alpha=0.15, linewidth=0)
+    axes.set_xlabel(plain(panel.across))
+    axes.set_ylabel(plain(panel.score))
+    if panel.is_logarithmic:
+        axes.set_xscale("log")
+    if panel.is_share:
+        share(axes, y=True, shown=None)
+
+
+def estimates_table(panels: Sequence[Panel]) -> bytes:
+    """Every point of every panel as CSV, slices that the figure leaves out among them; NaN is empty."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["panel", "score", "line", "at", "value", "low", "high", "n"])
+    for panel in panels:
+        for label, line in panel.lines.items():
+            for place, one in line:
+                at = marked(place) if isinstance(place, str) else f"{place:g}"
+                numbers = (one.value, one.interval.low, one.interval.high)
+                cells = ["" if math.isnan(number) else f"{number:.6f}" for number in numbers]
+                writer.writerow([marked(panel.name), marked(panel.score), marked(label), at, *cells, one.n])
+    return stream.getvalue().encode()
+
+
+def points_figure(points: Mapping[str, tuple[float, float]], *, along: str, up: str, format: str = "svg") -> bytes:
+    """Two shares of each thing against each other, with the line where they are equal."""
+    with figure_of(height=3.4) as figure:
+        axes = figure.subplots()
+        for at, (label, (x, y)) in enumerate(points.items()):
+            axes.plot(x, y, linestyle="", label=plain(label), **look(at))
+        axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
+        share(axes, x=True, y=True)
+        axes.set_xlabel(along)
+        axes.set_ylabel(up)
+        axes.legend()
+        return saved(figure, format)
+
+
+def histogram_figure(counts: Mapping[str, Mapping[int, int]], width: int, *, along: str, up: str) -> bytes:
+    """SVG: the share of each bin in its set, by set; the keys of counts are the lower ends of bins of `width`."""
+    with figure_of() as figure:
+        axes = figure.subplots()
+        beside = width / (len(counts) + 0.5)
+        for at, (name, own) in enumerate(counts.items()):
+            total = sum(own.values()) or 1
+            places = [int(low) + (at + 0.5) * beside for low in own]
+            axes.bar(places, [n / total for n in own.values()], beside, label=plain(name), color=COLOURS[at + 1])
+        axes.set_xlabel(along)
+        axes.set_ylabel(up)
+        axes.set_ylim(0, min(1.0, axes.get_ylim()[1]))
+        axes.legend()
+        return saved(figure)
+
+
+def bars_figure(counts: Mapping[str, int], *, along: str) -> bytes:
+    """SVG: the share of each thing of all, a bar below the other in the order given."""
+    with figure_of(height=1.0 + 0.22 * len(counts)) as figure:
+        axes = figure.subplots()
+        whole = sum(counts.values()) or 1
+        names = list(counts)[::-1]
+        axes.barh([short(name) for name in names], [counts[name] / whole for name in names], color=COLOURS[1])
+        axes.set_xlabel(along)
+        axes.set_xlim(0, min(1.0, axes.get_xlim()[1]))
+        axes.grid(False, axis="y")
+        return saved(figure)

@@ -1,0 +1,164 @@
+"""How every figure looks: sizes, colours, marks, dashes, legends, names with room for them; and how it is saved."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from granola.errors import UsageError
+from kg.extras import install_hint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NEEDED = f"figures need matplotlib: {install_hint('report')}"
+FORMATS = ("svg", "png", "pdf")
+WIDTH = 4.7  # inches: on a phone's 340 pixels the letters stay readable
+# Okabe and Ito's colours, which the colour-blind tell apart, from dark to light so that grey print keeps an order.
+COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", "h")  # with the colours, 63 systems look different
+DASHES = ("-", "--", "-.", ":")
+LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
+SHOWN_RELATIONS = 24
+_NARROWEST = 0.1  # of a share's axis: less would draw small differences large
+_SAME = 1e-9  # ticks are as near to the ends as binary fractions let them
+SHOWN_SYSTEMS = 4  # in panels of their own
+# The colours of figures in a dark page, by those of a light one.
+DARK = {
+    "#000000": "#e9e7e2", "#333333": "#b9bcc2", "#777777": "#9ba0a8", "#bbbbbb": "#5d6169", "#dddddd": "#3a3e45",
+    "#ffffff": "#1d2024", "#c03030": "#f08a7f", "#cccccc": "#4a4e55",
+    "#0072b2": "#56a8e0", "#d55e00": "#f0883e", "#009e73": "#3fc79c", "#cc79a7": "#dd9cc0",
+}  # fmt: skip
+STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "svg.fonttype": "path",  # letters as they are here, whatever fonts the reader has
+    "svg.hashsalt": "granola",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.markersize": 5,
+    "figure.facecolor": "white",
+}
+
+
+def check_drawing() -> None:
+    """Raise UsageError, with the line that installs it, where matplotlib is missing."""
+    if find_spec("matplotlib") is None:
+        raise UsageError(NEEDED)
+
+
+@contextmanager
+def figure_of(width: float = WIDTH, height: float = 3.0) -> Iterator[Figure]:
+    """An empty figure, in inches, to be drawn and saved within the block. Raises UsageError without matplotlib."""
+    check_drawing()
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def saved(figure: Figure, format: str = "svg", **more: Any) -> bytes:
+    """The figure as bytes of one of FORMATS, the same for the same figure: without the time of day."""
+    metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
+    out = io.BytesIO()
+    figure.savefig(out, format=format, dpi=200 if format == "png" else "figure", metadata=metadata[format], **more)
+    return out.getvalue()
+
+
+def inline_svg(svg: str, *, name: str, title: str) -> str:
+    """matplotlib's SVG as an element of a page: scaled by its box, with `title` for who listens.
+
+    `name` keeps its ids apart from those of other figures. Colours of DARK become variables of the page, but not in
+    white letters: these stand on dark bars, in a dark page as well.
+    """
+    box = svg[svg.index('viewBox="') :].split('"', 2)[1]
+    body = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
+    used = set(re.findall(r"(?:url\(|href=\")#([\w-]+)", body))
+    body = re.sub(r' id="([^"]*)"', lambda one: f' id="{name}-{one[1]}"' if one[1] in used else "", body)
+    body = re.sub(r'(url\(|href=")#', rf"\1#{name}-", body)
+    body = re.sub(r'style="([^"]*)"', _with_variables, body)
+    return f'<svg role="img" aria-label="{escape(title)}" viewBox="{box}">{body}'
+
+
+def _with_variables(style: re.Match[str]) -> str:
+    if "font" in style[1] and "fill: #ffffff" in style[1]:
+        return style[0]
+    return re.sub(
+        r"#[0-9a-f]{6}\b", lambda colour: f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0],
+        style[0],
+    )  # fmt: skip
+
+
+def look(index: int) -> dict[str, Any]:
+    """How system number `index` is drawn."""
+    colour = COLOURS[index % len(COLOURS)]
+    return {"color": colour, "marker": MARKS[index % len(MARKS)]}
+
+
+def legend(figure: Figure) -> None:
+    """A legend above the axes, each label once, in as many columns as have room; more rows make the figure taller."""
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    columns = max(1, int(WIDTH * 72 / (34 + 4.8 * max(map(len, handles)))))  # 8 point letters
+    rows = -(-len(handles) // columns)
+    columns = -(-len(handles) // rows)  # as even as they can be
+    figure.set_figheight(figure.get_figheight() + 0.17 * (rows - 1))
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns, columnspacing=1.2)
+
+
+def share(
+    axes: Axes,
+    *,
+    x: bool = False,
+    y: bool = False,
+    shown: tuple[float, float] | None = (0.0, 1.0),
+    margin: float = 0.02,
+) -> None:
+    """Let the axes that a share is on, once all is drawn, show values from 0 to 1 alone, and marks at the ends whole.
+
+    They reach over `shown`, None for what is drawn, and by `margin` of it beyond both ends, where no tick stands.
+    """
+    for axis, limit, asked in ((axes.xaxis, axes.set_xlim, x), (axes.yaxis, axes.set_ylim, y)):
+        if not asked:
+            continue
+        low, high = shown or axis.get_view_interval()
+        low, high = max(0.0, low), min(1.0, high)
+        low = min(low, max(0.0, high - _NARROWEST))
+        high = max(high, min(1.0, low + _NARROWEST))
+        limit(low - margin * (high - low), high + margin * (high - low))
+        axis.set_ticks([tick for tick in axis.get_majorticklocs() if low - _SAME <= tick <= high + _SAME])
+    for line in axes.lines:
+        if line.get_marker() not in (None, "", "None"):
+            line.set_clip_on(False)
+
+
+def short(text: str) -> str:
+    """A text cut to what an axis has room for."""
+    return plain(text if len(text) <= 28 else text[:27].rstrip() + "…")
+
+
+def plain(text: str) -> str:
+    """A text as matplotlib shows it: no formula between two $, no label that a legend leaves out for its first _."""
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def shown_names(names: Sequence[str]) -> list[str]:
+    """Systems' names with room for them: of long ones both ends, by which they differ."""
+    return [plain(name if len(name) <= 28 else f"{name[:13]}…{name[-14:]}") for name in names]
