@@ -113,7 +113,7 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
         elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
             yield from read_lines(stream, name, lone=".json" in suffixes)
         elif suffixes & {".csv", ".tsv"} or b"question" in first.split(b"\n", 1)[0].lower():
-            yield from _read_csv(stream, name)
+            yield from read_csv(stream, name)
         else:
             raise RowError(
                 f"{name} is of no known kind; expected a JSON array, one JSON object a line, CSV with a "
@@ -249,10 +249,11 @@ def read_items(
         at = end
 
 
-def _read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
+def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
+    """The records of CSV with a header, parted by commas, semicolons or tabs. Raises RowError for a column twice."""
     csv.field_size_limit(sys.maxsize)  # a ladder with its evidence is one cell
     lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    header_line = next(lines)
+    header_line = next(lines, "")
     delimiter = max(",\t;", key=header_line.count)
     header = tuple(unmarked(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(set(header)) < len(header):

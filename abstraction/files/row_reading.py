@@ -1,14 +1,15 @@
-"""Rows of records: read one by one, those that are none or stand there twice left out with the reason."""
+"""Rows of records: read one by one, those that are none or stand there twice left out with the reason; and sheets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, TypeVar
 
 from abstraction.errors import RowError
 from abstraction.faults import OnReject, RejectedRow, UnansweredRow, fault_of
-from abstraction.files.records import Record
+from abstraction.files.records import Record, opened_to_read, read_csv
 from kg.errors import ForeseenError
 
 T = TypeVar("T")
@@ -71,6 +72,22 @@ def accepted(
             on_reject(row)
         else:
             raise RowError(f"{row.source}: {row.reason}: {row.excerpt}")
+
+
+def read_sheet_lines(
+    path: Path | str, columns: Iterable[str], *, expected: str, error: type[Exception]
+) -> Iterator[Record]:
+    """The lines of a CSV sheet that somebody has filled in, but those without any text.
+
+    Raises `error` with the place for a line that is none, and for a sheet without one of the columns.
+    """
+    with opened_to_read(path) as stream:
+        for record in read_csv(stream, str(path)):
+            if isinstance(record, RejectedRow):
+                raise error(f"{record.source}: {record.reason}")
+            if missing := [name for name in columns if name not in record.columns]:
+                raise error(f"{path}: no column {', '.join(missing)}; expected {expected}")
+            yield record
 
 
 class RowNumbers:

@@ -7,7 +7,7 @@ import gzip
 import io
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,6 +94,14 @@ def write_records(
         else:
             _write_parquet(flattened, temporary)
         return len(flattened)
+
+
+def write_cells(lines: Iterable[Sequence[Any]], path: Path | str, *, raw: bool = False) -> None:
+    """Write a CSV sheet for people, whole or not at all; cells as in `write_records`, but marked unless `raw`."""
+    with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        for cells in lines:
+            writer.writerow(cells if raw else map(marked, cells))
 
 
 def _is_packed(path: Path | str) -> bool:

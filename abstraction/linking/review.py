@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.files.cells import marked, unmarked
+from abstraction.files.cells import marked
+from abstraction.files.row_reading import read_sheet_lines
 from abstraction.rows import QARow, TieredRow, linked_ids
 from abstraction.tiers import Abstention, Level, Tier
 from kg.files import atomic_path
@@ -157,26 +158,17 @@ def write_sheet(
 
 def read_decisions(path: Path) -> Decisions:
     """The decisions of a sheet. Raises RowError for a file without the columns, or a decision that is none."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            sheet = csv.DictReader(stream)
-            missing = {"id", "answer", "decision"} - set(sheet.fieldnames or ())
-            if missing:
-                raise RowError(f"{path}: no column {', '.join(sorted(missing))}; expected a sheet of tiers --review")
-            return dict(_read(sheet, path))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise RowError(f"{path}: not a CSV file in UTF-8: {error}") from error
-
-
-def _read(lines: Iterable[Mapping[str, str | None]], path: Path) -> Iterator[tuple[tuple[str, str], str]]:
-    for number, line in enumerate(lines, 2):
-        text = (line.get("decision") or "").strip()
+    decisions: dict[tuple[str, str], str] = {}
+    expected = "a sheet of tiers --review"
+    for line in read_sheet_lines(path, ("id", "answer", "decision"), expected=expected, error=RowError):
+        text = line.data.get("decision", "").strip()
         if not text:
             continue
         decision = NONE if text.lower() == NONE else text.upper()
         if decision != NONE and not re.fullmatch(r"Q[1-9][0-9]{0,9}", decision):
-            raise RowError(f"{path}:{number}: decision {text[:40]!r}: expected an item's id, as Q90, or {NONE}")
-        yield (unmarked(line.get("id") or ""), unmarked(line.get("answer") or "")), decision
+            raise RowError(f"{line.source}: decision {text[:40]!r}: expected an item's id, as Q90, or {NONE}")
+        decisions[line.data.get("id", ""), line.data.get("answer", "")] = decision
+    return decisions
 
 
 def shown(doubts: Sequence[Doubt]) -> list[str]:

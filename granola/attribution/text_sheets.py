@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import random
 from collections import Counter
@@ -11,16 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.files.cells import marked, unmarked
+from abstraction.files.row_reading import read_sheet_lines
+from abstraction.files.writing import write_cells
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.model_wording import automatic_coverage, cited_facts
 from granola.attribution.text_checks import TextCoverage
 from granola.errors import SheetError
 from granola.scoring.statistics import cohen_kappa, kappa, wilson
-from kg.files import atomic_path
 
 COLUMNS = ("item", "kind", "text", "facts", "automatic", "label")
-LARGEST = 100_000  # items of a sheet
 # The paper's annotators: full coverage of 50 citations and 50 extended questions.
 PAPER = {"A": 0.92, "B": 0.95}
 PAPER_KAPPA = 0.758
@@ -55,43 +53,27 @@ def drawn_texts(samples: Sequence[AttributionSample], n: int, *, seed: int) -> l
 
 def write_text_sheet(items: Sequence[TextItem], path: Path) -> None:
     """A CSV sheet whose last column is for the reader: full coverage, absent or hallucinated."""
-    with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(COLUMNS)
-        for item in items:
-            writer.writerow([item.item, item.kind, marked(item.text), marked(item.facts), str(item.automatic), ""])
+    lines = [[item.item, item.kind, item.text, item.facts, str(item.automatic), ""] for item in items]
+    write_cells([COLUMNS, *lines], path)
 
 
 def read_text_sheet(path: Path) -> dict[str, tuple[str, TextCoverage | None, TextCoverage | None]]:
     """Of each item its kind, the automatic label and the reader's. Raises SheetError with file and line."""
     labels_by_item: dict[str, tuple[str, TextCoverage | None, TextCoverage | None]] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise SheetError(
-                    f"{path}: no column {', '.join(missing)}; expected a sheet of granola attribution audit"
-                )
-            for record in reader:
-                where = f"{path}, line {reader.line_num}"
-                item = unmarked(record["item"] or "").strip()
-                if not item or item in labels_by_item:
-                    raise SheetError(f"{where}: item {item!r} is empty or stands there twice")
-                if len(labels_by_item) >= LARGEST:
-                    raise SheetError(f"{where}: more than {LARGEST:,} items")
-                labels_by_item[item] = (
-                    record["kind"] or "", _label(record["automatic"], where), _label(record["label"], where)
-                )  # fmt: skip
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
+    expected = "a sheet of granola attribution audit"
+    for line in read_sheet_lines(path, COLUMNS, expected=expected, error=SheetError):
+        item = line.data.get("item", "").strip()
+        if not item or item in labels_by_item:
+            raise SheetError(f"{line.source}: item {item!r} is empty or stands there twice")
+        automatic, label = (_label(line.data.get(name, ""), line.source) for name in ("automatic", "label"))
+        labels_by_item[item] = line.data.get("kind", ""), automatic, label
     if not labels_by_item:
         raise SheetError(f"{path}: no items")
     return labels_by_item
 
 
-def _label(cell: str | None, where: str) -> TextCoverage | None:
-    text = (cell or "").strip().casefold()
+def _label(cell: str, where: str) -> TextCoverage | None:
+    text = cell.strip().casefold()
     if not text:
         return None
     for coverage in TextCoverage:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.files.cells import marked, unmarked
+from abstraction.files.row_reading import read_sheet_lines
+from abstraction.files.writing import write_cells
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
@@ -121,15 +120,12 @@ def write_sheet(items: Sequence[SheetItem], path: Path | str, *, source: str, se
             stream.write(
                 json.dumps(record if number > 1 else {"schema_version": 1, **record}, ensure_ascii=False) + "\n"
             )
-    with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(COLUMNS)
-        for number, item in enumerate(items, 1):
-            evidence = "; ".join(evidence_line(step) for step in item.tier.evidence)
-            answer = " / ".join(item.row.answers)
-            said_so = [item.row.question, item.template, answer, item.before, item.tier.text, evidence]
-            cells = [number, *said_so, *("" for _ in QUESTIONS)]
-            writer.writerow(cells if csv_raw else map(marked, cells))
+    lines = [
+        [number, item.row.question, item.template, " / ".join(item.row.answers), item.before, item.tier.text,
+         "; ".join(map(evidence_line, item.tier.evidence)), *("" for _ in QUESTIONS)]
+        for number, item in enumerate(items, 1)
+    ]  # fmt: skip
+    write_cells([COLUMNS, *lines], path, raw=csv_raw)
     return key
 
 
@@ -151,44 +147,24 @@ def read_sheet(path: Path | str) -> Sheet:
     items: dict[str, dict[str, bool | None]] = {}
     texts: dict[str, str] = {}
     first: set[str] = set()
-    with _explaining_csv_errors(path), Path(path).open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.DictReader(stream, delimiter=_delimiter(stream))
-        missing = [name for name in ("item", "tier", *NEEDED) if name not in (reader.fieldnames or ())]
-        if missing:
-            raise SheetError(f"{path}: no column {', '.join(missing)}; expected a sheet of `granola audit --sheet`")
-        for record in reader:
-            where = f"{path}, line {reader.line_num}"
-            number = (record["item"] or "").strip()
-            if not number:
-                raise SheetError(f"{where}: no item number")
-            if number in items:
-                raise SheetError(f"{where}: item {number} stands there twice")
-            items[number] = {name: _mark(record.get(name), name, where) for name in QUESTIONS}
-            texts[number] = unmarked(record["tier"] or "")
-            if "before" in record and not (record["before"] or "").strip():
-                first.add(number)
+    needed, expected = ("item", "tier", *NEEDED), "a sheet of `granola audit --sheet`"
+    for line in read_sheet_lines(path, needed, expected=expected, error=SheetError):
+        number = line.data.get("item", "").strip()
+        if not number:
+            raise SheetError(f"{line.source}: no item number")
+        if number in items:
+            raise SheetError(f"{line.source}: item {number} stands there twice")
+        items[number] = {name: _mark(line.data.get(name, ""), name, line.source) for name in QUESTIONS}
+        texts[number] = line.data.get("tier", "")
+        if "before" in line.columns and "before" not in line.data:
+            first.add(number)
     if not items:
         raise SheetError(f"{path}: no items")
     return Sheet(path=str(path), items=items, texts=texts, first=frozenset(first))
 
 
-@contextmanager
-def _explaining_csv_errors(path: Path | str) -> Iterator[None]:
-    try:
-        yield
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
-
-
-def _delimiter(stream: Any) -> str:
-    """Spreadsheets of many countries write semicolons."""
-    head = stream.readline()
-    stream.seek(0)
-    return ";" if head.count(";") > head.count(",") else ","
-
-
-def _mark(cell: str | None, column: str, where: str) -> bool | None:
-    mark = (cell or "").strip().casefold()
+def _mark(cell: str, column: str, where: str) -> bool | None:
+    mark = cell.strip().casefold()
     if mark in ("", "?"):
         return None
     if mark in YES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.faults import OnReject
-from abstraction.files.cells import marked, unmarked
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_reading import accepted, read_each
+from abstraction.files.row_reading import accepted, read_each, read_sheet_lines
+from abstraction.files.writing import write_cells
 from granola.errors import SheetError, UsageError
-from kg.files import atomic_path
 
 AXES = ("factuality", "relevance", "coherence", "informativeness", "helpfulness", "validity")
 # What 2, 1 and 0 mean on each axis (Chen et al. 2023, appendix), in our words.
@@ -60,17 +58,15 @@ def write_rating_sheet(
 
     `only`: the numbers of the texts that stand on it, from 1; None for all.
     """
-    with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([*COLUMNS_SHOWN, *AXES])
-        writer.writerow(["", "", "", "what 2, 1 and 0 mean:", "", "", *(SCALE[axis] for axis in AXES)])
-        for number, row in enumerate(rows, 1):
-            if only is not None and number not in only:
-                continue
-            gold = " / ".join(row.get("gold") or [])
+    lines: list[Sequence[Any]] = [
+        [*COLUMNS_SHOWN, *AXES],
+        ["", "", "", "what 2, 1 and 0 mean:", "", "", *(SCALE[axis] for axis in AXES)],
+    ]
+    for number, row in enumerate(rows, 1):
+        if only is None or number in only:
             shown = [row.get(name) or "" for name in ("topic", "query", "knowledge", "answer")]
-            cells = [number, *shown, gold, *("" for _ in AXES)]
-            writer.writerow(cells if csv_raw else map(marked, cells))
+            lines.append([number, *shown, " / ".join(row.get("gold") or []), *("" for _ in AXES)])
+    write_cells(lines, path, raw=csv_raw)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,30 +82,22 @@ def read_rating_sheet(path: Path | str) -> RatingSheet:
     """Raises SheetError, with file and line, for a missing column, a repeated item or another mark."""
     marks: dict[int, dict[str, int | None]] = {}
     texts: dict[int, str] = {}
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream)
-            lacking = [name for name in ("item", "knowledge", *AXES) if name not in (reader.fieldnames or ())]
-            if lacking:
-                raise SheetError(f"{path}: no column {', '.join(lacking)}; expected a sheet of granola knowledge rate")
-            for record in reader:
-                where = f"{path}, line {reader.line_num}"
-                number = (record["item"] or "").strip()
-                if not number:
-                    continue  # the line that tells what marks mean
-                if not number.isascii() or not number.isdecimal() or len(number) > 9 or int(number) in marks:
-                    raise SheetError(f"{where}: item is {number[:40]!r}; each number is there once")
-                marks[int(number)] = {axis: _mark(record[axis], axis, where) for axis in AXES}
-                texts[int(number)] = unmarked(record["knowledge"] or "")
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise SheetError(f"{path} is no CSV in UTF-8: {error}") from error
+    needed, expected = ("item", "knowledge", *AXES), "a sheet of granola knowledge rate"
+    for line in read_sheet_lines(path, needed, expected=expected, error=SheetError):
+        number = line.data.get("item", "").strip()
+        if not number:
+            continue  # the line that tells what marks mean
+        if not number.isascii() or not number.isdecimal() or len(number) > 9 or int(number) in marks:
+            raise SheetError(f"{line.source}: item is {number[:40]!r}; each number is there once")
+        marks[int(number)] = {axis: _mark(line.data.get(axis, ""), axis, line.source) for axis in AXES}
+        texts[int(number)] = line.data.get("knowledge", "")
     if not marks:
         raise SheetError(f"{path}: no items")
     return RatingSheet(path=str(path), marks=marks, texts=texts)
 
 
-def _mark(cell: str | None, axis: str, where: str) -> int | None:
-    mark = (cell or "").strip()
+def _mark(cell: str, axis: str, where: str) -> int | None:
+    mark = cell.strip()
     if mark in ("", "?"):
         return None
     if mark not in ("0", "1", "2"):

@@ -485,7 +485,7 @@ def test_sheets_are_written_and_read(tmp_path: Path) -> None:
     assert rates["readers"]["reader 1"]["full coverage"]["count"] == len(items) - 1
     assert rates["kappa"] == 1.0
     (tmp_path / "bad.csv").write_text("\n".join([lines[0], lines[1] + "maybe"]))
-    with pytest.raises(SheetError, match="line 2: 'maybe' is no label"):
+    with pytest.raises(SheetError, match=r"bad.csv:2: 'maybe' is no label"):
         read_text_sheet(tmp_path / "bad.csv")
 
 

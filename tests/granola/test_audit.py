@@ -214,7 +214,7 @@ def test_the_two_readings_of_informative_are_counted_apart(tmp_path: Path) -> No
 
 def test_sheets_that_cannot_be_read(tmp_path: Path) -> None:
     bad = filled(tmp_path, "bad", ["perhaps"])
-    with pytest.raises(SheetError, match=r"bad\.csv, line 2: correct is 'perhaps'"):
+    with pytest.raises(SheetError, match=r"bad\.csv:2: correct is 'perhaps'"):
         read_sheet(bad)
     bad.write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(SheetError, match="no column item, tier, correct"):

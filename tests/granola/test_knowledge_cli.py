@@ -234,7 +234,7 @@ def test_settings_that_do_not_go_together(tmp_path: Path) -> None:
 def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
     head = ",".join(["item", "knowledge", *AXES])
     (tmp_path / "s.csv").write_text(f"{head}\n1,text,3,0,0,0,0,0\n", encoding="utf-8")
-    with pytest.raises(SheetError, match="line 2: factuality is '3'; allowed: 2, 1, 0"):
+    with pytest.raises(SheetError, match=r"s.csv:2: factuality is '3'; allowed: 2, 1, 0"):
         read_rating_sheet(tmp_path / "s.csv")
 
 
