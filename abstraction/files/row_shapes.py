@@ -89,23 +89,26 @@ class RowShape:
 
     def _fields(self, data: Mapping[str, Any], language: str) -> dict[str, Any]:
         """What the shape reads of a row, by the usual names; None or nothing where the row has it not."""
-        fields: dict[str, Any] = {}
-        if self.question:
-            fields["question"] = next(_texts(data, self.question, language), None)
+        fields: dict[str, Any] = {
+            name: next(_texts(data, path, language), None) for name, path in self._read_from().items() if path
+        }
+        answers = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
         if self.answers:
-            fields["answer"] = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
-            fields["answer"] = list(dict.fromkeys(fields["answer"]))
+            fields["answer"] = answers = list(dict.fromkeys(answers))
         if self.answer_qids:
-            fields["answer_qid"] = self._qids(data, language, len(fields.get("answer", ())))
-        for name, path in (("id", self.id), ("language", self.language), ("question_entity", self.subject)):
-            if path:
-                fields[name] = next(_texts(data, path, language), None)
-        if self.subject_qid:
-            fields["question_entity_qid"] = next(_texts(data, self.subject_qid, language), None)
-        if self.relation:
-            relation = next(_texts(data, self.relation, language), None)
-            fields["relation"] = relation if self.relations is None else self.relations.get(relation or "")
+            qids = list(_texts(data, self.answer_qids, language))
+            fields["answer_qid"] = qids[0] if len(qids) == 1 else qids if len(qids) == len(answers) else None
+        if self.relations is not None:
+            fields["relation"] = self.relations.get(fields.get("relation") or "")
         return fields
+
+    def _read_from(self) -> dict[str, str]:
+        """The paths to what is then under a usual name."""
+        return {
+            "question": self.question, "answer": f"{self.answers}|{self.aliases}".strip("|"), "id": self.id,
+            "answer_qid": self.answer_qids, "language": self.language, "question_entity": self.subject,
+            "question_entity_qid": self.subject_qid, "relation": self.relation,
+        }  # fmt: skip
 
     def _check(self, record: Record, language: str, *, with_answers: bool) -> None:
         """Raise RowError for a field that has to be there and is not, with the names that the row has."""
@@ -118,19 +121,7 @@ class RowShape:
                 raise RowError(f"no field {_or(paths, language)}; the row has {record.names}")
 
     def _paths(self, name: str) -> list[str]:
-        """Where what is now under a usual name was."""
-        paths = {
-            "question": (self.question,), "answer": (self.answers, self.aliases), "answer_qid": (self.answer_qids,),
-            "id": (self.id,), "language": (self.language,), "question_entity": (self.subject,),
-            "question_entity_qid": (self.subject_qid,), "relation": (self.relation,),
-        }[name]  # fmt: skip
-        return [path for one in paths for path in one.split("|") if path]
-
-    def _qids(self, given: Mapping[str, Any], language: str, answers: int) -> str | list[str] | None:
-        qids = list(_texts(given, self.answer_qids, language))
-        if len(qids) == 1:
-            return qids[0]
-        return qids if qids and len(qids) == answers else None
+        return list(filter(None, self._read_from()[name].split("|")))
 
 
 PRESETS: Mapping[str, RowShape] = {

@@ -96,6 +96,16 @@ def write_records(
         return len(flattened)
 
 
+@contextmanager
+def writing_lines(path: Path | str) -> Iterator[Callable[[Mapping[str, Any]], object]]:
+    """What writes one record after the other as JSONL, without a schema; packed where the path ends in .gz.
+
+    The file is there, whole, once the block has ended well.
+    """
+    with atomic_path(path) as temporary, opened(temporary, packed=_is_packed(path)) as stream:
+        yield lambda record: stream.write(json_line(record))
+
+
 def write_cells(lines: Iterable[Sequence[Any]], path: Path | str, *, raw: bool = False) -> None:
     """Write a CSV sheet for people, whole or not at all; cells as in `write_records`, but marked unless `raw`."""
     with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:

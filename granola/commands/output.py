@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from abstraction.faults import Fault, Taken
-from abstraction.files.writing import check_format, write_records
+from abstraction.files.writing import check_format, write_records, writing_lines
 from abstraction.rows import RejectedRow
 from granola.commands.command import Command
 from granola.commands.messages import report_rejects, with_progress
@@ -187,8 +187,8 @@ def json_lines(path: Path | None) -> Iterator[Callable[[Mapping[str, Any]], obje
     if path is None:
         yield None
         return
-    with atomic_path(path) as temporary, temporary.open("wb") as stream:
-        yield lambda data: stream.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
+    with writing_lines(path) as write:
+        yield write
 
 
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:

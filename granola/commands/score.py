@@ -157,7 +157,7 @@ def score_systems(
     settings: ScoringSettings,
     *,
     out: Path | None = None,
-    on_item: Callable[[ItemScore], None] | None = None,
+    on_item: Callable[[ItemScore], object] | None = None,
     keep_items: bool = True,
 ) -> Systems:
     """Every system's scores; rejected rows are told on stderr.
@@ -245,8 +245,7 @@ class Score(Command[Systems], ScoringSettings):
 
     def run(self) -> Systems:
         """Score, and write the items where `out` is given, each as soon as it is scored."""
-        from abstraction.files.writing import check_kind
-        from granola.report.item_rows import writing_items
+        from abstraction.files.writing import check_kind, writing_lines
 
         inputs = [self.tiered, self.predictions]
         if self.out is None:
@@ -255,10 +254,11 @@ class Score(Command[Systems], ScoringSettings):
             raise UsageError("--out takes a file; the tables or --json go to standard output")
         with writing(self.out, inputs=inputs, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=self.force):
             check_kind(self.out, "jsonl", may_be_packed=True)
-            with writing_items(self.out) as write:
+            with writing_lines(self.out) as write:
                 systems = score_systems(
-                    self.tiered, [self.predictions], self, out=self.out, on_item=write, keep_items=False
-                )
+                    self.tiered, [self.predictions], self, out=self.out, keep_items=False,
+                    on_item=lambda item: write(item.to_json()),
+                )  # fmt: skip
             list_rejects(self.out, systems.rejected)
             report = systems.report
             write_run_record(

@@ -85,8 +85,8 @@ class DemoRun(Run):
         return tiers, manifest
 
     def _scores(self, system: str, tiers: Path) -> ScoreReport:
+        from abstraction.files.writing import writing_lines
         from granola.matching import matcher
-        from granola.report.item_rows import write_items
         from granola.run_record import write_run_record
         from granola.scoring.predictions import read_predictions
         from granola.scoring.scores import score
@@ -94,7 +94,9 @@ class DemoRun(Run):
         predictions, items = bundled(f"predictions-{system}"), self.out / f"items-{system}.jsonl"
         _say(f"scores    {predictions.name} -> {items}")
         report = score(tiers, read_predictions(predictions), matcher("rules"), system=system)
-        write_items(report.items, items)
+        with writing_lines(items) as write:
+            for item in report.items:
+                write(item.to_json())
         write_run_record(
             items,
             command=self.verb,

@@ -287,7 +287,7 @@ def score(
     settings: ScoreSettings = USUAL,
     *,
     system: str | None = None,
-    on_item: Callable[[ItemScore], None] | None = None,
+    on_item: Callable[[ItemScore], object] | None = None,
     keep_items: bool = True,
     on_reject: OnReject | None = None,
 ) -> ScoreReport:

@@ -210,12 +210,12 @@ def test_files_as_other_programs_write_them(run, tmp_path: Path, change: str) ->
     ("text", "told"),
     [
         ('{"id": "x", "prediction": "y", "confidence": NaN}\n', "not JSON"),
-        ('[{"id": "x", "prediction": "y", "confidence": NaN}]', "confidence: expected a finite number, found nan"),
-        ('[{"id": "x", "prediction": Infinity}]', "expected a text under 'prediction', found float"),
+        ('[{"id": "x", "prediction": "y", "confidence": NaN}]', "confidence nan is no finite number"),
+        ('[{"id": "x", "prediction": Infinity}]', "prediction inf is no prediction; expected a text"),
         ('{"predictions": []}\n', "no id"),
         ('{"qid": "x", "prediction": "y"}\n', "no id"),
-        ('{"id": "x", "answer": "y"}\n', "expected a text under 'prediction', found nothing"),
-        ('{"id": "x", "prediction": true}\n', "found bool"),
+        ('{"id": "x", "answer": "y"}\n', "no prediction: expected a text under 'prediction'; the row has id, answer"),
+        ('{"id": "x", "prediction": true}\n', "prediction True is no prediction; expected a text"),
     ],
 )
 def test_predictions_that_none_can_be_made_of(run, tmp_path: Path, text: str, told: str) -> None:  # type: ignore[no-untyped-def]
