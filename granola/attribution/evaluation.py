@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -32,9 +32,9 @@ from granola.attribution.evaluation_metrics import (
 from granola.attribution.evaluators import AttributionJudgement
 from granola.figures.charts import points_figure
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, holm
+from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import cohen_kappa, kappa
-from granola.scoring.system_comparison import Difference, paired_difference
+from granola.scoring.system_comparison import Difference, paired_difference, with_holm
 
 # What the paper's evaluators reached: Table 5 of Hu et al. 2025 (CAQA), some rows of each setting.
 #
@@ -181,8 +181,7 @@ def compared(
                 pairs, metric=metric, first=first.name, second=second.name, resamples=resamples, seed=seed
             )
         )
-    adjusted = holm([difference.p for difference in differences])
-    return [replace(difference, adjusted=p) for difference, p in zip(differences, adjusted, strict=True)]
+    return with_holm(differences)
 
 
 def _right(

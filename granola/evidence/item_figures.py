@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.faults import OnReject, RejectedRow
-from abstraction.files.records import read_records
+from abstraction.faults import OnReject
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import accepted, read_each
 from granola import __version__
 from granola.attribution.evaluation_metrics import CATEGORIES, NO_LABEL, Unparsed, f1_of, figure, micro_f1
-from granola.errors import SampleError, UsageError
+from granola.errors import UsageError
+from granola.evidence.judge_pools import ANSWER
 from granola.figures.charts import Panel, Place
 from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
 from granola.grounding.grounding_items import GroundingItem
 from granola.grounding.grounding_scores import GroundingSettings, bands_stated, reading_of, slice_of, value, worths
+from granola.knowledge.knowledge_summary import SLICES, slice_values
 from granola.run_record import record_of
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
@@ -64,17 +67,13 @@ def read_verdicts(paths: Sequence[Path], *, sizes: Sequence[float] = (), on_reje
     for at, path in enumerate(paths):
         more = {"file": path.stem, "settings": record_of(path).get("arguments", {})}
         more |= {"size": sizes[at]} if sizes else {}
-        for record in read_records(path):
-            try:
-                if isinstance(record, RejectedRow):
-                    raise SampleError(record.reason)
-                own = dict(record.data)
-                if "expected_deflection" in own:
-                    own = GroundingItem.from_json(own).to_json()
-                rows.append({**own, **more})
-            except SampleError as error:
-                on_reject(RejectedRow(source=record.source, reason=str(error), excerpt=""))
+        rows += [{**row, **more} for row in accepted(read_each(read_records(path), _row), on_reject)]
     return rows
+
+
+def _row(record: Record) -> dict[str, Any]:
+    """A row as it is; answers from passages are checked."""
+    return GroundingItem.from_json(record.data).to_json() if ANSWER in record.data else dict(record.data)
 
 
 def item_panels(rows: Sequence[Row], plan: ItemFigure, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Panel]:
@@ -130,7 +129,7 @@ def _panel(x: str, y: Sequence[str], lines: Mapping[str, Sequence[tuple[Place, E
 def figure_signature(rows: Sequence[Row], panels: Sequence[Panel], *, resamples: int, seed: int) -> str:
     """How scores were formed, where bands end, and who judged, as far as rows tell."""
     how = f"boot:{resamples}|seed:{seed}|version:{__version__}"
-    if any("expected_deflection" in row for row in rows):
+    if any(ANSWER in row for row in rows):
         how = str(GroundingSettings(resamples=resamples, seed=seed))
     judges = sorted({str(row["judge"]) for row in rows if row.get("judge")})
     bands = bands_stated([panel.name for panel in panels])
@@ -159,19 +158,15 @@ def _cells(row: Row, x: str, y: str) -> Iterator[tuple[Place, Any]]:
         if row.get("gold_category") is not None:
             pair = row["gold_category"], row.get("category") or NO_LABEL
             yield from ((place, pair) for place in (CATEGORIES if x == "category" else _places(_field(row, x))))
-    elif "expected_deflection" in row:
+    elif ANSWER in row:
         item = GroundingItem.from_json(row)
         worth = value(item, y, GroundingSettings()) if y in worths() else _number(_field(row, y))
         places = _places(slice_of(x)(item) if x in item.tags else _field(row, x))
         yield from ((place, worth) for place in places if worth is not None)
-    elif x == "sentences" and y == "factuality":
-        sentences = row.get("sentences") or []  # of sentences, each of which counts by itself
-        yield from ((float(len(sentences)), float(sentence["entailed"])) for sentence in sentences)
+    elif "scores" in row and x in SLICES:
+        yield from slice_values(row, x, y)
     elif (worth := _number(_field(row, y))) is not None:
-        views = _number(row.get("views"))
-        is_popularity = x == "popularity" and views is not None
-        place = _field(row, x) if not is_popularity else int(math.log10(views)) if views and views >= 1 else None
-        yield from ((at, worth) for at in _places(place))
+        yield from ((place, worth) for place in _places(_field(row, x)))
 
 
 def _estimate(values: Sequence[Any], place: Place, *, of_texts: bool, resamples: int, seed: int) -> Estimate:
@@ -206,7 +201,7 @@ def _number(told: Any) -> float | None:
 
 def _lacking(rows: Sequence[Row], plan: ItemFigure) -> str:
     fields = dict.fromkeys(name for row in rows for name in (*row, *row.get("tags", ()), *row.get("scores", ())))
-    scores = [*worths(), "of which E, F and RAF ask a judge's --model"] if "expected_deflection" in fields else []
+    scores = [*worths(), "of which E, F and RAF ask a judge's --model"] if ANSWER in fields else []
     return (
         f"no item has a number as {' or '.join(plan.y)} and a place along {' or '.join(plan.x)}; the fields are "
         f"{', '.join([*fields, *scores])}"

@@ -8,15 +8,16 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from abstraction.faults import OnReject, RejectedRow
-from abstraction.files.records import read_records
+from abstraction.faults import OnReject
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import accepted, read_each
 from granola.errors import SampleError, UsageError
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
@@ -24,8 +25,9 @@ from granola.run_record import record_of
 from granola.scoring.statistics import kappa
 
 POOLED = "pooled by majority"  # what the name of the judge of a pooled row begins with
+ANSWER = "expected_deflection"  # a field that rows of `granola grounding judge` alone have
 # By a field that the rows of a room have, the field that names their judge.
-JUDGES = {"expected_deflection": "judge", "evaluator": "evaluator", "scores": "judge"}
+JUDGES = {ANSWER: "judge", "evaluator": "evaluator", "scores": "judge"}
 _SENTENCE = (("contradictory", "unsupported"), ("supported", "no attribution needed"))
 # By field, the labels that count against an item, then those for it, the worst first.
 LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
@@ -63,16 +65,20 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
     judges: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
     costs: dict[str, Counter[str]] = {}
     for path in paths:
-        asked = record_of(path).get("asked")
-        for judge, row in _judged_rows(path, on_reject):
+        record, judge = record_of(path), ""
+        for row in accepted(read_each(read_records(path), _judged_row), on_reject):
+            if ANSWER in row:
+                row.setdefault("system", path.stem)
+            named = row.get(next(judge for field, judge in JUDGES.items() if field in row))
+            judge = str(named or record.get("judge_hash") or path.stem)
             key = tuple(row.get(name) for name in ("system", "id", "candidate"))
             if judge.startswith(POOLED):
                 raise UsageError(f"{path} is the outcome of pooling, no judge of its own")
             if key in judges.setdefault(judge, {}):
                 raise UsageError(f"{path}: {judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
             judges[judge][key] = row
-            costs.setdefault(judge, Counter())
-        costs[judge].update(asked if isinstance(asked, dict) else {})
+        asked = record.get("asked")
+        costs.setdefault(judge, Counter()).update(asked if isinstance(asked, dict) else {})
     if len(judges) < 2:
         raise UsageError("these are of one judge; give verdicts of two or more over the same items")
     first = next(iter(judges.values()))
@@ -85,22 +91,11 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
     return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together), costs=costs)
 
 
-def _judged_rows(path: Path, on_reject: OnReject) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Who judged, and the row, of each row of a file."""
-    judge_of_file = str(record_of(path).get("judge_hash") or path.stem)
-    for record in read_records(path):
-        try:
-            if isinstance(record, RejectedRow):
-                raise SampleError(record.reason)
-            row = dict(record.data)
-            room = next((field for field in JUDGES if field in row), None)
-            if room is None or not isinstance(row.get("id"), str):
-                raise SampleError("no verdict of granola attribution evaluate, grounding judge or knowledge judge")
-            if room == "expected_deflection":
-                row = {**GroundingItem.from_json(row).to_json(), "system": row.get("system") or path.stem}
-            yield str(row.get(JUDGES[room]) or judge_of_file), row
-        except SampleError as error:
-            on_reject(RejectedRow(source=record.source, reason=str(error), excerpt=""))
+def _judged_row(record: Record) -> dict[str, Any]:
+    row = dict(record.data)
+    if not isinstance(row.get("id"), str) or not any(field in row for field in JUDGES):
+        raise SampleError("no verdict of granola attribution evaluate, grounding judge or knowledge judge")
+    return GroundingItem.from_json(row).to_json() if ANSWER in row else row
 
 
 def _verdicts(row: Mapping[str, Any]) -> dict[tuple[Any, ...], Any]:

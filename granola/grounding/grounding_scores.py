@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import combinations
 
 from granola import __version__
 from granola.grounding.citation_scores import citation_scores
@@ -19,7 +20,7 @@ from granola.grounding.ladder_levels import BY_MENTION, LevelGrounding
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import share_estimate
-from granola.scoring.system_comparison import Difference, paired_difference
+from granola.scoring.system_comparison import Difference, paired_difference, with_holm
 
 SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags whose slices are bands
 THIRDS = (1 / 3, 2 / 3)  # where bands end; the paper's limits are missing in its text
@@ -219,11 +220,6 @@ def compared_answers(
     systems: Mapping[str, Sequence[GroundingItem]], score: str, settings: GroundingSettings
 ) -> list[Difference]:
     """Every pair of systems in one score, paired over the questions where the answers of both count."""
-    from dataclasses import replace
-    from itertools import combinations
-
-    from granola.scoring.bootstrap import holm
-
     values = {name: {item.id: value(item, score, settings) for item in items} for name, items in systems.items()}
     differences = []
     for first, second in combinations(values, 2):
@@ -235,8 +231,7 @@ def compared_answers(
                 resamples=settings.resamples, seed=settings.seed,
             )
         )  # fmt: skip
-    adjusted = holm([one.p for one in differences])
-    return [replace(one, adjusted=p) for one, p in zip(differences, adjusted, strict=True)]
+    return with_holm(differences)
 
 
 def judges_of(items: Sequence[GroundingItem]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from granola import __version__
@@ -36,26 +36,33 @@ def summary(rows: Sequence[Row], *, resamples: int = RESAMPLES, seed: int = 0) -
     return estimates
 
 
+SLICES = ("popularity", "sentences")  # Figure 2
+
+
+def slice_values(row: Row, by: str, score: str) -> Iterator[tuple[int, float]]:
+    """The slices of a text, and what it adds there: `popularity`, whole parts of log10 of views; `sentences`, how many.
+
+    By sentences the sentence is the unit, its entailment the score. A text without views or sentences adds nothing.
+    """
+    if by == "sentences":
+        sentences = row.get("sentences") or []
+        yield from ((len(sentences), sentence["entailed"]) for sentence in sentences)
+        return
+    views, value = row.get("views"), row["scores"].get(score)
+    if isinstance(views, int | float) and views >= 1 and value is not None:
+        yield int(math.log10(views)), value
+
+
 def slices(
     rows: Sequence[Row], by: str, score: str, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Estimate]:
-    """A score by what `by` names: `popularity`, whole parts of log10 of views; `sentences`, how many (Figure 2).
-
-    By sentences the sentence is the unit, its entailment the score. Texts without views or sentences are in no slice.
-    """
+    """The mean of a score in each slice that `by`, one of SLICES, makes."""
     groups: dict[int, list[float]] = {}
     for row in rows:
-        if by == "popularity":
-            views, value = row.get("views"), row["scores"].get(score)
-            if isinstance(views, int | float) and views >= 1 and value is not None:
-                groups.setdefault(int(math.log10(views)), []).append(value)
-        else:
-            sentences = row.get("sentences") or []
-            groups.setdefault(len(sentences), []).extend(sentence["entailed"] for sentence in sentences)
+        for name, value in slice_values(row, by, score):
+            groups.setdefault(name, []).append(value)
     return {
-        str(name): mean_estimate(values, resamples=resamples, seed=seed)
-        for name, values in sorted(groups.items())
-        if values
+        str(name): mean_estimate(values, resamples=resamples, seed=seed) for name, values in sorted(groups.items())
     }
 
 

@@ -111,9 +111,14 @@ def compare(
             _test(known[name], first, second, resamples=resamples, seed=seed)
             for first, second in combinations(reports, 2)
         ]
-        corrected = holm([test.p for test in tests])
-        differences += [replace(test, adjusted=p) for test, p in zip(tests, corrected, strict=True)]
+        differences += with_holm(tests)
     return tuple(differences)
+
+
+def with_holm(tests: Sequence[Difference]) -> list[Difference]:
+    """Tests of one question, with p adjusted for there being several."""
+    adjusted = holm([test.p for test in tests])
+    return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
 
 
 def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples: int, seed: int) -> Difference:
