@@ -72,7 +72,7 @@ def snapshot(where: Path | str | None = None) -> Store:
 
     if where is not None:
         return open_store(where)
-    from granola.runs.demo_run import bundled
+    from granola.bundled import bundled
     from kg.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:

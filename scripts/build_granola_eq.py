@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import typer
 
@@ -24,18 +24,17 @@ from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, Ent
 from abstraction.errors import AbstractionError
 from abstraction.relations import relation
 from granola.cli.from_settings import typer_command
+from granola.commands.command import Command
+from granola.commands.dataset import BuildingSettings, DatasetBuilt, show_dataset
 from granola.errors import GranolaError
-from granola.runs.ladders.dataset_run import BuildingSettings, DatasetBuilt
-from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import Linker, LinkerName
+from granola.settings import Setting
+from granola.shared_settings import Linker, LinkerName
 from kg.errors import KGError
 
 
 @dataclass(frozen=True, kw_only=True)
-class RebuildRun(Run, BuildingSettings):
+class Rebuild(Command[DatasetBuilt], BuildingSettings):
     """GRANOLA-EQ anew."""
-
-    verb: ClassVar[str] = "build_granola_eq"
 
     questions: Annotated[Path, Setting("EntityQuestions' folder of one split.", positional=True)]
     relations: Annotated[str, Setting("paper (17), all that are there, or ids as P19,P20.")] = "paper"
@@ -55,10 +54,14 @@ class RebuildRun(Run, BuildingSettings):
         )
         return self.build(EntityQuestions(folder=self.questions, relations=chosen, limit=self.limit), settings)
 
+    def show(self, result: DatasetBuilt) -> None:
+        """What is in it, and what was left out."""
+        show_dataset(self, result)
+
 
 def main() -> int:
     try:
-        command = typer_command(RebuildRun)
+        command = typer_command(Rebuild)
         command.__doc__ = __doc__
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         app.command()(command)

@@ -21,8 +21,8 @@ from typing import Any
 
 from abstraction.pipeline import make_ladders
 from abstraction.rows import QARow, read_questions
-from granola.runs import BuildRun
-from granola.runs.snapshots.source_settings import SourceKind
+from granola.commands import SnapshotBuild
+from granola.commands.snapshot_build import SourceKind
 from kg.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/kg"))
@@ -43,10 +43,10 @@ def main() -> None:
     os.environ.setdefault("GRANOLA_CONTACT", "loopback@example.org")
     with tempfile.TemporaryDirectory() as folder, _source(given.source, given.dump) as source:
         whole = Path(folder) / "whole.sqlite"
-        BuildRun(sources=(str(given.dump),), out=whole).run()
+        SnapshotBuild(sources=(str(given.dump),), out=whole).run()
         for path in given.questions:
             piece = Path(folder) / f"{path.name}.sqlite"
-            built = BuildRun(
+            built = SnapshotBuild(
                 sources=(source,), source_kind=SourceKind(given.source), qa=(path,), hops=6, out=piece,
                 complete=not given.no_complete, force=True,
             ).run()  # fmt: skip

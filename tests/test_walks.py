@@ -22,7 +22,7 @@ import pytest
 
 from abstraction.reasons import REASONS
 from abstraction.rows import read_tiered
-from granola.runs import DemoRun
+from granola.commands import Demo
 from scripts import ladder_picture
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +48,7 @@ DATASETS = {
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `granola demo --out sample` writes."""
     folder = tmp_path_factory.mktemp("walks") / "sample"
-    DemoRun(out=folder).run()
+    Demo(out=folder).run()
     return folder
 
 

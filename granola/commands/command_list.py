@@ -32,33 +32,35 @@ class CommandEntry:
 
 GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     "Look around": (
-        CommandEntry("demo", "Build a snapshot, make ladders, score two prediction files and write a page.", ""),
-        CommandEntry("serve", "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.", ""),
+        CommandEntry("demo", "Build a snapshot, make ladders, score two prediction files and write a page.", "demo"),
+        CommandEntry(
+            "serve", "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.", "serve"
+        ),
     ),
     "Snapshots of WikiData": (
         CommandEntry(
-            "snapshot", "Build, verify, compare, export and mirror snapshots.", "",
+            "snapshot", "Build, verify, compare, export and mirror snapshots.", "snapshot",
             ("build", "info", "verify", "push", "export", "diff", "spark"),
         ),
     ),
     "Ladders": (
-        CommandEntry("tiers", "Make a ladder for every question of a file.", ""),
-        CommandEntry("ladder", "Show the ladder of one answer, and what entails each tier.", ""),
-        CommandEntry("dataset", "Build a dataset with its card, statistics and what was left out.", ""),
-        CommandEntry("audit", "Check the tiers of a file against a snapshot, whoever made them.", ""),
+        CommandEntry("tiers", "Make a ladder for every question of a file.", "tiers"),
+        CommandEntry("ladder", "Show the ladder of one answer, and what entails each tier.", "tiers"),
+        CommandEntry("dataset", "Build a dataset with its card, statistics and what was left out.", "dataset"),
+        CommandEntry("audit", "Check the tiers of a file against a snapshot, whoever made them.", "audit"),
     ),
     "Predictions": (
-        CommandEntry("answer", "Ask a model the questions, and keep its responses.", ""),
-        CommandEntry("aggregate", "Make one answer of several responses to each question.", ""),
-        CommandEntry("guess", "Guess answers from relations and names alone: a baseline.", ""),
+        CommandEntry("answer", "Ask a model the questions, and keep its responses.", "answer"),
+        CommandEntry("aggregate", "Make one answer of several responses to each question.", "answer"),
+        CommandEntry("guess", "Guess answers from relations and names alone: a baseline.", "guess"),
         CommandEntry("curve", "Show what more demanded support brings: precision, coverage, bits.", "curve"),
-        CommandEntry("experiment", "Run models, methods and settings of a file, and compare them.", ""),
+        CommandEntry("experiment", "Run models, methods and settings of a file, and compare them.", "experiment"),
     ),
     "Scores": (
         CommandEntry("score", "Score predictions, with intervals and a signature.", "score"),
         CommandEntry("match", "Say which level each prediction states, and by which rule.", "match"),
         CommandEntry("compare", "Compare systems by paired tests.", "score"),
-        CommandEntry("report", "Draw the paper's figures for systems of one's own.", ""),
+        CommandEntry("report", "Draw the paper's figures for systems of one's own.", "report"),
     ),
     "Evidence": (
         CommandEntry(

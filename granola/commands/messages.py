@@ -169,3 +169,28 @@ def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator
             yield row
             if show is not None:
                 show(done)
+
+
+@contextmanager
+def phases(first: str) -> Iterator[Callable[[str, int, int | None, str], None] | None]:
+    """A function that shows a phase, how far it is, of how much, and what is counted; None without a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[counted]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(first, total=None, counted="")
+
+        def show(phase: str, done: int, total: int | None, counted: str) -> None:
+            bar.update(task, description=phase, completed=done, total=total, counted=counted)
+
+        yield show

@@ -19,12 +19,11 @@ from abstraction.files.row_shapes import PRESETS, shape_of
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions
-from granola.commands import Score
+from granola.bundled import bundled
+from granola.commands import Dataset, Score, Tiers
 from granola.commands.score import Join
 from granola.decoding.samples import read_asked
 from granola.errors import PredictionError, UsageError
-from granola.runs import DatasetRun, TiersRun
-from granola.runs.demo_run import bundled
 from granola.scoring.predictions import QuestionIds, read_predictions
 from kg.snapshot import build
 from kg.store import open_store
@@ -106,15 +105,14 @@ def test_rows_without_an_answer_are_left_out_and_told(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(write(tmp_path / "mkqa.jsonl", [*UNANSWERED, LYON]))
-    made = TiersRun(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
-    assert not made.failed
-    made.show()
+    making = Tiers(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl"))
+    made = making.run()
+    assert not making.failed(made)
+    making.show(made)
     assert "5 rows left out: the dataset has no answer to them\n" in capsys.readouterr().err
-    assert (made.unanswered, made.rejected.count, made.coverage.total.questions) == (5, 0, 1)
+    assert (made.unanswered, made.rejected, made.coverage.total.questions) == (5, 0, 1)
     assert made.to_json()["unanswered"] == 5
-    built = DatasetRun(qa=(Path(path),), preset="mkqa", snapshot=str(snapshot), out=tmp_path / "made").run()
-    assert not built.failed
-    built.show()
+    assert Dataset(qa=(Path(path),), preset="mkqa", snapshot=str(snapshot), out=tmp_path / "made").execute() == 0
     assert "5 rows left out" in capsys.readouterr().err
     steps = [orjson.loads(line)["step"] for line in (tmp_path / "made" / "dropped.jsonl").read_bytes().splitlines()]
     assert steps == ["unanswered"] * 5 + ["missing-answers"] * (len(steps) - 5)
@@ -130,11 +128,11 @@ def test_rows_without_an_answer_are_left_out_and_told(
 def test_a_fault_is_no_row_without_an_answer(snapshot: Path, tmp_path: Path) -> None:
     wrong = [mkqa(7, {"type": "entity", "text": "Lyon"}), {**mkqa(8), "answers": {"de": []}}, {"question": "Where?"}]
     path = str(write(tmp_path / "mkqa.jsonl", wrong))
-    made = TiersRun(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
-    assert (made.unanswered, made.rejected.count, made.failed) == (0, 2, True)
+    made = Tiers(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    assert (made.unanswered, made.rejected) == (0, 2)
     alone = str(write(tmp_path / "alone.jsonl", UNANSWERED))
     with pytest.raises(RowError, match="can be used: 5 rows left out: the dataset has no answer"):
-        TiersRun(qa=(alone,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "u.jsonl")).run()
+        Tiers(qa=(alone,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "u.jsonl")).run()
     named = [row.id for row in read_questions([path], shape=shape_of("mkqa", answer="example_id"), on_reject=id)]
     assert named == ["7", "8"]
 
@@ -142,9 +140,9 @@ def test_a_fault_is_no_row_without_an_answer(snapshot: Path, tmp_path: Path) -> 
 def test_tiers_and_scores_take_folders(snapshot: Path, tmp_path: Path) -> None:
     write(tmp_path / "qa" / "test.jsonl", [question(id="a")])
     write(tmp_path / "qa" / "train.jsonl", [question(id="b")])
-    TiersRun(qa=(str(tmp_path / "qa"),), split="test", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    Tiers(qa=(str(tmp_path / "qa"),), split="test", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
     assert orjson.loads((tmp_path / "t.jsonl").read_bytes())["id"] == "a"
-    built = DatasetRun(qa=(tmp_path / "qa",), split="train", snapshot=str(snapshot), out=tmp_path / "made").run()
+    built = Dataset(qa=(tmp_path / "qa",), split="train", snapshot=str(snapshot), out=tmp_path / "made").run()
     assert built.built.data.name == "train.jsonl"
     said = write(tmp_path / "said.jsonl", [{"id": "b", "prediction": "Hawaii"}])
     run = Score(tiered=tmp_path / "made", predictions=str(said), resamples=10)  # type: ignore[arg-type]
@@ -188,7 +186,7 @@ def test_which_language_counts() -> None:
 
 def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: Path) -> None:
     qa = write(tmp_path / "qa.jsonl", [question(id="a"), {"question": "Who are you?", "answer": "x", "id": "b"}])
-    TiersRun(qa=(str(qa),), snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
+    Tiers(qa=(str(qa),), snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
     said = write(tmp_path / "said.jsonl", [
         {"id": "17", "question": "where was  Barack Obama born", "prediction": "Hawaii"},
         {"question": "Who are you?", "prediction": "nobody"},

@@ -500,10 +500,10 @@ def test_tiers_are_samples_and_their_evidence_supports_them(tmp_path: Path) -> N
     from dataclasses import replace
 
     from abstraction.rows import read_tiered, write_tiered
-    from granola.runs import DemoRun
+    from granola.commands import Demo
     from kg.store import open_store
 
-    DemoRun(out=tmp_path / "demo").run()
+    Demo(out=tmp_path / "demo").run()
     tiers, snapshot = tmp_path / "demo" / "tiers.jsonl", tmp_path / "demo" / "snapshot.sqlite"
     found = AttributionCheckRun(tiered=str(tiers), snapshot=str(snapshot)).run()
     assert not found.failed

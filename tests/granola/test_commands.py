@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import pytest
 
 import granola
-from granola.commands import Score
+from granola.commands import Guess, Score, Tiers
 from granola.commands.command import Command
 from granola.commands.command_list import VERBS, class_name, command_class
 from granola.errors import UsageError
-from granola.runs import GuessRun, TiersRun
 from granola.settings import Setting, command_line, settings_of
 from tests.conftest import Run
 
@@ -22,10 +21,10 @@ COMMANDS = [command_class(verb) for verb in VERBS]
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from granola.runs import DemoRun
+    from granola.commands import Demo
 
     out = tmp_path_factory.mktemp("demo") / "out"
-    DemoRun(out=out).run()
+    Demo(out=out).run()
     return out
 
 
@@ -83,9 +82,9 @@ def test_a_setting_without_words_is_no_setting() -> None:
 
 
 def test_values_that_fit_are_taken_and_others_are_told() -> None:
-    made = TiersRun(qa=Path("a.csv"), snapshot=Path("s"), out="o", format="csv", temperature=1)
+    made = Tiers(qa=Path("a.csv"), snapshot=Path("s"), out="o", format="csv", temperature=1)
     assert (made.qa, made.snapshot, made.temperature) == (("a.csv",), "s", 1.0)
-    assert TiersRun(qa=["a", "b"], snapshot="s", out="o").qa == ("a", "b")
+    assert Tiers(qa=["a", "b"], snapshot="s", out="o").qa == ("a", "b")
     for values, said in (
         ({"limit": 0}, "--limit is 0; allowed: 1 or more"),
         ({"limit": "3"}, "--limit is '3'; expected int"),
@@ -95,10 +94,10 @@ def test_values_that_fit_are_taken_and_others_are_told() -> None:
         ({"force": 1}, "--force is 1; expected bool"),
     ):
         with pytest.raises(UsageError) as error:
-            TiersRun(**{"qa": "a", "snapshot": "s", "out": "o", **values})
+            Tiers(**{"qa": "a", "snapshot": "s", "out": "o", **values})
         assert str(error.value) == said
     with pytest.raises(TypeError, match="snapshot"):
-        TiersRun(qa="a", out="o")  # type: ignore[call-arg]
+        Tiers(qa="a", out="o")  # type: ignore[call-arg]
 
 
 def test_bounds_are_both_ends() -> None:
@@ -118,10 +117,10 @@ def test_python_and_the_command_line_do_the_same(run: Run, demo: Path, tmp_path:
     questions = next((Path(granola.__file__).parent / "demo").glob("questions.*"))
     words = ["tiers", questions, "--snapshot", demo / "snapshot.sqlite", "--limit", 5, "--out"]
     assert run(*words, tmp_path / "told.jsonl")[0] == 0
-    made = TiersRun(
+    made = Tiers(
         qa=questions, snapshot=demo / "snapshot.sqlite", limit=5, out=tmp_path / "made.jsonl"  # type: ignore[arg-type]
-    ).run()  # fmt: skip
-    assert not made.failed
+    ).execute()  # fmt: skip
+    assert made == 0
     assert (tmp_path / "made.jsonl").read_bytes() == (tmp_path / "told.jsonl").read_bytes()
 
     def record(name: str) -> Any:
@@ -131,14 +130,14 @@ def test_python_and_the_command_line_do_the_same(run: Run, demo: Path, tmp_path:
         }
 
     assert record("made") == record("told")
-    recorded = {one.field for one in settings_of(TiersRun) if one.setting.recorded}
+    recorded = {one.field for one in settings_of(Tiers) if one.setting.recorded}
     assert set(record("made")) - {"command", "inputs"} == recorded - {"out"}
 
 
 def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tiers = demo / "tiers.jsonl"
-    guessed = GuessRun(tiered=str(tiers), out=str(tmp_path / "guessed.jsonl")).run()
-    assert not guessed.failed
+    guessed = Guess(tiered=str(tiers), out=str(tmp_path / "guessed.jsonl")).run()
+    assert not guessed.rejected
     assert sum(guessed.counts.values()) == len(tiers.read_text().splitlines())
     command = Score(tiered=str(tiers), predictions=guessed.out, resamples=10)
     scored = command.run()
@@ -149,7 +148,7 @@ def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_a_command_line_has_what_was_set_and_no_secrets_or_folders(tmp_path: Path) -> None:
-    run = TiersRun(
+    run = Tiers(
         qa=(tmp_path / "my questions.csv",), snapshot="bolt://user:secret@host:7687", out=str(tmp_path / "t.jsonl"),
         language="de", question_field="q",
     )  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from granola.bundled import BUNDLED
 from granola.cli.main import main
-from granola.runs.demo_run import BUNDLED
 
 PIECES = ("questions.jsonl", "predictions-specific.jsonl", "predictions-cautious.jsonl")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.runs import ExperimentRun
+from granola.commands import Experiment
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving
 from tests.conftest import Run
@@ -103,7 +103,7 @@ def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
         # Done, it makes and asks nothing.
         before = len(asked(log))
         written = {path: path.stat().st_mtime_ns for path in (cut / "predictions").iterdir()}
-        done = ExperimentRun(file=plan, out=cut, no_report=True).run()
+        done = Experiment(file=plan, out=cut, no_report=True).run()
         assert list(done.systems) == SYSTEMS
         assert written == {path: path.stat().st_mtime_ns for path in (cut / "predictions").iterdir()}
         assert len(asked(log)) == before

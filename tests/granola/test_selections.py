@@ -12,8 +12,8 @@ import pytest
 from abstraction.datasets.asked_entities import asked_entities, relations_of
 from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions
-from granola.runs import BuildRun
-from granola.runs.demo_run import bundled
+from granola.bundled import bundled
+from granola.commands import SnapshotBuild
 from kg.scope import Scope
 from kg.snapshot import build
 from kg.store import open_store
@@ -60,7 +60,7 @@ def test_the_most_frequent_values_of_the_whole_source_are_told(tmp_path: Path) -
 
 def test_a_selection_by_questions_makes_the_ladders_of_all(qa: Path, tmp_path: Path) -> None:
     build([bundled("wikidata")], tmp_path / "all")
-    run = BuildRun(sources=(str(bundled("wikidata")),), qa=(qa,), hops=6, out=tmp_path / "piece")
+    run = SnapshotBuild(sources=(str(bundled("wikidata")),), qa=(qa,), hops=6, out=tmp_path / "piece")
     report = run.run().report  # type: ignore[union-attr]
     assert report.manifest["counts"]["entities"] < 2_000
     assert ladders(qa, tmp_path / "piece") == ladders(qa, tmp_path / "all")

@@ -15,8 +15,8 @@ import granola
 from abstraction.errors import RowError
 from abstraction.rows import read_tiered, write_tiered
 from granola import scoring
+from granola.bundled import bundled
 from granola.errors import MatcherError, PredictionError, UsageError
-from granola.runs.demo_run import bundled
 
 QUESTION = "Where was Barack Obama born?"
 ROWS = [
@@ -85,9 +85,9 @@ def test_several_gold_answers_and_what_is_asked_about(sample: Any) -> None:
 
 
 def test_many_are_as_the_command_makes_them(sample: Any, tmp_path: Path) -> None:
-    from granola.runs import DemoRun
+    from granola.commands import Demo
 
-    DemoRun(out=tmp_path / "demo").run()
+    Demo(out=tmp_path / "demo").run()
     made = granola.ladders(bundled("questions"), sample)
     told = list(read_tiered(tmp_path / "demo" / "tiers.jsonl"))
     assert [row.to_json() for row in made] == [row.to_json() for row in told]

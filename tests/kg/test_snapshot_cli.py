@@ -21,7 +21,7 @@ from many_blocks import padded
 from springfield import WORLD, ids_of
 
 from granola.cli.main import main
-from granola.runs.snapshots import build_run
+from granola.commands import snapshot_build
 from kg.building import checkpoint
 from kg.building.estimate import estimate
 from kg.snapshot import build
@@ -320,12 +320,12 @@ def test_an_estimate_comes_near_the_truth(tmp_path: Path) -> None:
 def test_an_interrupt_says_what_becomes_of_the_work(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: float
 ) -> None:
-    def stop(_: object) -> None:
+    def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during:
         during.setattr(checkpoint, "WORTH", worth)
-        during.setattr(build_run, "_progress_bar", lambda: nullcontext(stop))
+        during.setattr(snapshot_build, "phases", lambda _: nullcontext(stop))
         code, out, err = run("build", "world.json.gz", "--out", "w")
     told = "what was read is kept, the same command goes on" if worth == 0 else "nothing was written"
     assert (code, out, err) == (130, "", f"granola: interrupted; {told}\n")

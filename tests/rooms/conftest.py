@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstraction.rows import TieredRow, read_tiered
-from granola.runs import DemoRun
+from granola.commands import Demo
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 from kg.walks.graph import Graph
@@ -19,7 +19,7 @@ from kg.walks.graph import Graph
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of `granola demo`."""
     out = tmp_path_factory.mktemp("rooms") / "demo"
-    DemoRun(out=out).run()
+    Demo(out=out).run()
     return out
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstraction.rows import read_tiered
+from granola.bundled import bundled
 from granola.matching import matcher
 from granola.report.score_page import render
-from granola.runs.demo_run import bundled
 from granola.scoring import read_predictions, score
 from granola.scoring.scores import ScoreSettings
 

@@ -1,7 +1,7 @@
 """A verb as a value."""
 
-from granola.runs.demo_run import DemoRun
+from granola.runs.settings import Run
 
 
-def test_a_run_has_its_verb() -> None:
-    assert DemoRun.verb == "demo"
+def test_a_run_is_checked() -> None:
+    assert Run.__abstractmethods__ == {"run"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from granola.bundled import bundled
 from granola.matching import matcher
-from granola.runs.demo_run import bundled
 from granola.scoring import Metric, compare, estimated, read_predictions, score
 from granola.scoring.scores import ScoreSettings
 

@@ -150,7 +150,7 @@ class AttributionBuildRun(Run):
         if self.words is None:
             return samples, "All texts are made by templates; no model took part.", {}
         from granola.attribution.model_wording import ModelWording, read_wording_prompts
-        from granola.runs.phrasing_settings import opened
+        from granola.commands.models import opened
 
         prompts = read_wording_prompts(self.prompts)
         inputs: list[Path | str] = [*self.questions, self.snapshot]

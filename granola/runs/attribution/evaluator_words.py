@@ -96,7 +96,7 @@ class EvaluatorWords:
             read_evaluator_prompts,
         )
         from granola.attribution.decomposed_evaluator import FACT, SPLIT, DecomposedEvaluator
-        from granola.runs.phrasing_settings import opened
+        from granola.commands.models import opened
 
         model = stack.enter_context(opened(where, self.out, self.answers, self.inputs))
         if kind == "decomposed":

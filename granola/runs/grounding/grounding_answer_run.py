@@ -34,12 +34,12 @@ class GroundingAnswerRun(Run):
 
         from abstraction.models import Request, Sampling
         from abstraction.phrasing.model_requests import RequestForm
+        from granola.commands.models import opened
         from granola.errors import UsageError
         from granola.grounding.grounded_rows import read_grounded
         from granola.grounding.grounded_samples import GroundedSample
         from granola.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
         from granola.runs.outputs import STANDARD, count
-        from granola.runs.phrasing_settings import opened
 
         prompts = read_grounding_prompts(self.prompts)
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)

@@ -125,8 +125,8 @@ class GroundingJudgeRun(Run):
             return {}
         from abstraction.models.ledger import Prices
         from abstraction.models.spec import parse_model_spec
+        from granola.commands.models import kept_places
         from granola.runs.outputs import STANDARD
-        from granola.runs.phrasing_settings import kept_places
 
         spec = parse_model_spec(self.model)
         log = kept_places(self.model, None if self.out == STANDARD else self.out, self.answers)[1]
@@ -196,6 +196,7 @@ class GroundingJudgeRun(Run):
 
     def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
         from abstraction.models import Sampling
+        from granola.commands.models import opened
         from granola.grounding.answer_judging import AnswerJudge
         from granola.grounding.judge_models import CountedModel
         from granola.grounding.sentence_judges import (
@@ -206,7 +207,6 @@ class GroundingJudgeRun(Run):
         )
         from granola.matching import matcher
         from granola.runs.outputs import STANDARD
-        from granola.runs.phrasing_settings import opened
         from granola.text_models import open_entailment
         from kg.files import sha256_of
 

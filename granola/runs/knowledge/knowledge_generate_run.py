@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 from granola.knowledge.knowledge_generation import KIND_OF, Generated
 from granola.runs.knowledge.knowledge_settings import Documents, Items, Seed, SystemName, Texts
-from granola.runs.phrasing_settings import ANSWERS_SUFFIX
 from granola.runs.rows_output import RowsOutput, RowsWritten, rows_output
 from granola.runs.settings import Run, Setting
 from granola.runs.shared_settings import Force, Limit, Out
+from granola.shared_settings import ANSWERS_SUFFIX
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +58,12 @@ class KnowledgeGenerateRun(Run):
         from abstraction.models.chat_model import Sampling
         from abstraction.models.prompts import hash_of
         from abstraction.models.spec import parse_model_spec
+        from granola.commands.models import opened
         from granola.errors import UsageError
         from granola.knowledge.knowledge_files import read_items
         from granola.knowledge.knowledge_generation import drawn
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
         from granola.runs.outputs import count
-        from granola.runs.phrasing_settings import opened
 
         parse_model_spec(self.model)
         try:

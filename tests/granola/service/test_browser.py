@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from granola.runs import DemoRun, ReportRun
+from granola.commands import Demo, Report
 from tests.granola.service.conftest import Running, serving
 from tests.thorough import THOROUGH
 
@@ -316,12 +316,12 @@ def test_axe_finds_nothing_in_other_pages(browser: Any, service: Running, tmp_pa
     if name == "docs":
         address = f"{service.address}/docs"
     elif name == "demo":
-        DemoRun(out=tmp_path / "demo").run()
+        Demo(out=tmp_path / "demo").run()
         address = (tmp_path / "demo" / "report.html").as_uri()
     else:
         files = Path(__file__).parents[1] / "files"
         systems = tuple(str(files / f"{system}.jsonl") for system in ("specific", "cautious"))
-        ReportRun(tiered=str(files / "tiers.jsonl"), predictions=systems, out=tmp_path / "report", resamples=20).run()
+        Report(tiered=str(files / "tiers.jsonl"), predictions=systems, out=tmp_path / "report", resamples=20).run()
         address = (tmp_path / "report" / "report.html").as_uri()
     context = browser.new_context(bypass_csp=True)
     page = context.new_page()

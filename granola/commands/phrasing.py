@@ -12,10 +12,10 @@ import orjson
 
 from abstraction.rows import TieredRow
 from granola.commands.messages import count, note
-from granola.commands.models import kept_places, opened, tell_totals
+from granola.commands.models import opened
 from granola.errors import UsageError
 from granola.settings import Setting, recorded, settings_of
-from granola.shared_settings import ANSWERS_SUFFIX, PhraseMode, Unproven, UnprovenTiers
+from granola.shared_settings import KeptAnswers, PhraseMode, Unproven, UnprovenTiers
 from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import ModelPhraser
 
-__all__ = [
-    "ANSWERS_SUFFIX", "LOG_SUFFIX", "DatasetModels", "PhraseMode", "PhrasingRun", "PhrasingSettings", "Unproven",
-    "kept_places", "opened", "tell_totals",
-]  # fmt: skip
 LOG_SUFFIX = ".phrasing.jsonl"
 LONGEST = 512  # tokens of a reply
 ASKED = 10  # samples of a score
@@ -50,7 +46,7 @@ class PhrasingSettings:
     ] = None
     phrase_mode: Annotated[
         PhraseMode,
-        Setting("free: the model writes the coarser answers; word: it only words those of the graph."),
+        Setting("free: the model writes the coarser answers; word: it only words those of the graph.", advanced=True),
     ] = PhraseMode.FREE
     prompts: Annotated[
         str | None,
@@ -59,21 +55,17 @@ class PhrasingSettings:
             "instructions and examples of ours), or a folder of your own: ladder, wording, again, consistency, each "
             ".txt; not all of them.",
             metavar="SET|FOLDER",
+            advanced=True,
         ),
     ] = None
     unproven: UnprovenTiers = Unproven.KEEP
-    temperature: Annotated[float, Setting("Temperature of --phrase, from 0 to 2.")] = 0.0
-    top_p: Annotated[float, Setting("Share of likely tokens that --phrase draws from, above 0 and up to 1.")] = 1.0
-    max_tokens: Annotated[int, Setting("The longest reply that --phrase takes.")] = LONGEST
-    phrase_seed: Annotated[int, Setting("Seed of --phrase, where the temperature is above 0.")] = 0
-    answers: Annotated[
-        Path | None,
-        Setting(
-            f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
-            metavar="FILE",
-            recorded=False,
-        ),
-    ] = None
+    temperature: Annotated[float, Setting("Temperature of --phrase, from 0 to 2.", advanced=True)] = 0.0
+    top_p: Annotated[
+        float, Setting("Share of likely tokens that --phrase draws from, above 0 and up to 1.", advanced=True)
+    ] = 1.0
+    max_tokens: Annotated[int, Setting("The longest reply that --phrase takes.", advanced=True)] = LONGEST
+    phrase_seed: Annotated[int, Setting("Seed of --phrase, where the temperature is above 0.", advanced=True)] = 0
+    answers: KeptAnswers = None
 
     def check_phrasing(self, *, scored: bool = False) -> None:
         """Raise before anything is read or asked: UsageError, ModelSpecError or PromptError.
@@ -136,7 +128,9 @@ class DatasetModels(PhrasingSettings):
             metavar="MODEL",
         ),
     ] = None
-    samples: Annotated[int, Setting("How often --consistency asks about a row, at temperature 1.", least=1)] = ASKED
+    samples: Annotated[
+        int, Setting("How often --consistency asks about a row, at temperature 1.", least=1, advanced=True)
+    ] = ASKED
 
     def check_models(self) -> None:
         """As `check_phrasing`, of both."""

@@ -6,18 +6,29 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import Published, QuestionFiles, Questions
+from granola.commands.command import Command
+from granola.commands.messages import count, counting, note, unanswered_line, warn_of_language, warn_of_relation
+from granola.commands.output import alone
+from granola.commands.phrasing import DatasetModels
 from granola.run_record import write_run_record
-from granola.runs.outputs import check_language, count, note, unanswered_line, warn_of_language, warn_of_relation
-from granola.runs.phrasing_settings import DatasetModels
-from granola.runs.progress import counting
-from granola.runs.question_settings import QuestionSettings
-from granola.runs.settings import Run, Setting, command_line
-from granola.runs.shared_settings import LINKED_TO, Language, Limit, Linker, LinkerName, Relation, property_id
+from granola.settings import Setting, command_line
+from granola.shared_settings import (
+    LINKED_TO,
+    Force,
+    Language,
+    Limit,
+    Linker,
+    LinkerName,
+    QuestionSettings,
+    Relation,
+    check_language,
+    property_id,
+)
 from granola.terminal_lines import TextTable, counted, show_lines
 from kg.files import resolved
 from kg.store import is_address, open_store
@@ -33,6 +44,19 @@ class DataFormat(StrEnum):
     JSONL = "jsonl"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatasetBuilt:
+    """A dataset that was built; `beside` has the published figures that its own are set beside."""
+
+    built: Built
+    beside: Published | None
+
+    @property
+    def rejected(self) -> int:
+        """How many rows were rejected, or got no answer of a model."""
+        return self.built.rejected + self.built.phrasing.unanswered + self.built.unscored
+
+
 @dataclass(frozen=True, kw_only=True)
 class BuildingSettings(DatasetModels):
     """How a dataset is built, whatever its questions are."""
@@ -43,14 +67,16 @@ class BuildingSettings(DatasetModels):
     split: Annotated[str | None, Setting("What the `datasets` library shall call the rows; by default test.")] = None
     format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
     without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
-    trivial: Annotated[Path | None, Setting("A file of texts that never are a coarser answer, one a line.")] = None
+    trivial: Annotated[
+        Path | None, Setting("A file of texts that never are a coarser answer, one a line.", advanced=True)
+    ] = None
     threshold: Annotated[
-        float, Setting("Rows whose score_for_potential_error is above it are left out; from 0 to 1.")
+        float, Setting("Rows whose score_for_potential_error is above it are left out; from 0 to 1.", advanced=True)
     ] = MOST
     limit: Limit = None
-    batch: Annotated[int, Setting("Questions to a batch, what a kill may cost.", least=1)] = BATCH
-    restart: Annotated[bool, Setting("Throw away what a killed run left.", recorded=False)] = False
-    force: Annotated[bool, Setting("Replace a dataset that was built here before.", recorded=False)] = False
+    batch: Annotated[int, Setting("Questions to a batch, what a kill may cost.", least=1, advanced=True)] = BATCH
+    restart: Annotated[bool, Setting("Throw away what a killed run left.", recorded=False, advanced=True)] = False
+    force: Force = False
 
     def settings(self, **more: Any) -> DatasetSettings:
         """As the library takes them; `more` has what depends on the questions."""
@@ -77,7 +103,12 @@ class BuildingSettings(DatasetModels):
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*questions.files, *beside], force=self.force)
         inputs: list[Path | str] = [*questions.files, self.snapshot]
-        with closing(open_store(self.snapshot)) as store, ExitStack() as stack, counting("questions") as progress:
+        with (
+            alone(self.out),
+            closing(open_store(self.snapshot)) as store,
+            ExitStack() as stack,
+            counting("questions") as progress,
+        ):
             warn_of_language(settings.language, store)
             phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
             built = build_dataset(
@@ -100,19 +131,17 @@ class BuildingSettings(DatasetModels):
                     **({"scorer": scorer.fingerprint} if scorer else {}),
                 },
             )
-        return DatasetBuilt(settings=self, built=built, beside=settings.beside)
+        return DatasetBuilt(built=built, beside=settings.beside)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatasetRun(Run, QuestionSettings, BuildingSettings):
+class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
     """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
 
     With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
 
     Killed, it goes on with the same command. The folder is loaded with datasets.load_dataset(OUT).
     """
-
-    verb: ClassVar[str] = "dataset"
 
     qa: Annotated[
         tuple[Path, ...],
@@ -126,7 +155,8 @@ class DatasetRun(Run, QuestionSettings, BuildingSettings):
         Setting("What the `datasets` library shall call the rows (test); rows that name another split are left out."),
     ] = None
     one_answer: Annotated[
-        bool, Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).")
+        bool,
+        Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).", advanced=True),
     ] = False
 
     def shape(self) -> RowShape | None:
@@ -144,7 +174,7 @@ class DatasetRun(Run, QuestionSettings, BuildingSettings):
             language=self.language,
             linker=self.linker,
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
-            command=command_line(self),
+            command=command_line(self.verb, self),
         )
         return self.build(
             QuestionFiles(
@@ -157,45 +187,36 @@ class DatasetRun(Run, QuestionSettings, BuildingSettings):
             settings,
         )
 
+    def show(self, result: DatasetBuilt) -> None:
+        """As `show_dataset`."""
+        show_dataset(self, result)
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DatasetBuilt:
-    """A dataset that was built; `beside` has the published figures that its own are set beside."""
 
-    settings: BuildingSettings
-    built: Built
-    beside: Published | None
-
-    @property
-    def failed(self) -> bool:
-        """Whether rows were rejected, or a model gave no answer."""
-        return bool(self.built.rejected or self.built.phrasing.unanswered or self.built.unscored)
-
-    def show(self) -> None:
-        """What is in it, and what was left out and why."""
-        built = self.built
-        if self.settings.phrase is not None:
-            show_lines(*built.phrasing.lines(), "")
-        for step, step_count in built.cleaner.counts.items():
-            taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
-            unjudged = ""
-            if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
-                unjudged = f", {step_count.unjudged:,} without a score"
-            show_lines(
-                f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
-                counted(step_count.reasons),
-            )
-        for head, lines in built.statistics.tables(self.beside):
-            show_lines("", TextTable(head=head, rows=lines))
-        show_lines("", f"{built.data}")
-        if built.unanswered:
-            note(unanswered_line(built.unanswered))
-        if built.rejected:
-            listed = self.settings.out / "rejected.jsonl"
-            note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")
-        again = "--force builds anew and asks them again"
-        if built.phrasing.unanswered:
-            rows = count(built.phrasing.unanswered, "row")
-            note(f"{rows} without an answer of the model's keep the graph's ladder; {again}")
-        if built.unscored:
-            note(f"{count(built.unscored, 'row')} without a score, as the model could not be had; {again}")
+def show_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
+    """What is in a dataset, and what was left out and why."""
+    built = made.built
+    if settings.phrase is not None:
+        show_lines(*built.phrasing.lines(), "")
+    for step, step_count in built.cleaner.counts.items():
+        taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
+        unjudged = ""
+        if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
+            unjudged = f", {step_count.unjudged:,} without a score"
+        show_lines(
+            f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
+            counted(step_count.reasons),
+        )
+    for head, lines in built.statistics.tables(made.beside):
+        show_lines("", TextTable(head=head, rows=lines))
+    show_lines("", f"{built.data}")
+    if built.unanswered:
+        note(unanswered_line(built.unanswered))
+    if built.rejected:
+        listed = settings.out / "rejected.jsonl"
+        note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")
+    again = "--force builds anew and asks them again"
+    if built.phrasing.unanswered:
+        rows = count(built.phrasing.unanswered, "row")
+        note(f"{rows} without an answer of the model's keep the graph's ladder; {again}")
+    if built.unscored:
+        note(f"{count(built.unscored, 'row')} without a score, as the model could not be had; {again}")

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
-from granola.runs.settings import Run, Setting
+from granola.bundled import bundled
+from granola.commands.command import Command
+from granola.commands.messages import note
+from granola.errors import GranolaError, UsageError
+from granola.settings import Setting
+from granola.shared_settings import check_language
 from kg.extras import install_hint
 
 if TYPE_CHECKING:
@@ -22,14 +29,12 @@ SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeRun(Run):
+class Serve(Command[None]):
     """Serve ladders, links, verdicts and scores under /v1, and a page at /.
 
     Clients send the token, if GRANOLA_TOKEN has one, as a bearer's; browsers ask for it as a password. SIGTERM ends
     the service when what was begun is answered; SIGHUP takes up the snapshot anew without losing a request.
     """
-
-    verb: ClassVar[str] = "serve"
 
     snapshot: Annotated[str | None, Setting("The snapshot to serve: a file, or bolt://HOST:PORT.")] = None
     demo: Annotated[bool, Setting("Serve the bundled sample; nothing else is needed.")] = False
@@ -48,10 +53,14 @@ class ServeRun(Run):
         ),
     ] = ()
     language: Annotated[str, Setting("Language that ladders are made ready for at the start.")] = "en"
-    max_body: Annotated[int, Setting("Largest body of a request, in MiB.", least=1)] = 16
-    max_rows: Annotated[int, Setting("Most rows of a batch, and of a file to score.", least=1)] = 10_000
-    seconds: Annotated[float, Setting("Longest time for one request; a batch has 60 times as much.", least=0.1)] = 10.0
-    waiting: Annotated[int, Setting("Requests that wait, in each process; further ones are refused.", least=1)] = 32
+    max_body: Annotated[int, Setting("Largest body of a request, in MiB.", least=1, advanced=True)] = 16
+    max_rows: Annotated[int, Setting("Most rows of a batch, and of a file to score.", least=1, advanced=True)] = 10_000
+    seconds: Annotated[
+        float, Setting("Longest time for one request; a batch has 60 times as much.", least=0.1, advanced=True)
+    ] = 10.0
+    waiting: Annotated[
+        int, Setting("Requests that wait, in each process; further ones are refused.", least=1, advanced=True)
+    ] = 32
     model: Annotated[
         str | None,
         Setting(
@@ -61,15 +70,16 @@ class ServeRun(Run):
     ] = None
     answers: Annotated[
         Path | None,
-        Setting("Where the model's answers are kept, so that nothing is asked twice.", metavar="FILE"),
+        Setting("Where the model's answers are kept, so that nothing is asked twice.", metavar="FILE", advanced=True),
     ] = None
-    model_seconds: Annotated[float, Setting("Longest time for a request to the model.", least=1)] = 60.0
+    model_seconds: Annotated[float, Setting("Longest time for a request to the model.", least=1, advanced=True)] = 60.0
     per_client: Annotated[
         int | None,
         Setting(
             "Requests of one client's address under way, in each process; further ones are refused. No limit if left "
             "out: behind a proxy all clients have one address.",
             least=1,
+            advanced=True,
         ),
     ] = None
     hang_seconds: Annotated[
@@ -78,14 +88,15 @@ class ServeRun(Run):
             "A process that gives no sign of life for so long is replaced: 10, or 60 with a local model, whose "
             "libraries take long to load.",
             least=1,
+            advanced=True,
         ),
     ] = None
-    connections: Annotated[int, Setting("Open connections of each process; further ones are refused.", least=1)] = 512
+    connections: Annotated[
+        int, Setting("Open connections of each process; further ones are refused.", least=1, advanced=True)
+    ] = 512
 
-    def run(self) -> Served:
+    def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
-        from granola.errors import GranolaError
-        from granola.runs.outputs import note
         from granola.service.service_settings import is_loopback
         from kg.store import open_store
 
@@ -113,12 +124,9 @@ class ServeRun(Run):
                 asked = "anyone may ask" if token is None else f"{TOKEN} is asked for"
                 note(f"listening beyond this machine; {asked}")
             run(settings, sock, workers=self.workers, ready=lambda: note(f"serving snapshot {about} at {address}"))
-        return Served()
 
     def _token(self) -> str | None:
         """What clients must send, None for nothing. Raises UsageError for settings that do not go together."""
-        from granola.errors import UsageError
-        from granola.runs.outputs import check_language
         from granola.service.service_settings import is_loopback
 
         if self.answers is not None and self.model is None:
@@ -159,21 +167,8 @@ class ServeRun(Run):
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Served:
-    """A service that has ended well."""
-
-    failed: bool = False
-
-    def show(self) -> None:
-        """Nothing."""
-
-
 def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
     """The names that the service may be asked under, None for any. Raises UsageError for what is no name."""
-    import re
-
-    from granola.errors import UsageError
     from granola.service.service_settings import is_loopback
 
     names = tuple(allowed)
@@ -187,8 +182,6 @@ def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
 
 def read_token() -> str | None:
     """The token of the environment, None where there is none. Raises UsageError for one that cannot be sent."""
-    from granola.errors import UsageError
-
     token = os.environ.get(TOKEN)
     if token is None:
         return None
@@ -203,9 +196,6 @@ def _snapshot(given: str | None) -> Iterator[str]:
     if given is not None:
         yield given
         return
-    import tempfile
-
-    from granola.runs.demo_run import bundled
     from kg.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:

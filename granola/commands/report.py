@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
+from granola.commands.command import Command
+from granola.commands.messages import count, note
+from granola.commands.output import alone, csv_raw
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
-from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import CsvRaw, Tiered
+from granola.errors import UsageError
+from granola.run_record import record_of, write_run_record
+from granola.settings import Setting
+from granola.shared_settings import Force, Tiered
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.scoring.predictions import PredictionFile
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportRun(Run, GroupSettings, ScoringSettings):
-    """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnReport:
+    """A report: its page and all files, names within the folder."""
 
-    verb: ClassVar[str] = "report"
+    page: Path
+    files: Sequence[str]
+    rejected: Sequence[RejectedRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
+    """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
 
     tiered: Tiered
     predictions: SystemFiles
@@ -28,73 +41,57 @@ class ReportRun(Run, GroupSettings, ScoringSettings):
         Path,
         Setting("A folder for report.html, figures (SVG, PNG) and tables (CSV).", metavar="FOLDER", recorded=False),
     ]
-    force: Annotated[bool, Setting("Replace an earlier report in --out.", recorded=False)] = False
-    csv_raw: CsvRaw = False
+    force: Force = False
     colour: Annotated[
         str | None,
         Setting(
             "Colour the points of token-F1, and order examples, by this number of the predictions.",
             metavar="SCORE",
+            advanced=True,
         ),
     ] = None
 
-    def run(self) -> Drawn:
+    def run(self) -> DrawnReport:
         """Score, draw and write. Raises UsageError for a folder that holds something else."""
         from granola.figures.style import check_drawing
         from granola.report.question_list import rows_with_evidence
         from granola.report.study import Study
         from granola.report.study_html import PAGE, write_study
-        from granola.run_record import write_run_record
         from granola.scoring.system_comparison import compare
 
         check_drawing()
         self.check_groups()
-        earlier = _check_folder(self.out, force=self.force)
-        systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
-        if self.colour is not None:
-            _check_number(self.colour, systems.files)
-        groups = grouped_scores(systems, self, self, popular=True)
-        study = Study(
-            rows=groups.rows,
-            files=systems.files,
-            reports=systems.reports,
-            matcher=self.matcher,
-            lambda_=self.lambda_,
-            differences=compare(systems.reports, resamples=self.resamples, seed=self.seed),
-            popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
-            groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
-            coloured=self.colour,
-            evidence=rows_with_evidence(self.tiered, groups.rows),
-        )
-        written = write_study(study, self.out, earlier=earlier, csv_raw=self.csv_raw)
-        write_run_record(
-            self.out / PAGE,
-            command=self.verb,
-            arguments={**self.arguments(), **self.resolved(), "bins": groups.bins},
-            inputs=[self.tiered, *self.predictions, *([self.page_views] if self.page_views else ())],
-            more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
-        )
-        return Drawn(page=self.out / PAGE, files=written, rejected=systems.rejected)
+        with alone(self.out):
+            earlier = _check_folder(self.out, force=self.force)
+            systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
+            if self.colour is not None:
+                _check_number(self.colour, systems.files)
+            groups = grouped_scores(systems, self, self, popular=True)
+            study = Study(
+                rows=groups.rows,
+                files=systems.files,
+                reports=systems.reports,
+                matcher=self.matcher,
+                lambda_=self.lambda_,
+                differences=compare(systems.reports, resamples=self.resamples, seed=self.seed),
+                popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
+                groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
+                coloured=self.colour,
+                evidence=rows_with_evidence(self.tiered, groups.rows),
+            )
+            written = write_study(study, self.out, earlier=earlier, csv_raw=csv_raw())
+            write_run_record(
+                self.out / PAGE,
+                command=self.verb,
+                arguments={**self.arguments(), **self.resolved(), "bins": groups.bins},
+                inputs=[self.tiered, *self.predictions, *([self.page_views] if self.page_views else ())],
+                more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
+            )
+        return DrawnReport(page=self.out / PAGE, files=written, rejected=systems.rejected)
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Drawn:
-    """A report: its page and all files, names within the folder."""
-
-    page: Path
-    files: Sequence[str]
-    rejected: Sequence[RejectedRow]
-
-    @property
-    def failed(self) -> bool:
-        """Whether rows were rejected."""
-        return bool(self.rejected)
-
-    def show(self) -> None:
+    def show(self, result: DrawnReport) -> None:
         """Where it is."""
-        from granola.runs.outputs import count, note
-
-        note(f"{self.page}: {count(len(self.files), 'file')}")
+        note(f"{result.page}: {count(len(result.files), 'file')}")
 
 
 def _check_folder(out: Path, *, force: bool) -> list[str]:
@@ -102,9 +99,7 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
     Raises UsageError for a file, and for a folder that holds something else than an earlier report.
     """
-    from granola.errors import UsageError
     from granola.report.study_html import PAGE
-    from granola.run_record import record_of
 
     if out.is_dir():
         record = record_of(out / PAGE)
@@ -122,9 +117,6 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
 def _check_number(name: str, files: Sequence[PredictionFile]) -> None:
     """Raise UsageError for the name of a number that no prediction carries."""
-    import difflib
-
-    from granola.errors import UsageError
 
     known = sorted({number for file in files for number in file.numbers})
     if name not in known:

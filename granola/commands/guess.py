@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from granola.commands.messages import count
+from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
 from granola.decoding.guessing import FOLDS
-from granola.runs.rows_output import RowsOutput, RowsWritten, rows_output
-from granola.runs.settings import Run, Setting
-from granola.runs.shared_settings import CsvRaw, Force, Out, Tiered
+from granola.errors import PredictionError
+from granola.settings import Setting
+from granola.shared_settings import Force, Out, Tiered
 
 
 @dataclass(frozen=True, kw_only=True)
-class GuessRun(Run):
+class Guess(RowsCommand):
     """Guess each answer from the other questions of its relation and the words of the subject's name.
 
     A baseline to stand beside systems in `granola compare` and `granola report`: how far up can one guess?
     """
-
-    verb: ClassVar[str] = "guess"
 
     tiered: Tiered
     out: Out
@@ -29,15 +29,12 @@ class GuessRun(Run):
     ] = None
     folds: Annotated[int, Setting("Parts of the file; each is guessed from the others.", least=2)] = FOLDS
     force: Force = False
-    csv_raw: CsvRaw = False
 
     def run(self) -> RowsWritten:
         """Guess and write predictions. Raises PredictionError where there is no row."""
         from abstraction.rows import read_tiered
-        from granola.errors import PredictionError
-        from granola.runs.outputs import count
 
-        with rows_output(self, self.out, inputs=[self.tiered], force=self.force, csv_raw=self.csv_raw) as output:
+        with writing_rows(self, self.out, inputs=[self.tiered], force=self.force) as output:
             rejected = output.rejected
             rows = list(read_tiered(self.tiered, on_reject=rejected.append))
             if not rows:
@@ -45,9 +42,9 @@ class GuessRun(Run):
                 raise PredictionError(f"{self.tiered} has no tiered row{reason}; make one with granola tiers")
             output.write(self._predictions(rows, output))
             output.more["outcomes"] = dict(output.counts)
-        total = count(output.counts.total(), "question")
-        line = f"{total}: {output.counts['guessed']:,} guessed, {output.counts['IDK']:,} IDK"
-        return output.ended(line, source=self.tiered)
+            total = count(output.counts.total(), "question")
+            line = f"{total}: {output.counts['guessed']:,} guessed, {output.counts['IDK']:,} IDK"
+            return output.ended(line, source=self.tiered)
 
     def _predictions(self, rows: list[Any], output: RowsOutput) -> Iterator[dict[str, Any]]:
         from granola.decoding.guessing import guesses

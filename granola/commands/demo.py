@@ -4,52 +4,65 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from granola.runs.settings import Run, Setting
+from granola.bundled import bundled
+from granola.commands.command import Command
+from granola.commands.messages import print_tables, table_width
+from granola.commands.output import alone
+from granola.errors import GranolaError, UsageError
+from granola.run_record import SUFFIX, made_by, write_run_record
+from granola.settings import Setting
+from granola.shared_settings import Force
 
 if TYPE_CHECKING:
     from granola.scoring.scores import ScoreReport
 
-BUNDLED = Path(__file__).resolve().parents[1] / "demo"
 SYSTEMS = ("specific", "cautious")
+PAGE = "report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemoRun(Run):
+class Demo(Command["Sequence[ScoreReport]"]):
     """Build a snapshot, make ladders, score two prediction files and write a page about it all.
 
     Needs no network, no server and no model: a WikiData sample, questions and predictions are bundled.
     """
 
-    verb: ClassVar[str] = "demo"
-
     out: Annotated[Path, Setting("Folder for what the demo makes; created where absent.", metavar="DIR")] = Path(
         "demo-output"
     )
-    force: Annotated[bool, Setting("Replace files in the folder that are not an earlier demo's.", recorded=False)] = (
-        False
-    )
+    force: Force = False
 
-    def run(self) -> Shown:
+    def run(self) -> Sequence[ScoreReport]:
         """Make everything. Raises UsageError for a folder with files that are not an earlier demo's."""
         from granola.report.score_page import render
         from kg.files import atomic_path
 
         self._check()
-        self.out.mkdir(parents=True, exist_ok=True)
-        tiers, manifest = self._ladders()
-        reports = [self._scores(system, tiers) for system in SYSTEMS]
-        page = self.out / "report.html"
-        with atomic_path(page) as temporary:
-            temporary.write_text(render(_rows(tiers), reports, manifest, title="GRANOLA demo"), encoding="utf-8")
-        return Shown(reports=reports, page=page)
+        with alone(self.out):
+            self.out.mkdir(parents=True, exist_ok=True)
+            tiers, manifest = self._ladders()
+            reports = [self._scores(system, tiers) for system in SYSTEMS]
+            page = self.out / PAGE
+            with atomic_path(page) as temporary:
+                temporary.write_text(render(_rows(tiers), reports, manifest, title="GRANOLA demo"), encoding="utf-8")
+        return reports
+
+    def show(self, result: Sequence[ScoreReport]) -> None:
+        """The tables, the signature, and where the page is."""
+        from granola.report.score_tables import distribution_tables, score_tables
+
+        width = table_width()
+        print_tables([*score_tables(result, width), *distribution_tables(result, width)])
+        for signature in dict.fromkeys(str(report.signature) for report in result):
+            print(f"signature: {signature}")
+        print(f"page: {self.out / PAGE}")
 
     def _check(self) -> None:
-        from granola.errors import GranolaError, UsageError
-
         if not str(self.out) or self.out == Path():
             raise UsageError("--out is empty; name a folder, as in --out demo-output")
         if self.out.exists() and not self.out.is_dir():
@@ -59,19 +72,16 @@ class DemoRun(Run):
 
     def _ladders(self) -> tuple[Path, Any]:
         """The tiered file, and the manifest of the snapshot that it was made with."""
-        from contextlib import closing
-
         from abstraction.pipeline import make_ladders
         from abstraction.rows import read_questions, write_tiered
-        from granola.run_record import write_run_record
         from kg.snapshot import build
         from kg.store.sqlite import SQLiteStore
 
         source, questions = bundled("wikidata"), bundled("questions")
         snapshot, tiers = self.out / "snapshot.sqlite", self.out / "tiers.jsonl"
-        _say(f"snapshot  {source.name} -> {snapshot}")
+        print(f"snapshot  {source.name} -> {snapshot}", file=sys.stderr)
         build([source], snapshot, force=True, command=f"granola snapshot build {source} --out {snapshot}")
-        _say(f"ladders   {questions.name} -> {tiers}")
+        print(f"ladders   {questions.name} -> {tiers}", file=sys.stderr)
         with closing(SQLiteStore.open(snapshot)) as store:
             manifest = store.manifest()
             write_tiered(make_ladders(read_questions([questions]), store), tiers)
@@ -87,12 +97,11 @@ class DemoRun(Run):
     def _scores(self, system: str, tiers: Path) -> ScoreReport:
         from abstraction.files.writing import writing_lines
         from granola.matching import matcher
-        from granola.run_record import write_run_record
         from granola.scoring.predictions import read_predictions
         from granola.scoring.scores import score
 
         predictions, items = bundled(f"predictions-{system}"), self.out / f"items-{system}.jsonl"
-        _say(f"scores    {predictions.name} -> {items}")
+        print(f"scores    {predictions.name} -> {items}", file=sys.stderr)
         report = score(tiers, read_predictions(predictions), matcher("rules"), system=system)
         with writing_lines(items) as write:
             for item in report.items:
@@ -107,35 +116,6 @@ class DemoRun(Run):
         return report
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
-    """The scores of both systems, and the page."""
-
-    reports: Sequence[ScoreReport]
-    page: Path
-
-    @property
-    def failed(self) -> bool:
-        """Never."""
-        return False
-
-    def show(self) -> None:
-        """The tables, the signature, and where the page is."""
-        from rich.console import Console
-
-        from granola.report.score_tables import distribution_tables, score_tables
-
-        console = Console(width=None if sys.stdout.isatty() else 140)
-        for table in (
-            *score_tables(self.reports, console.width),
-            *distribution_tables(self.reports, console.width),
-        ):
-            console.print(table)
-        for signature in dict.fromkeys(str(report.signature) for report in self.reports):
-            print(f"signature: {signature}")
-        print(f"page: {self.page}")
-
-
 def _rows(tiers: Path) -> list[Any]:
     from abstraction.rows import read_tiered
 
@@ -144,29 +124,12 @@ def _rows(tiers: Path) -> list[Any]:
 
 def _check_folder(out: Path) -> None:
     """Raise UsageError where a file that the demo would write is there, and no earlier demo wrote it."""
-    from granola.errors import UsageError
-    from granola.run_record import SUFFIX, made_by
-
     items = [f"items-{system}.jsonl" for system in SYSTEMS]
     recorded = ["tiers.jsonl", *items]
-    names = ["snapshot.sqlite", "report.html", *recorded, *(f"{name}{SUFFIX}" for name in recorded)]
+    names = ["snapshot.sqlite", PAGE, *recorded, *(f"{name}{SUFFIX}" for name in recorded)]
     there = [out / name for name in names if (out / name).exists()]
     earlier = [path for path in there if made_by(path.with_name(path.name.removesuffix(SUFFIX))) == "demo"]
     if earlier:  # snapshot and page have no record of their own
         earlier += [path for path in there if path.name in names[:2]]
     if foreign := [path for path in there if path not in earlier]:
         raise UsageError(f"{foreign[0]} is not an earlier demo's; name another folder, or give --force to replace it")
-
-
-def bundled(name: str) -> Path:
-    """A file of the bundled sample, whatever its suffix."""
-    from granola.errors import GranolaError
-
-    paths = sorted(path for path in BUNDLED.glob(f"{name}.*") if path.is_file())
-    if not paths:
-        raise GranolaError(f"the bundled {name} is missing from {BUNDLED}; install granola-ladders again")
-    return paths[0]
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)

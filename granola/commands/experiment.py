@@ -26,16 +26,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any
 
+from granola.commands.answer import Answer
+from granola.commands.command import Command
+from granola.commands.guess import Guess
+from granola.commands.messages import note, report_rejects
+from granola.commands.output import REJECTS_SUFFIX, alone
+from granola.commands.report import Report
+from granola.commands.score import Compare, ComparedSystems
 from granola.decoding.methods import METHODS, Answering
 from granola.errors import UsageError
-from granola.runs.decoding.answer_run import AnswerRun
-from granola.runs.ladders.guess_run import GuessRun
-from granola.runs.settings import Run, Setting, command_line
-
-if TYPE_CHECKING:
-    from granola.commands.score import Compare, ComparedSystems
+from granola.run_record import record_of
+from granola.settings import Setting, command_line
+from kg.files import atomic_path, sha256_of
 
 STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"
 ASKING = (
@@ -47,15 +51,23 @@ GUESS = "guess"  # the system that knows a question's relation and its subject's
 _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a number in a system's name
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExperimentDone:
+    """The systems of an experiment by their names, and how they compare; of a dry run the systems alone."""
+
+    systems: Mapping[str, Answer | Guess]
+    comparing: Compare | None = None
+    compared: ComparedSystems | None = None
+    missing: int = 0
+
+
 @dataclass(frozen=True, kw_only=True)
-class ExperimentRun(Run):
+class Experiment(Command[ExperimentDone]):
     """Run every model, method and setting of a file, score the predictions, and write the comparison report.
 
     Killed, it goes on with the same command: what is whole is not made again, and no response is asked for twice.
     Questions that got no response are tried again by the next run; the exit status is then 1.
     """
-
-    verb: ClassVar[str] = "experiment"
 
     file: Annotated[
         Path,
@@ -67,10 +79,7 @@ class ExperimentRun(Run):
 
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
-        from granola.commands.score import Compare
         from granola.figures.style import check_drawing
-        from granola.runs.outputs import note, report_rejects
-        from granola.runs.scores.report_run import ReportRun
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
         shared: dict[str, Any] = {
@@ -82,52 +91,40 @@ class ExperimentRun(Run):
             check_drawing()
         if self.dry_run:
             return ExperimentDone(systems=systems)
-        _begin(self.out, systems)
-        missing = 0
-        for number, (name, system) in enumerate(systems.items(), start=1):
-            if not _is_whole(system):
-                note(f"{name} ({number} of {len(systems)})")
-                made = system.run()
-                report_rejects(name, made.rejected, listed=made.listed)
-                missing += len(made.rejected)
-        compared = comparing.run()
-        _write_json(self.out / COMPARISON, compared.to_json())
-        if not self.no_report:
-            ReportRun(out=self.out / "report", force=True, **shared).run()
+        with alone(self.out):
+            _begin(self.out, systems)
+            missing = 0
+            for number, (name, system) in enumerate(systems.items(), start=1):
+                if not _is_whole(system):
+                    note(f"{name} ({number} of {len(systems)})")
+                    made = system.run()
+                    report_rejects(name, made.rejected, listed=made.listed)
+                    missing += len(made.rejected)
+            compared = comparing.run()
+            _write_json(self.out / COMPARISON, compared.to_json())
+            if not self.no_report:
+                Report(out=self.out / "report", force=True, **shared).run()
         return ExperimentDone(systems=systems, comparing=comparing, compared=compared, missing=missing)
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExperimentDone:
-    """The systems of an experiment by their names, and how they compare; of a dry run the systems alone."""
-
-    systems: Mapping[str, AnswerRun | GuessRun]
-    comparing: Compare | None = None
-    compared: ComparedSystems | None = None
-    missing: int = 0
-
-    @property
-    def failed(self) -> bool:
+    def failed(self, result: ExperimentDone) -> bool:
         """Whether answers are missing."""
-        return self.missing > 0
+        return result.missing > 0
 
-    def show(self) -> None:
+    def show(self, result: ExperimentDone) -> None:
         """The comparison, or the commands that make the systems."""
-        from granola.runs.outputs import note
-
-        if self.comparing is None or self.compared is None:
-            for name, system in self.systems.items():
-                print(f"{name}: {command_line(system)}")
+        if result.comparing is None or result.compared is None:
+            for name, system in result.systems.items():
+                print(f"{name}: {command_line(system.verb, system)}")
             return
-        self.comparing.show(self.compared)
-        if self.missing:
-            note(f"{self.missing:,} answers are missing; the same command asks for them again")
+        result.comparing.show(result.compared)
+        if result.missing:
+            note(f"{result.missing:,} answers are missing; the same command asks for them again")
 
 
 # What a file says.
 
 
-def read_plan(path: Path, out: Path) -> tuple[str, dict[str, AnswerRun | GuessRun], dict[str, Any]]:
+def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Guess], dict[str, Any]]:
     """The tiered rows, the runs that make predictions of them in `out`, by system, and the settings of scoring.
 
     Raises UsageError for what no run takes, and where no file is.
@@ -147,17 +144,17 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, AnswerRun | GuessRu
     tiered = str(table["tiered"])
     if not Path(tiered).is_file():
         raise FileNotFoundError(2, "no such file", tiered)
-    systems: dict[str, AnswerRun | GuessRun] = {}
+    systems: dict[str, Answer | Guess] = {}
     answers = out.parent / ANSWERS
     try:
         for name, settings in _combinations(table, models):
             predictions = str(out / f"{name}.jsonl")
-            answering = AnswerRun(questions=(tiered,), out=predictions, answers=answers, force=True, **settings)
+            answering = Answer(questions=(tiered,), out=predictions, answers=answers, force=True, **settings)
             answering.check()
             systems[name] = answering
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
-    systems[GUESS] = GuessRun(tiered=tiered, out=str(out / f"{GUESS}.jsonl"), force=True)
+    systems[GUESS] = Guess(tiered=tiered, out=str(out / f"{GUESS}.jsonl"), force=True)
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
 
 
@@ -192,7 +189,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
 
 def _uses(method: str, key: str) -> bool:
     """Whether a setting changes anything of a method."""
-    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # no method at all: AnswerRun says so
+    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # no method at all: Answer says so
     if key in ("temperature", "top_p", "seed"):
         return drawn != "no"
     if key in ("samples", "abstaining"):
@@ -206,7 +203,7 @@ def _uses(method: str, key: str) -> bool:
 # What is done.
 
 
-def _begin(out: Path, systems: Mapping[str, Run]) -> None:
+def _begin(out: Path, systems: Mapping[str, Answer | Guess]) -> None:
     """Write which commands make the systems. Raises UsageError for a folder that holds something else."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")
@@ -214,23 +211,21 @@ def _begin(out: Path, systems: Mapping[str, Run]) -> None:
         raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
     _write_json(
-        out / STATE, {"schema_version": 1, "systems": {name: command_line(run) for name, run in systems.items()}}
+        out / STATE,
+        {"schema_version": 1, "systems": {name: command_line(run.verb, run) for name, run in systems.items()}},
     )
 
 
-def _is_whole(system: AnswerRun | GuessRun) -> bool:
+def _is_whole(system: Answer | Guess) -> bool:
     """Whether an earlier run made this output: by these settings and prompts, of these inputs, nothing rejected."""
     from abstraction.models.prompts import hash_of
     from granola import __version__
     from granola.decoding.answer_prompts import read_prompts
-    from granola.run_record import record_of
-    from granola.runs.outputs import REJECTS_SUFFIX
-    from kg.files import sha256_of
 
     record = record_of(system.out)
     if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():
         return False
-    if isinstance(system, AnswerRun):
+    if isinstance(system, Answer):
         if system.model.startswith("replay:"):  # costs nothing, and may have changed
             return False
         if record.get("prompts") != hash_of(read_prompts(system.prompts), *METHODS[system.method].prompts):
@@ -246,7 +241,5 @@ def _is_whole(system: AnswerRun | GuessRun) -> bool:
 
 
 def _write_json(path: Path, data: Mapping[str, Any]) -> None:
-    from kg.files import atomic_path
-
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from abstraction.files.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
@@ -17,19 +16,13 @@ from granola.audit.annotation import Rate, rates, rates_table
 from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, entailment_lines
 from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
+from granola.commands.command import Command
+from granola.commands.messages import count, note, print_json, report_rejects, table_width
+from granola.commands.output import check_standard_input, csv_raw, writing
 from granola.errors import UsageError
-from granola.runs.outputs import (
-    check_language,
-    check_outputs,
-    check_standard_input,
-    count,
-    note,
-    print_json,
-    report_rejects,
-)
-from granola.runs.settings import Run, RunOutcome, Setting
-from granola.runs.shared_settings import CsvRaw, Language
-from granola.terminal_lines import show_lines
+from granola.settings import Setting
+from granola.shared_settings import AsJson, Force, Language, check_language
+from granola.terminal_lines import Verbatim, show_lines
 from kg.files import atomic_path
 from kg.store import open_store
 
@@ -41,142 +34,14 @@ COMPARABLE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditRun(Run):
-    """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
-
-    Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
-    any. --entailment replays evidence, --attribution says what it is to the tier; --sheet and --annotated are for
-    audits by people.
-    """
-
-    verb: ClassVar[str] = "audit"
-
-    files: Annotated[
-        tuple[str, ...],
-        Setting(
-            "A tiered file, ours or GRANOLA-EQ's; with --annotated, filled sheets.", metavar="TIERED", positional=True
-        ),
-    ]
-    snapshot: Annotated[str | None, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")] = None
-    entailment: Annotated[bool, Setting("Replay each tier's own evidence instead of judging its words.")] = False
-    attribution: Annotated[
-        bool, Setting("Turn each tier's evidence into citations, and say whether they support it.")
-    ] = False
-    out: Annotated[
-        Path | None,
-        Setting("Write every offending tier as JSONL; with --sheet, the sheet (default TIERED.sheet.csv)."),
-    ] = None
-    sheet: Annotated[int | None, Setting("Draw so many tiers into a CSV sheet for annotators.", least=1)] = None
-    equally: Annotated[bool, Setting("Draw as many from each relation, not from all tiers alike.")] = False
-    with_first: Annotated[
-        bool, Setting("With --sheet: draw from the answers themselves, too, as in the paper's audit.")
-    ] = False
-    seed: Annotated[int, Setting("Seed of the draw and of the order of a sheet.")] = 0
-    annotated: Annotated[
-        bool, Setting("Read filled sheets: error rates with intervals, and the annotators' agreement.")
-    ] = False
-    language: Language = "en"
-    as_json: Annotated[bool, Setting("Print the figures as JSON.", flag="--json")] = False
-    force: Annotated[bool, Setting("Replace existing outputs.")] = False
-    csv_raw: CsvRaw = False
-
-    def run(self) -> RunOutcome:
-        """Audit, draw a sheet or read sheets. Raises UsageError for settings that do not go together."""
-        if self.annotated:
-            if self.sheet or self.entailment or self.attribution or self.out:
-                raise UsageError(
-                    "--annotated reads filled sheets and goes with none of --sheet, --entailment, --attribution "
-                    "and --out"
-                )
-            return self._annotations()
-        if self.entailment and self.attribution:
-            raise UsageError("--entailment names flaws, --attribution categories: give one of them")
-        if len(self.files) != 1:
-            raise UsageError(
-                f"one tiered file is audited at a time, not {len(self.files)}; sheets are read with --annotated"
-            )
-        check_standard_input(self.files)
-        if self.sheet is not None:
-            if self.entailment or self.attribution:
-                raise UsageError("--sheet draws tiers for people; --entailment and --attribution go without it")
-            return self._draw(self.files[0], self.sheet)
-        if self.snapshot is None:
-            raise UsageError("give the --snapshot to judge by; `granola snapshot build` makes one")
-        check_language(self.language)
-        if self.out is not None:
-            check_outputs(self.out, inputs=[*self.files, self.snapshot], force=self.force)
-            check_kind(self.out, "jsonl")
-        return self._audit(self.files[0], self.snapshot)
-
-    def _audit(self, path: str, snapshot: str) -> Audited:
-        rejected: list[RejectedRow] = []
-        tally = FindingTally()
-        with closing(open_store(snapshot)) as store:
-            rows = read_tiered(path, on_reject=rejected.append)
-            run = audit_entailment if self.entailment else audit_attribution if self.attribution else audit_axes
-            findings = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
-            about = str(store.manifest()["snapshot_id"])
-        if tally.total.rows == 0:
-            report_rejects(path, rejected)
-            raise UsageError(f"{path}: no row to audit")
-        if self.out is not None:
-            _write(findings, tally, self.out, about)
-        return Audited(settings=self, findings=findings, tally=tally, snapshot=about, rejected=rejected)
-
-    def _draw(self, path: str, n: int) -> SheetDrawn:
-        if path == "-" and self.out is None:
-            raise UsageError("name the sheet with --out where the tiered file is standard input")
-        place = self.out or Path(f"{path}.sheet.csv")
-        check_outputs(place, inputs=[path], sides=(KEY_SUFFIX,), force=self.force)
-        check_kind(place, "csv")
-        rejected: list[RejectedRow] = []
-        rows = read_tiered(path, on_reject=rejected.append)
-        items = draw(rows, n, seed=self.seed, equally=self.equally, with_first=self.with_first)
-        if not items:
-            raise UsageError(f"{path}: no tier beyond the answers, so there is nothing to annotate")
-        if len(items) < n:
-            note(f"there are only {count(len(items), 'tier')}; all of them are in the sheet")
-        key = write_sheet(items, place, source=path, seed=self.seed, csv_raw=self.csv_raw)
-        return SheetDrawn(sheet=place, key=key, tiers=len(items), source=path, rejected=rejected)
-
-    def _annotations(self) -> Annotations:
-        sheets = [read_sheet(path) for path in self.files]
-        return Annotations(
-            settings=self,
-            coarser=rates(sheets, first=False),
-            every=rates(sheets) if any(sheet.first for sheet in sheets) else None,
-        )
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Audited:
     """What an audit found."""
 
-    settings: AuditRun
     findings: Sequence[Offence]
     tally: FindingTally
     snapshot: str
     rejected: Sequence[RejectedRow]
-
-    @property
-    def failed(self) -> bool:
-        """Whether anything was found, or rejected."""
-        return bool(self.findings or self.rejected)
-
-    def show(self) -> None:
-        """The tables and the findings, or the figures as JSON."""
-        from rich.console import Console
-
-        if self.settings.as_json:
-            print_json(self.to_json(), indent=2)
-        else:
-            asked = self.settings
-            lines = entailment_lines if asked.entailment else attribution_lines if asked.attribution else axes_lines
-            width = Console(width=None if sys.stdout.isatty() else WIDTH).width
-            print(*lines(self.tally, width), sep="\n")
-            show_lines(*_listed(self.findings, self.tally, self.settings.out))
-        report_rejects(self.settings.files[0], self.rejected)
 
     def to_json(self) -> dict[str, Any]:
         """The figures."""
@@ -202,50 +67,157 @@ class SheetDrawn:
     sheet: Path
     key: Path
     tiers: int
-    source: str
     rejected: Sequence[RejectedRow]
-
-    @property
-    def failed(self) -> bool:
-        """Whether rows were rejected."""
-        return bool(self.rejected)
-
-    def show(self) -> None:
-        """Where it is."""
-        show_lines(f"{self.sheet}: {count(self.tiers, 'tier')} to annotate; {self.key} says where each is from")
-        report_rejects(self.source, self.rejected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Annotations:
     """Rates of filled sheets: of coarser tiers, and of every answer where first ones are among them."""
 
-    settings: AuditRun
+    sheets: Sequence[str]
     coarser: Sequence[Rate]
     every: Sequence[Rate] | None
-
-    @property
-    def failed(self) -> bool:
-        """Never."""
-        return False
-
-    def show(self) -> None:
-        """The rates with what they may be compared with."""
-        if self.settings.as_json:
-            print_json(self.to_json(), indent=2)
-            return
-        if self.every:
-            whole = "All answers, the first ones among them, as in the paper's audit:"
-            show_lines(whole, rates_table(self.every), "")
-        show_lines("Tiers coarser than the answer:", rates_table(self.coarser), COMPARABLE)
 
     def to_json(self) -> Mapping[str, Any]:
         """The rates."""
         every = {"rates_with_first_answers": [rate.to_json() for rate in self.every]} if self.every else {}
         rates = [rate.to_json() for rate in self.coarser]
-        return {
-            "schema_version": 1, "sheets": list(self.settings.files), "rates": rates, **every, "comparable": COMPARABLE
-        }  # fmt: skip
+        return {"schema_version": 1, "sheets": list(self.sheets), "rates": rates, **every, "comparable": COMPARABLE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit(Command["Audited | SheetDrawn | Annotations"]):
+    """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
+
+    Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
+    any. --entailment replays evidence, --attribution says what it is to the tier; --sheet and --annotated are for
+    audits by people.
+    """
+
+    files: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A tiered file, ours or GRANOLA-EQ's; with --annotated, filled sheets.", metavar="TIERED", positional=True
+        ),
+    ]
+    snapshot: Annotated[str | None, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")] = None
+    entailment: Annotated[bool, Setting("Replay each tier's own evidence instead of judging its words.")] = False
+    attribution: Annotated[
+        bool, Setting("Turn each tier's evidence into citations, and say whether they support it.")
+    ] = False
+    out: Annotated[
+        Path | None,
+        Setting("Write every offending tier as JSONL; with --sheet, the sheet (default TIERED.sheet.csv)."),
+    ] = None
+    sheet: Annotated[int | None, Setting("Draw so many tiers into a CSV sheet for annotators.", least=1)] = None
+    equally: Annotated[bool, Setting("Draw as many from each relation, not from all tiers alike.", advanced=True)] = (
+        False
+    )
+    with_first: Annotated[
+        bool, Setting("With --sheet: draw from the answers themselves, too, as in the paper's audit.", advanced=True)
+    ] = False
+    seed: Annotated[int, Setting("Seed of the draw and of the order of a sheet.")] = 0
+    annotated: Annotated[
+        bool, Setting("Read filled sheets: error rates with intervals, and the annotators' agreement.")
+    ] = False
+    language: Language = "en"
+    as_json: AsJson = False
+    force: Force = False
+
+    def run(self) -> Audited | SheetDrawn | Annotations:
+        """Audit, draw a sheet or read sheets. Raises UsageError for settings that do not go together."""
+        if self.annotated:
+            if self.sheet or self.entailment or self.attribution or self.out:
+                raise UsageError(
+                    "--annotated reads filled sheets and goes with none of --sheet, --entailment, --attribution "
+                    "and --out"
+                )
+            return self._annotations()
+        if self.entailment and self.attribution:
+            raise UsageError("--entailment names flaws, --attribution categories: give one of them")
+        if len(self.files) != 1:
+            raise UsageError(
+                f"one tiered file is audited at a time, not {len(self.files)}; sheets are read with --annotated"
+            )
+        check_standard_input(self.files)
+        if self.sheet is not None:
+            if self.entailment or self.attribution:
+                raise UsageError("--sheet draws tiers for people; --entailment and --attribution go without it")
+            return self._draw(self.files[0], self.sheet)
+        if self.snapshot is None:
+            raise UsageError("give the --snapshot to judge by; `granola snapshot build` makes one")
+        check_language(self.language)
+        with writing(self.out, inputs=[*self.files, self.snapshot], force=self.force):
+            if self.out is not None:
+                check_kind(self.out, "jsonl")
+            return self._audit(self.files[0], self.snapshot)
+
+    def _audit(self, path: str, snapshot: str) -> Audited:
+        rejected: list[RejectedRow] = []
+        tally = FindingTally()
+        with closing(open_store(snapshot)) as store:
+            rows = read_tiered(path, on_reject=rejected.append)
+            run = audit_entailment if self.entailment else audit_attribution if self.attribution else audit_axes
+            findings = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
+            about = str(store.manifest()["snapshot_id"])
+        if tally.total.rows == 0:
+            report_rejects(path, rejected)
+            raise UsageError(f"{path}: no row to audit")
+        if self.out is not None:
+            _write(findings, tally, self.out, about)
+        return Audited(findings=findings, tally=tally, snapshot=about, rejected=rejected)
+
+    def _draw(self, path: str, n: int) -> SheetDrawn:
+        if path == "-" and self.out is None:
+            raise UsageError("name the sheet with --out where the tiered file is standard input")
+        place = self.out or Path(f"{path}.sheet.csv")
+        with writing(place, inputs=[path], sides=(KEY_SUFFIX,), force=self.force):
+            check_kind(place, "csv")
+            rejected: list[RejectedRow] = []
+            rows = read_tiered(path, on_reject=rejected.append)
+            items = draw(rows, n, seed=self.seed, equally=self.equally, with_first=self.with_first)
+            if not items:
+                raise UsageError(f"{path}: no tier beyond the answers, so there is nothing to annotate")
+            if len(items) < n:
+                note(f"there are only {count(len(items), 'tier')}; all of them are in the sheet")
+            key = write_sheet(items, place, source=path, seed=self.seed, csv_raw=csv_raw())
+        return SheetDrawn(sheet=place, key=key, tiers=len(items), rejected=rejected)
+
+    def _annotations(self) -> Annotations:
+        sheets = [read_sheet(path) for path in self.files]
+        return Annotations(
+            sheets=self.files,
+            coarser=rates(sheets, first=False),
+            every=rates(sheets) if any(sheet.first for sheet in sheets) else None,
+        )
+
+    def failed(self, result: Audited | SheetDrawn | Annotations) -> bool:
+        """Whether anything was found, or rejected."""
+        return bool(getattr(result, "findings", ()) or getattr(result, "rejected", ()))
+
+    def show(self, result: Audited | SheetDrawn | Annotations) -> None:
+        """The tables and the findings, where a sheet is, or the rates of filled ones; figures as JSON."""
+        if isinstance(result, SheetDrawn):
+            show_lines(
+                f"{result.sheet}: {count(result.tiers, 'tier')} to annotate; {result.key} says where each is from"
+            )
+        elif self.as_json:
+            print_json(result.to_json(), indent=2)
+        elif isinstance(result, Annotations):
+            _show_rates(result)
+        else:
+            lines = entailment_lines if self.entailment else attribution_lines if self.attribution else axes_lines
+            show_lines(*map(Verbatim, lines(result.tally, table_width(WIDTH))))
+            show_lines(*_listed(result.findings, result.tally, self.out))
+        if not isinstance(result, Annotations):
+            report_rejects(self.files[0], result.rejected)
+
+
+def _show_rates(annotations: Annotations) -> None:
+    if annotations.every:
+        whole = "All answers, the first ones among them, as in the paper's audit:"
+        show_lines(whole, rates_table(annotations.every), "")
+    show_lines("Tiers coarser than the answer:", rates_table(annotations.coarser), COMPARABLE)
 
 
 def _listed(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> Iterator[str]:

@@ -1,0 +1,327 @@
+"""`granola answer` and `granola aggregate`: questions put to a model, and one answer made of several responses."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+from granola.commands.messages import count, note, unanswered_line, warn_of_language
+from granola.commands.models import opened
+from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, check_standard_input, writing_rows
+from granola.decoding.decision import Abstaining
+from granola.decoding.drag_graph import SUPPORT
+from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
+from granola.decoding.self_consistency import Counting
+from granola.errors import PredictionError, UsageError
+from granola.settings import ADVANCED, Setting
+from granola.shared_settings import (
+    AbstainingRule,
+    CountedAs,
+    Force,
+    KeptAnswers,
+    Limit,
+    Linker,
+    LinkerName,
+    Out,
+    QuestionSettings,
+    Relation,
+    ResponseLanguage,
+    Samples,
+    check_language,
+    property_id,
+)
+
+if TYPE_CHECKING:
+    from abstraction.files.records import UnansweredRow
+    from granola.decoding import Decision, SampleRow
+    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings, Unanswered
+    from granola.decoding.response_aggregation import Method
+    from kg.store.protocol import Store
+
+Support = Annotated[
+    float | None,
+    Setting(
+        "drag-graph: the share that must entail the answer, above 0 and up to 1, of the responses that do not "
+        f"decline. Default: {SUPPORT:g}."
+    ),
+]
+AggregatorModel = Annotated[
+    str | None,
+    Setting(
+        "drag: the model that makes one answer of the responses, if not the one that is sampled.",
+        metavar="MODEL",
+        advanced=True,
+    ),
+]
+PROMPTS_HELP = (
+    "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
+    "instructions and examples of ours), or a folder of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; "
+    "not all of them."
+)
+PromptSet = Annotated[str | None, Setting(PROMPTS_HELP, metavar="SET|FOLDER", advanced=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(RowsCommand, QuestionSettings):
+    """Ask a model the questions and write its predictions, with the responses that they were made of.
+
+    Killed, it goes on with the same command: no response is asked for twice. Methods that draw share their responses
+    where --answers names one file. Questions without a response are listed in OUT.rejects.jsonl; the exit status is 1.
+    """
+
+    questions: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Questions, with or without answers: JSON, JSONL, CSV, Parquet, tiered rows; - is standard input.",
+            metavar="QUESTIONS...",
+            positional=True,
+        ),
+    ]
+    model: Annotated[str, Setting("The model: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL")]
+    out: Out
+    method: Annotated[Answering, Setting("How questions are answered.")] = Answering.GREEDY
+    relation: Relation = None
+    samples: Annotated[int, Setting("Responses to a question, for the methods that draw several.", least=1)] = SAMPLES
+    temperature: Annotated[float, Setting("Temperature of what is drawn, up to 2; above 0 for several.")] = TEMPERATURE
+    top_p: Annotated[float, Setting("Share of likely tokens that is drawn from.", advanced=True)] = 1.0
+    max_tokens: Annotated[int, Setting("The longest response.", least=1, advanced=True)] = 64
+    seed: Annotated[int, Setting("Seed of the first response; the next one's is one more.", advanced=True)] = 0
+    prompts: PromptSet = None
+    answers: KeptAnswers = None
+    snapshot: Annotated[str | None, Setting("What responses are linked to, where ladders or names count.")] = None
+    support: Support = None
+    counting: CountedAs = Counting.TEXT
+    abstaining: AbstainingRule = None
+    aggregator: AggregatorModel = None
+    language: Annotated[ResponseLanguage, ADVANCED] = "en"
+    linker: Linker = LinkerName.QUESTION
+    limit: Limit = None
+    force: Force = False
+
+    def run(self) -> RowsWritten:
+        """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
+        from granola.decoding.answer_prompts import read_prompts
+
+        check_standard_input(self.questions)
+        relation = property_id(self.relation)
+        rule = self.check()
+        asking = self._asking(rule)
+        texts = read_prompts(self.prompts)
+        inputs = [*self.files_of(self.questions), self.snapshot]
+        with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
+            with ExitStack() as stack:
+                answerer, snapshot = self._answerer(stack, output, asking, texts, rule)
+                unanswered: list[UnansweredRow] = []
+                output.write(self._predictions(output, answerer, relation, unanswered.append))
+            output.more |= {**answerer.settings, **snapshot}
+            output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
+            if unanswered:
+                note(unanswered_line(len(unanswered)))
+            return output.ended(
+                _outcomes_line(output), source=", ".join(self.questions), relation=relation,
+                support=getattr(rule, "support", None), abstaining=asking.abstaining,
+            )  # fmt: skip
+
+    def check(self) -> Method | None:
+        """The rule of the method. Raises UsageError for settings that do not go together."""
+        from abstraction.models.spec import parse_model_spec
+        from granola.decoding.methods import needs_snapshot, rule_of
+
+        check_language(self.language)
+        parse_model_spec(self.model)
+        if self.aggregator is not None:
+            if self.method is not Answering.DRAG:
+                raise UsageError(f"--aggregator is drag's; --method {self.method} asks no second model")
+            parse_model_spec(self.aggregator)
+        rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
+        if needs_snapshot(rule) and self.snapshot is None:
+            raise UsageError(f"--method {self.method} links responses to a snapshot: give --snapshot")
+        self._asking(rule)
+        return rule
+
+    def _asking(self, rule: Method | None) -> AnswerSettings:
+        from granola.decoding.methods import usual_abstaining
+        from granola.decoding.model_answers import AnswerSettings
+
+        return AnswerSettings(
+            method=self.method,
+            samples=self.samples,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            seed=self.seed,
+            abstaining=getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method),
+        )
+
+    def _answerer(
+        self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, texts: Any, rule: Method | None
+    ) -> tuple[Answerer, dict[str, str]]:
+        """What asks, its models open as long as `stack`, and what the record says of the snapshot."""
+        from granola.decoding.model_answers import Answerer
+        from granola.decoding.response_aggregation import Aggregator
+        from kg.store import open_store
+
+        store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
+        if store is not None:
+            warn_of_language(self.language, store)
+        asked = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
+        drag_model = None
+        if self.aggregator is not None and self.aggregator != self.model:
+            drag_model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
+        linked = None if rule is None else Aggregator(store, language=self.language, linker=self.linker)
+        answerer = Answerer(
+            asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
+        )
+        return answerer, {} if store is None else {"snapshot": store.manifest()["snapshot_id"]}
+
+    def _predictions(
+        self,
+        output: RowsOutput,
+        answerer: Answerer,
+        relation: str | None,
+        on_unanswered: Callable[[UnansweredRow], None],
+    ) -> Iterator[dict[str, Any]]:
+        from granola.decoding.samples import read_asked
+
+        rows = read_asked(
+            self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
+            on_unanswered=on_unanswered, shape=self.shape(), language=self.language,
+        )  # fmt: skip
+        return answered_rows(answerer.answer(rows), output, self.method, source=self.questions)
+
+
+def answered_rows(
+    answers: Iterator[Answered | Unanswered], output: RowsOutput, method: str, *, source: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Predictions as rows, what got no response rejected. Raises PredictionError where no question has an answer."""
+    from abstraction.faults import Fault, attempt
+    from granola.decoding.model_answers import Answered
+    from granola.decoding.response_aggregation import answer_row
+
+    for answer in answers:
+        if not isinstance(answer, Answered):
+            output.rejected.append(answer.rejected())
+            continue
+        output.taken.take(answer.row.source, answer.row.id, answer.row.question)
+        row = attempt("writing", answer_row, answer.row, answer.decision, method=method)
+        if isinstance(row, Fault):
+            output.taken.unwritten(row)
+            continue
+        output.counts["IDK" if answer.decision.abstains else "answered"] += 1
+        yield row
+    if not output.counts:
+        rejected = output.rejected
+        why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+        raise PredictionError(f"no question in {', '.join(source)} has an answer{why}")
+
+
+class AggregateMethod(StrEnum):
+    """What `--method` takes."""
+
+    DRAG_GRAPH = "drag-graph"
+    SELF_CONSISTENCY = "self-consistency"
+    DRAG = "drag"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate(RowsCommand):
+    """Make one answer of several responses to each question, with its support, confidence and an explanation.
+
+    Fields that mean nothing here stay in the rows. Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
+    """
+
+    samples: Samples
+    out: Out
+    method: Annotated[AggregateMethod, Setting("How one answer is made of several.")] = AggregateMethod.DRAG_GRAPH
+    snapshot: Annotated[
+        str | None,
+        Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT. Counting words needs none."),
+    ] = None
+    support: Support = None
+    counting: CountedAs = Counting.TEXT
+    abstaining: AbstainingRule = None
+    aggregator: AggregatorModel = None
+    prompts: Annotated[str | None, Setting(f"drag: {PROMPTS_HELP}", metavar="SET|FOLDER", advanced=True)] = None
+    answers: KeptAnswers = None
+    language: ResponseLanguage = "en"
+    linker: Linker = LinkerName.QUESTION
+    limit: Limit = None
+    force: Force = False
+
+    def run(self) -> RowsWritten:
+        """Write the predictions. Raises UsageError for settings that do not go together."""
+        from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining
+        from kg.store import open_store
+
+        check_language(self.language)
+        rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
+        abstaining = getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method)
+        if (self.aggregator is None) != (self.method is not AggregateMethod.DRAG):
+            raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
+        if self.snapshot is None and needs_snapshot(rule):
+            raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
+        inputs = [self.samples, self.snapshot]
+        gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of it
+        with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
+            with ExitStack() as stack:
+                store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
+                if store is not None:
+                    warn_of_language(self.language, store)
+                output.write(self._predictions(output, stack, store, rule, abstaining))
+                snapshot = {} if store is None else {"snapshot": store.manifest()["snapshot_id"]}
+            output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected), **snapshot}
+            support = getattr(rule, "support", None)
+            return output.ended(_outcomes_line(output), source=self.samples, support=support, abstaining=abstaining)
+
+    def _predictions(
+        self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
+    ) -> Iterator[dict[str, Any]]:
+        from abstraction.faults import Fault, attempt
+        from granola.decoding import Aggregator, prediction_row, read_samples
+
+        reject = output.rejected.append
+        rows = read_samples(self.samples, on_reject=reject, limit=self.limit)
+        if rule is None:
+            decided = self._by_model(rows, output, stack, abstaining)
+        else:
+            linked = Aggregator(store, language=self.language, linker=self.linker)
+            decided = linked.decide(rows, rule, on_reject=reject)
+        for row, decision in decided:
+            output.taken.take(row.source, row.id, row.question)
+            prediction = attempt("writing", prediction_row, row, decision, method=self.method)
+            if isinstance(prediction, Fault):
+                output.taken.unwritten(prediction)
+                continue
+            output.counts["IDK" if decision.abstains else "answered"] += 1
+            yield prediction
+
+    def _by_model(
+        self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
+    ) -> Iterator[tuple[SampleRow, Decision]]:
+        from abstraction.rows import RejectedRow
+        from granola.decoding.answer_prompts import read_prompts
+        from granola.decoding.methods import Answering
+        from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
+
+        assert self.aggregator is not None  # `run` has looked
+        model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
+        asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
+        answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language)
+        output.more |= answerer.settings
+        for answer in answerer.aggregate(rows):
+            if isinstance(answer, Answered):
+                yield answer.row, answer.decision
+            else:
+                reason = f"{answer.reason}: {answer.message}"
+                output.rejected.append(
+                    RejectedRow(source=answer.row.source, reason=reason, excerpt=answer.row.question)
+                )  # fmt: skip
+
+
+def _outcomes_line(output: RowsOutput) -> str:
+    total = count(output.counts.total(), "question")
+    return f"{total}: {output.counts['answered']:,} answered, {output.counts['IDK']:,} IDK"

@@ -1,0 +1,388 @@
+"""`granola snapshot`: what a snapshot holds, whether it is well, what changed, and its copies for other programs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+from abstraction.files.writing import check_kind
+from granola.commands.command import Command
+from granola.commands.messages import counting, phases
+from granola.commands.output import STANDARD, alone, check_outputs, json_lines, writing
+from granola.commands.snapshot_build import SnapshotBuild, languages_of
+from granola.commands.snapshot_text import COUNTED, manifest_lines
+from granola.errors import UsageError
+from granola.settings import Setting
+from granola.shared_settings import AsJson, Force
+from granola.terminal_lines import Part, TextTable, show_lines
+from kg.errors import ExportError
+from kg.web.addresses import scrubbed, without_secrets
+
+if TYPE_CHECKING:
+    from kg.checks.snapshot_diff import SnapshotDifference
+    from kg.checks.verification import Verification
+    from kg.export.parquet import ParquetReport
+    from kg.export.rdf_writer import RDFReport
+    from kg.export.spark_tables import SparkReport
+    from kg.store.neo4j_push import Pushed, PushProgress
+
+__all__ = [
+    "SnapshotBuild", "SnapshotDiff", "SnapshotExport", "SnapshotInfo", "SnapshotPush", "SnapshotSpark",
+    "SnapshotVerify",
+]  # fmt: skip
+Report = TypeVar("Report")
+SHOWN = 20  # properties in the printed table
+PACKED = (".bz2", ".zst", ".xz", ".zip")
+AnySnapshot = Annotated[str, Setting("A snapshot file, or bolt://HOST:PORT of a mirror.", positional=True)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Timed(Generic[Report]):
+    """What something long has come to, and the seconds that it took."""
+
+    report: Report
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotInfo(Command[Mapping[str, Any]]):
+    """Say what a snapshot holds, and what it was made from and how."""
+
+    snapshot: AnySnapshot
+    as_json: AsJson = False
+
+    def run(self) -> Mapping[str, Any]:
+        """The manifest. Raises DamagedSnapshotError where it does not count what there is."""
+        from kg.errors import DamagedSnapshotError
+        from kg.store import is_address, open_store
+
+        with open_store(self.snapshot) as store:
+            manifest = dict(store.manifest())
+        # Written before secrets in addresses were kept out of manifests, it may hold some.
+        if manifest.get("sources"):
+            manifest["sources"] = [
+                {**source, "name": without_secrets(str(source["name"]))} for source in manifest["sources"]
+            ]
+        if manifest.get("command"):
+            manifest["command"] = scrubbed(str(manifest["command"]))
+        counts = manifest["counts"]
+        if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
+            raise DamagedSnapshotError(f"{self.snapshot} is damaged: its manifest does not count {', '.join(lacking)}")
+        size = None if is_address(self.snapshot) else Path(self.snapshot).stat().st_size
+        return {"entities": counts["entities"], "statements": counts["statements"], "bytes": size, **manifest}
+
+    def show(self, result: Mapping[str, Any]) -> None:
+        """It in words, or as JSON."""
+        if self.as_json:
+            _print_json(result)
+        else:
+            show_lines(*manifest_lines(dict(result)))
+
+
+def _print_json(data: Mapping[str, Any]) -> None:
+    import orjson
+
+    print(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotVerify(Command["Verification"]):
+    """Check a snapshot: the file's pages, its counts and content against its manifest, and its references.
+
+    A mirror is compared with the snapshot file that it was made from: all counts, and a sample of entities.
+
+    Exit status 1 if something is wrong, 2 if the file is no snapshot.
+    """
+
+    snapshot: AnySnapshot
+    against: Annotated[Path | None, Setting("The snapshot file that a mirror is compared with.")] = None
+    database: Annotated[str | None, Setting("A mirror's database; by default NEO4J_DATABASE, else neo4j.")] = None
+    sample: Annotated[int, Setting("Entities of a mirror to compare whole; 0: all.", least=0)] = 1000
+
+    def run(self) -> Verification:
+        """Check it. Raises UsageError, and for what is no snapshot what opening it raises."""
+        from kg.checks.mirror_verification import verify_mirror
+        from kg.checks.verification import verify
+        from kg.store import is_address
+
+        if not is_address(self.snapshot):
+            if self.against is not None or self.database is not None:
+                raise UsageError("--against and --database are for mirrors; 'granola snapshot diff' compares files")
+            return verify(self.snapshot, progress=_telling("checking"))
+        if self.against is None:
+            raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
+        return verify_mirror(
+            self.snapshot, self.against, database=self.database, sample=self.sample or None,
+            progress=_telling("comparing"),
+        )  # fmt: skip
+
+    def failed(self, result: Verification) -> bool:
+        """Whether something is wrong."""
+        return bool(result.problems)
+
+    def show(self, result: Verification) -> None:
+        """The problems, or that all is well."""
+        checked = ", ".join(result.checked)
+        well = f"well ({checked} checked)" if self.against is None else f"as {self.against} ({checked} compared)"
+        show_lines(*(f"{self.snapshot}: {line}" for line in result.problems or [well]))
+
+
+def _telling(doing: str) -> Callable[[str], None] | None:
+    """What names each check on a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda check: print(f"{doing} {check}", file=sys.stderr)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotPush(Command["Timed[Pushed]"]):
+    """Mirror a snapshot in a Neo4j database, or go on with that after it was stopped.
+
+    On a complete mirror of the same snapshot it changes nothing. Nodes that are not the mirror's are left alone.
+    """
+
+    snapshot: Annotated[Path, Setting("A snapshot file.", positional=True)]
+    address: Annotated[
+        str,
+        Setting(
+            "The Neo4j server, 5.26 or newer; credentials are NEO4J_USER and NEO4J_PASSWORD.",
+            metavar="bolt://HOST:PORT",
+            positional=True,
+        ),
+    ]
+    database: Annotated[str | None, Setting("The server's database; by default NEO4J_DATABASE, else neo4j.")] = None
+    batch: Annotated[int, Setting("Nodes or relationships in one transaction.", least=1)] = 10_000
+    replace: Annotated[bool, Setting("Delete another snapshot, or a broken copy, that is there.")] = False
+
+    def run(self) -> Timed[Pushed]:
+        """Push it."""
+        from kg.store.neo4j_push import push
+
+        began = time.monotonic()
+        with phases("connecting") as show:
+
+            def tell(state: PushProgress) -> None:
+                assert show is not None
+                show(state.phase, state.done, state.total, f"{state.done:,}")
+
+            pushed = push(
+                self.snapshot, self.address, database=self.database, batch=self.batch, replace=self.replace,
+                progress=tell if show else None,
+            )  # fmt: skip
+        return Timed(report=pushed, seconds=time.monotonic() - began)
+
+    def show(self, result: Timed[Pushed]) -> None:
+        """What was written, on standard error."""
+        pushed = result.report
+        what = f"holds {pushed.snapshot_id} already"
+        if pushed.written:
+            written = ", ".join(f"{number:,} {name}" for name, number in pushed.written.items())
+            what = f"{'went on; ' if pushed.resumed else ''}{written}"
+        print(f"{pushed.address}: {what}, in {result.seconds:.1f} s", file=sys.stderr)
+
+
+class ExportFormat(StrEnum):
+    """What `--format` takes."""
+
+    NT = "nt"
+    TTL = "ttl"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotExport(Command["RDFReport | ParquetReport"]):
+    """Write a snapshot for other programs. The same snapshot always gives the same content."""
+
+    snapshot: Annotated[Path, Setting("A snapshot file.", positional=True)]
+    out: Annotated[
+        str,
+        Setting("The file to write (packed where it ends in .gz; - is standard output), or the folder.", short="-o"),
+    ]
+    format: Annotated[
+        ExportFormat,
+        Setting("nt, ttl: RDF as WikiData writes it, one file. parquet: a folder of tables."),
+    ]
+    force: Force = False
+
+    def run(self) -> RDFReport | ParquetReport:
+        """Write it. Raises ExportError, UsageError."""
+        from kg.export.parquet import export_parquet
+        from kg.export.rdf_writer import export_rdf
+
+        _check_name(self.out, self.format)
+        if self.format is ExportFormat.PARQUET:
+            if self.out == STANDARD:
+                raise ExportError(
+                    f"{self.format} is a folder of files, which standard output cannot take; give a folder as --out"
+                )
+            with alone(self.out), counting("entities") as progress:
+                return export_parquet(self.snapshot, self.out, force=self.force, progress=progress)
+        with writing(self.out, inputs=[self.snapshot], force=self.force), counting("entities") as progress:
+            return export_rdf(
+                self.snapshot, self.out, format="nt" if self.format is ExportFormat.NT else "ttl", progress=progress
+            )
+
+    def failed(self, result: RDFReport | ParquetReport) -> bool:
+        """Whether something had to be left out."""
+        return bool(getattr(result, "left_out", ()))
+
+    def show(self, result: RDFReport | ParquetReport) -> None:
+        """What was written, on standard error."""
+        from kg.export.rdf_writer import RDFReport
+
+        if isinstance(result, RDFReport):
+            lines = [f"{result.triples:,} triples of {result.entities:,} entities and {result.statements:,} statements"]
+            lines += [f"left out: {number:,} {what}" for what, number in result.left_out.items()]
+        else:
+            lines = [", ".join(f"{number:,} {table}" for table, number in result.rows.items())]
+        print(f"{self.out}: {lines[0]}", *lines[1:], sep="\n", file=sys.stderr)
+
+
+def _check_name(out: str, format: ExportFormat) -> None:
+    """Raise ExportError where the name of the output says another format than what would be written."""
+    ending = Path(out.lower().removesuffix(".gz")).suffix
+    if ending in PACKED:
+        raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
+    written = {".nt": ExportFormat.NT, ".ttl": ExportFormat.TTL, ".parquet": ExportFormat.PARQUET}.get(ending, format)
+    if format is not written:
+        raise ExportError(
+            f"{out} is named {ending}, but --format {format} was asked for; give --format {written}, or another name"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotDiff(Command["SnapshotDifference"]):
+    """Say what changed between two snapshots: entities, statements by property, terms, redirects.
+
+    A statement is identified by its id; it has changed if its rank, value or qualifiers have.
+    """
+
+    old: Annotated[Path, Setting("The earlier snapshot file.", positional=True)]
+    new: Annotated[Path, Setting("The later snapshot file.", positional=True)]
+    as_json: AsJson = False
+    changes: Annotated[Path | None, Setting("Write every change to this file, one JSON object a line.")] = None
+    force: Force = False
+
+    def run(self) -> SnapshotDifference:
+        """Compare them."""
+        from kg.checks.snapshot_diff import diff
+
+        with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
+            if self.changes is not None:
+                check_kind(self.changes, "jsonl", asked="--changes")
+            with json_lines(self.changes) as write:
+                return diff(self.old, self.new, on_change=write)
+
+    def show(self, result: SnapshotDifference) -> None:
+        """The counts as a table, or as JSON."""
+        if self.as_json:
+            _print_json(result.to_json())
+        elif result.same:
+            print("no difference in entities, statements, terms and redirects")
+        else:
+            show_lines(*_difference_parts(result))
+
+
+def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
+    summary = difference.to_json()
+    rows = [_row("entities", summary["entities"]), _row("statements", summary["statements"])]
+    rows += [_row({"alias": "aliases"}.get(what, f"{what}s"), counts) for what, counts in summary["terms"].items()]
+    rows.append(_row("redirects", summary["redirects"]))
+    yield TextTable(head=("", *_KINDS), rows=rows)
+    if difference.merged:
+        yield f"{difference.merged:,} of the removed entities were merged into others"
+    if difference.aspects:
+        parts = ", ".join(f"{what} of {count:,}" for what, count in difference.aspects.items())
+        yield f"changed statements: {parts}"
+    yield "statements by property"
+    by_property = list(summary["properties"].items())[:SHOWN]
+    yield TextTable(head=("", *_KINDS), rows=[_row(prop, counts) for prop, counts in by_property], indent=2)
+    if len(summary["properties"]) > SHOWN:
+        yield f"  and {len(summary['properties']) - SHOWN:,} more properties; --json has them all"
+
+
+def _row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
+    return name, *(f"{counts[kind]:,}" for kind in _KINDS)
+
+
+_KINDS = ("added", "removed", "changed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotSpark(Command["Timed[SparkReport]"]):
+    """Decode dumps on a Spark cluster into Parquet tables, which 'granola snapshot build --from parquet' reads.
+
+    The snapshot has the id that 'granola snapshot build' of the same dumps gives. Exit status 1 if anything was
+    rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
+    """
+
+    sources: Annotated[
+        tuple[Path, ...],
+        Setting(
+            "JSON dumps, one entity a line, plain or .bz2 (.gz is read by one core alone).",
+            metavar="SOURCE...",
+            positional=True,
+        ),
+    ]
+    out: Annotated[Path, Setting("The folder of Parquet tables to write, seen by all executors.", short="-o")]
+    master: Annotated[
+        str | None,
+        Setting("Spark's master, as spark://HOST:7077 or local[8]; by default as spark-submit says, or local[*]."),
+    ] = None
+    languages: Annotated[
+        tuple[str, ...], Setting("Keep terms in these languages and those they fall back to.", metavar="CODE,...")
+    ] = ("all",)
+    partitions: Annotated[
+        int | None,
+        Setting("How many files a table has; by default one for 100 000 entities, at least one a core.", least=1),
+    ] = None
+    force: Force = False
+
+    def run(self) -> Timed[SparkReport]:
+        """Decode them."""
+        from granola import __version__
+        from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
+
+        began = time.monotonic()
+        codes = languages_of(self.languages)
+        check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
+        command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
+        for code in codes or ():
+            command += ["--languages", code]
+        with alone(self.out):
+            report = decode_dump(
+                self.sources,
+                self.out,
+                master=self.master,
+                languages=codes,
+                partitions=self.partitions,
+                force=self.force,
+                command=shlex.join(command),
+                software=f"granola {__version__}",
+            )
+        return Timed(report=report, seconds=time.monotonic() - began)
+
+    def failed(self, result: Timed[SparkReport]) -> bool:
+        """Whether anything was rejected, or a dump was cut short."""
+        return bool(result.report.rejects or result.report.incomplete)
+
+    def show(self, result: Timed[SparkReport]) -> None:
+        """Rows by table and what was left out, on standard error."""
+        from kg.reading.dump import unclosed
+
+        report = result.report
+        tables = ", ".join(f"{number:,} {table}" for table, number in report.rows.items())
+        lines = [f"{self.out}: {tables}, in {result.seconds:.1f} s"]
+        if report.duplicates:
+            lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
+        lines += [f"warning: {unclosed(name)}" for name in report.incomplete]
+        if report.rejects:
+            reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
+            lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
+        print(*lines, sep="\n", file=sys.stderr)

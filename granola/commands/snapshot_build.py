@@ -1,0 +1,507 @@
+"""`granola snapshot build`: a snapshot of WikiData from a dump or another source."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from granola.commands.command import Command
+from granola.commands.messages import count, note, phases, report_rejects, unanswered_line
+from granola.commands.output import REJECTS_SUFFIX, STANDARD, alone, check_outputs, check_standard_input
+from granola.commands.snapshot_text import estimate_lines
+from granola.errors import UsageError
+from granola.settings import Setting, settings_of
+from granola.shared_settings import Force, QuestionSettings
+from granola.terminal_lines import show_lines, visible
+from kg.web.addresses import without_secrets
+
+if TYPE_CHECKING:
+    from abstraction.files.row_shapes import RowShape
+    from abstraction.rows import RejectedRow
+    from kg.building.estimate import BuildEstimate
+    from kg.scope import Scope
+    from kg.snapshot import Progress, Report
+
+LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated unasked
+_ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScopeSettings:
+    """What goes into a snapshot: everything, or the union of what is selected."""
+
+    ids: Annotated[tuple[str, ...], Setting("Select these entities.", metavar="ID,...")] = ()
+    ids_from: Annotated[
+        tuple[Path, ...], Setting("Select the ids in a text file, the first word of each line.", metavar="FILE")
+    ] = ()
+    qa: Annotated[
+        tuple[Path, ...],
+        Setting("Select what the answers and subjects of a QA file may be, by name or id.", metavar="FILE"),
+    ] = ()
+    instances_of: Annotated[
+        tuple[str, ...],
+        Setting("Select the instances of these classes and of all classes below them.", metavar="QID,..."),
+    ] = ()
+    hops: Annotated[int, Setting("Add what so many steps from the selected entities reach.", least=0)] = 0
+    along: Annotated[
+        tuple[str, ...],
+        Setting(
+            "The properties that steps follow; 'ladder' stands for those that ladders climb.",
+            metavar="PROPERTY,...",
+            shown="ladder",
+            advanced=True,
+        ),
+    ] = ()
+    hub_limit: Annotated[
+        int | None,
+        Setting("Do not step on from an entity with more than N values of those properties.", least=1, advanced=True),
+    ] = None
+    exclude_instances_of: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Leave out, and do not step to, instances of these classes and of all below them, such as Q13442814"
+            " (scholarly articles). What is named by id or name stays.",
+            metavar="QID,...",
+            advanced=True,
+        ),
+    ] = ()
+    complete: Annotated[
+        bool,
+        Setting(
+            "With --qa and --hops: build twice, and select the second time what making the ladders asked the first"
+            " selection for: names in descriptions, namesakes, frequent answers.",
+            flag="--complete/--no-complete",
+            advanced=True,
+        ),
+    ] = True
+    properties: Annotated[
+        bool,
+        Setting(
+            "Also take the properties that the selected use, for their labels.", flag="--properties/--no-properties"
+        ),
+    ] = True
+
+    def scope(self, shape: RowShape | None = None) -> tuple[Scope, int]:
+        """The scope, and how many rows of QA files, which are of a `shape`, were rejected.
+
+        Raises SelectionError where nothing is selected.
+        """
+        from abstraction.properties import with_role
+        from kg.errors import SelectionError
+        from kg.scope import Scope
+        from kg.terms import normalise
+
+        chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in _ids_in(path))}
+        names, named, rejected = self._of_questions(shape)
+        chosen |= named
+        followed = {
+            prop
+            for word in words(self.along or ("ladder",))
+            for prop in (with_role("along") if word == "ladder" else (word,))
+        }
+        classes = frozenset(words(self.instances_of))
+        asked = self.ids or self.ids_from or self.qa or self.instances_of
+        if asked and not (chosen or classes or any(map(normalise, names))):
+            why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+            raise SelectionError(
+                f"nothing selected: the selection names no entity{why}; leave it out to take everything"
+            )
+        scope = Scope(
+            ids=frozenset(chosen),
+            names=frozenset(names),
+            classes=classes,
+            hops=self.hops,
+            along=frozenset(followed) if self.hops else frozenset(),
+            excluded=frozenset(words(self.exclude_instances_of)),
+            hub_limit=self.hub_limit,
+            properties=self.properties,
+        )
+        return scope, len(rejected)
+
+    def _of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
+        """(names, ids) that the QA files have, and their rejected rows."""
+        names: set[str] = set()
+        ids: set[str] = set()
+        rejected: list[RejectedRow] = []
+        if self.qa:
+            from abstraction.rows import read_questions
+
+            unanswered: list[RejectedRow] = []
+            for row in read_questions(self.qa, on_reject=rejected.append, on_unanswered=unanswered.append, shape=shape):
+                names.update(row.answers)
+                if row.subject_text:
+                    names.add(row.subject_text)
+                ids.update(qid for qid in (*row.answer_qids, row.subject_qid) if qid)
+            report_rejects("QA files", rejected)
+            if unanswered:
+                note(f"QA files: {unanswered_line(len(unanswered))}")
+        return names, ids, rejected
+
+
+class SourceKind(StrEnum):
+    """What a snapshot is built from."""
+
+    DUMP = "dump"
+    API = "api"
+    SPARQL = "sparql"
+    RDF = "rdf"
+    PARQUET = "parquet"
+
+
+def build_from(
+    kind: SourceKind,
+    sources: Sequence[str],
+    out: Path,
+    *,
+    scope: Scope,
+    cache: Path | None,
+    keep_partial: bool,
+    progress: Callable[[Progress], None] | None,
+    **options: Any,
+) -> Report:
+    """Build from sources of one kind; `options` are those that every builder takes.
+
+    Raises UsageError for options and numbers of sources that the kind has no use for.
+    """
+    if kind is not SourceKind.API and cache is not None:
+        raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
+    if keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
+        raise UsageError(f"--keep-partial is for files; --from {kind} has none")
+    if kind is SourceKind.API:
+        from kg.building.other_sources import build_from_api
+
+        if len(sources) > 1:
+            raise UsageError(f"--from api takes one URL or none, not {len(sources)}")
+        url = sources[0] if sources else None
+        if url is not None and "://" not in url:
+            raise UsageError(f"--from api takes another API's URL, not {url}; entities are named by --ids")
+        return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
+    if kind is SourceKind.SPARQL:
+        from kg.building.other_sources import build_from_sparql
+
+        if len(sources) != 1:
+            raise UsageError(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
+        return build_from_sparql(sources[0], out, scope=scope, progress=progress, **options)
+    if not sources:
+        raise UsageError(f"--from {kind} needs a file, or - for standard input")
+    if kind is SourceKind.PARQUET:
+        return _build_from_parquet(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+    if kind is SourceKind.RDF:
+        from kg.building.other_sources import build_from_rdf
+
+        return build_from_rdf(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+    from kg.snapshot import build
+
+    return build(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+
+
+def _build_from_parquet(
+    folders: Sequence[str],
+    out: Path,
+    *,
+    scope: Scope,
+    keep_partial: bool,
+    progress: Callable[[Progress], None] | None,
+    languages: Sequence[str] | None,
+    limit: int | None,
+    force: bool,
+    **_: Any,
+) -> Report:
+    from kg.building.other_sources import build_from_parquet
+
+    if len(folders) != 1:
+        raise UsageError(f"--from parquet takes one folder of tables, not {len(folders)}")
+    if not scope.everything or languages is not None or limit is not None or keep_partial:
+        raise UsageError("--from parquet takes the whole snapshot that was exported; leave selections and limits out")
+    return build_from_parquet(folders[0], out, force=force, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SnapshotBuilt:
+    """What a build did, how many rows of QA files were rejected, and the seconds that it took."""
+
+    report: Report
+    bad_rows: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, ScopeSettings):
+    """Build a snapshot from WikiData's JSON dumps, or another source: everything, or the union of what is selected.
+
+    Exit status 1 if anything was rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
+    """
+
+    sources: Annotated[
+        tuple[str, ...],
+        Setting(
+            "JSON dumps: an array or one entity a line, plain, .gz, .bz2 or .zst; - for standard input."
+            " With --from rdf RDF files; with --from parquet a folder of tables, as 'granola snapshot export' writes;"
+            " with --from sparql one endpoint, a URL or wdqs-main, wdqs-scholarly, qlever; with --from api nothing, or"
+            " another API's URL.",
+            metavar="SOURCE",
+            positional=True,
+        ),
+    ] = ()
+    out: Annotated[Path, Setting("The snapshot file to write.", short="-o")]
+    source_kind: Annotated[
+        SourceKind,
+        Setting(
+            "What the sources are. The online ones need GRANOLA_CONTACT=<your address>;"
+            " GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD are sent to a URL that is given, and ?key=$MY_KEY in it"
+            " is taken from the variable MY_KEY.",
+            flag="--from",
+        ),
+    ] = SourceKind.DUMP
+    cache: Annotated[
+        Path | None,
+        Setting(
+            "With --from api: the file that keeps answers; a build that was cut short goes on from it."
+            " OUT.cache if not given.",
+            advanced=True,
+        ),
+    ] = None
+    languages: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Keep terms in these languages and those they fall back to, 'mul' and 'en' among them.", metavar="CODE,..."
+        ),
+    ] = ("all",)
+    limit: Annotated[int | None, Setting("Read only the first N entities of the sources.", least=1)] = None
+    keep_partial: Annotated[
+        bool, Setting("Keep what precedes the damage in a truncated or corrupt source.", advanced=True)
+    ] = False
+    force: Force = False
+    workers: Annotated[
+        int | None,
+        Setting(
+            "Processes that read a dump; the result does not depend on it. Default: one for each core.",
+            least=1,
+            recorded=False,
+            advanced=True,
+        ),
+    ] = None
+    restart: Annotated[
+        bool,
+        Setting("Start again instead of continuing an interrupted build of a dump.", recorded=False, advanced=True),
+    ] = False
+    dry_run: Annotated[
+        bool,
+        Setting("Say how long building from a dump will take and how much disk, and stop.", recorded=False),
+    ] = False
+
+    def run(self) -> SnapshotBuilt | BuildEstimate:
+        """Build, or estimate the build. Raises UsageError for settings that the kind of source has no use for."""
+        began = time.monotonic()
+        self._check()
+        scope, bad_rows = self.scope(self.shape())
+        languages = languages_of(self.languages)
+        if self.source_kind is SourceKind.DUMP and (self.dry_run or self._is_large()):
+            estimate = self._estimate(scope, languages)
+            if self.dry_run:
+                return estimate
+            show_lines(*estimate_lines(estimate), file=sys.stderr)
+        with alone(self.out), _told_when_interrupted(self.out, self.cache), phases("opening") as show:
+
+            def tell(state: Progress) -> None:
+                assert show is not None
+                show(state.phase, state.bytes_read, state.bytes_total, f"{state.entities:,} entities")
+
+            build = self._build_completed if self.complete and self.qa and self.hops else self._build
+            report = build(scope, languages, tell if show else None)
+        return SnapshotBuilt(report=report, bad_rows=bad_rows, seconds=time.monotonic() - began)
+
+    def failed(self, result: SnapshotBuilt | BuildEstimate) -> bool:
+        """Whether anything was rejected, a source was cut short, or the disk has too little room for an estimate."""
+        if not isinstance(result, SnapshotBuilt):
+            return not result.fits
+        return bool(result.report.rejects or result.bad_rows or result.report.manifest.get("incomplete"))
+
+    def show(self, result: SnapshotBuilt | BuildEstimate) -> None:
+        """What is in it, and what was left out; the estimate on standard output."""
+        if isinstance(result, SnapshotBuilt):
+            _show_report(result.report, result.seconds)
+        else:
+            show_lines(*estimate_lines(result))
+
+    def _build(
+        self,
+        scope: Scope,
+        languages: list[str] | None,
+        progress: Callable[[Progress], None] | None,
+        *,
+        out: Path | None = None,
+        frequent_of: Iterable[str] = (),
+    ) -> Report:
+        from granola import __version__
+
+        is_dump = self.source_kind is SourceKind.DUMP
+        cache = self.cache
+        if self.source_kind is SourceKind.API and cache is None:
+            from kg.building.other_sources import CACHE_SUFFIX
+
+            cache = self.out.with_name(self.out.name + CACHE_SUFFIX)
+        return build_from(
+            self.source_kind,
+            self.sources,
+            out or self.out,
+            scope=scope,
+            cache=cache,
+            languages=languages,
+            limit=self.limit,
+            keep_partial=self.keep_partial,
+            force=self.force or out is not None,
+            **({"workers": self.workers, "restart": self.restart} if is_dump else {}),
+            command=shlex.join(self.command()),
+            software=f"granola {__version__}",
+            progress=progress,
+            frequent_of=tuple(frequent_of),
+        )
+
+    def _build_completed(
+        self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None] | None
+    ) -> Report:
+        """A first snapshot, and a second that also has what making the ladders asked the first for."""
+        from abstraction.datasets.asked_entities import asked_entities, relations_of
+        from abstraction.rows import read_questions
+        from kg.snapshot import REJECTS_SUFFIX
+        from kg.store import open_store
+
+        rows = list(read_questions(self.qa, shape=self.shape(), on_reject=lambda _: None))
+        first = self.out.with_name(f"{self.out.name}.first")
+        try:
+            report = self._build(scope, languages, progress, out=first, frequent_of=relations_of(rows))
+            with closing(open_store(first)) as store:
+                language = "en" if languages is None or "en" in languages else languages[0]
+                asked = asked_entities(rows, store, language=language)
+        finally:
+            for made in (first, Path(f"{first}{REJECTS_SUFFIX}")):
+                made.unlink(missing_ok=True)
+        likely = asked.lacking.union(*report.frequent.values())
+        wider = replace(scope, names=scope.names | asked.names, also=frozenset(likely))
+        return self._build(wider, languages, progress)
+
+    def _check(self) -> None:
+        check_standard_input(self.sources)
+        if str(self.out) in (STANDARD, "."):
+            raise UsageError("--out takes a file; a snapshot cannot be written to standard output")
+        given = [*self.ids_from, *self.qa, self.cache, *(source for source in self.sources if source != str(self.out))]
+        if self.source_kind is SourceKind.PARQUET:
+            given += [path for source in self.sources for path in Path(source).glob("*")]
+        check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library asks whether it exists
+        for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
+            if is_given and not self.hops:
+                raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
+        if self.source_kind is not SourceKind.DUMP and (self.workers or self.restart or self.dry_run):
+            raise UsageError(f"--workers, --restart and --dry-run are for dumps, not for --from {self.source_kind}")
+
+    def command(self) -> list[str]:
+        """The command line that builds this, secrets of addresses left out."""
+        online = self.source_kind in (SourceKind.API, SourceKind.SPARQL)
+        named = [without_secrets(source) for source in self.sources] if online else self.sources
+        words = ["granola", "snapshot", "build", *named, "--out", str(self.out)]
+        for declared in settings_of(SnapshotBuild):
+            value = getattr(self, declared.field)
+            if (
+                declared.setting.positional
+                or not declared.setting.recorded
+                or declared.field == "out"
+                or value == declared.default
+            ):
+                continue
+            name = declared.setting.name(declared.field)
+            if declared.type is bool:
+                words.append(name if value else name.replace("--", "--no-", 1))
+            else:
+                words += [word for item in (value if declared.many else (value,)) for word in (name, str(item))]
+        return words
+
+    def _is_large(self) -> bool:
+        files = [Path(source) for source in self.sources]
+        return all(path.is_file() for path in files) and sum(path.stat().st_size for path in files) >= LARGE
+
+    def _estimate(self, scope: Scope, languages: list[str] | None) -> BuildEstimate:
+        from kg.building.build_request import check_request
+        from kg.building.estimate import estimate
+
+        if not self.sources:
+            raise UsageError("--from dump needs a file, or - for standard input")
+        check_request(self.sources, self.out, limit=self.limit, force=self.force or self.dry_run)
+        return estimate(
+            self.sources, self.out, scope=scope, languages=languages, limit=self.limit, workers=self.workers
+        )
+
+
+def _show_report(report: Report, seconds: float) -> None:
+    manifest = report.manifest
+    counts = manifest["counts"]
+    lines = [
+        f"{report.path}: {count(counts['entities'], 'entity', 'entities')},"
+        f" {count(counts['statements'], 'statement')}"
+        f" of {count(manifest.get('source_entities', counts['entities']), 'entity', 'entities')} read,"
+        f" in {seconds:.1f} s"
+    ]
+    lines += [f"warning: {warning}" for warning in manifest.get("warnings", ())]
+    if manifest.get("time_aware") is False:
+        lines.append("warning: truthy statements alone: no ranks and qualifiers, so what held when is not known")
+    if duplicates := manifest.get("duplicates"):
+        lines.append(f"{count(duplicates, 'entity', 'entities')} occurred again; the last of each was kept")
+    if report.rejects:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
+        lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
+    print(*map(visible, lines), sep="\n", file=sys.stderr)
+
+
+@contextmanager
+def _told_when_interrupted(out: Path, cache: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        from kg.building.other_sources import CACHE_SUFFIX
+        from kg.work_folder import folder_of
+
+        kept = folder_of(out).is_dir() or (cache or out.with_name(out.name + CACHE_SUFFIX)).exists()
+        note(f"interrupted; {'what was read is kept, the same command goes on' if kept else 'nothing was written'}")
+        raise
+
+
+def words(given: Iterable[str]) -> list[str]:
+    """The words of options that take several, by commas or by being repeated."""
+    return [word for text in given for word in re.split(r"[,\s]+", text) if word]
+
+
+def languages_of(given: Iterable[str]) -> list[str] | None:
+    """The codes of `--languages`, None for all. Raises UsageError where there is none: nothing would have a name."""
+    codes = words(given)
+    if not codes:
+        raise UsageError("--languages names no language; give codes as in en,de, or all")
+    return None if "all" in codes else codes
+
+
+def _ids_in(path: Path) -> Iterator[str]:
+    from kg.errors import SelectionError
+
+    empty = True
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SelectionError(f"{path} is no text in UTF-8; expected one id a line, as in Q42") from error
+    for number, line in enumerate(text.splitlines(), 1):
+        words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
+        if not words[0] or words[0].startswith("#"):
+            continue
+        match = _ID.match(words[0].strip("\"'<>"))
+        if match is None:
+            raise SelectionError(f"{path}, line {number}: {words[0][:40]!r} is no id; expected one as in Q42")
+        empty = False
+        yield match[1]
+    if empty:
+        raise SelectionError(f"{path}: no id in it")

@@ -1,0 +1,433 @@
+"""`granola tiers` and `granola ladder`: questions in, ladders out; and one ladder in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from abstraction.errors import RowError
+from abstraction.files.row_models import qid_of
+from abstraction.files.writing import check_format, format_of
+from abstraction.linking.link_settings import link_settings
+from abstraction.linking.review import (
+    Decisions,
+    Reviewer,
+    confident,
+    decided,
+    read_decisions,
+    refused,
+    shown,
+    write_sheet,
+)
+from abstraction.pipeline import make_ladders
+from abstraction.questions.relation_wording import read_wording, subject_of
+from abstraction.reasons import REASONS
+from abstraction.rows import (
+    QARow,
+    RejectedRow,
+    TieredRow,
+    UnansweredRow,
+    read_questions,
+    write_granola_eq,
+    write_tiered,
+)
+from abstraction.tiers import Tier
+from granola.commands.command import Command
+from granola.commands.messages import (
+    console,
+    count,
+    note,
+    print_json,
+    unanswered_line,
+    warn_of_language,
+    warn_of_relation,
+    warn_of_time,
+    watch_languages,
+    with_progress,
+)
+from granola.commands.models import opened
+from granola.commands.output import REJECTS_SUFFIX, STANDARD, RejectsFile, check_standard_input, csv_raw, writing
+from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
+from granola.errors import UsageError
+from granola.report.ladder_view import evidence_line
+from granola.run_record import SUFFIX as RECORD_SUFFIX
+from granola.run_record import write_run_record
+from granola.scoring.ladder_coverage import Coverage
+from granola.service.service_settings import is_service
+from granola.settings import Setting
+from granola.shared_settings import (
+    LINKED_TO,
+    AsJson,
+    Force,
+    Language,
+    Limit,
+    Linker,
+    LinkerName,
+    QuestionSettings,
+    Relation,
+    check_language,
+    property_id,
+)
+from granola.terminal_lines import counted, show_lines
+from kg.store import open_store
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+SHOWN_ALIASES = 6
+PLAIN_WIDTH = 160  # of a ladder, where the output is no terminal
+
+
+class Engine(StrEnum):
+    """What `--engine` takes."""
+
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+class Confidence(StrEnum):
+    """What `--min-confidence` takes."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    GIVEN = "given"
+
+
+class Format(StrEnum):
+    """What `--format` takes."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+    GRANOLA_EQ = "granola-eq"
+
+
+@dataclass(kw_only=True)
+class LaddersMade:
+    """Ladders that were made: how many questions have one, by relation, and how many rows were rejected, by reason.
+
+    `unanswered` are rows to which the dataset itself has no answer; `snapshot` is the id of the one they are from.
+    """
+
+    rejects: RejectsFile
+    coverage: Coverage = field(default_factory=Coverage)
+    reasons: Counter[str] = field(default_factory=Counter)
+    unanswered: int = 0
+    phrasing: PhrasingRun | None = None
+    snapshot: str = ""
+
+    def reject(self, row: RejectedRow) -> None:
+        """Count and list a rejected row."""
+        self.reasons[row.reason.split(":")[0]] += 1
+        self.rejects.add(row)
+
+    def leave_out(self, row: UnansweredRow) -> None:
+        """Count a row that has no answer."""
+        self.unanswered += 1
+
+    @property
+    def rejected(self) -> int:
+        """How many rows were rejected."""
+        return self.rejects.count
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts, as a run record has them."""
+        groups = {name: counts.to_json() for name, counts in self.coverage.ordered()}
+        return {
+            "coverage": {**groups, "total": self.coverage.total.to_json()},
+            "rejected": dict(sorted(self.reasons.items())),
+            "unanswered": self.unanswered,
+            **({"phrasing": self.phrasing.record()} if self.phrasing is not None else {}),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
+    """Make a ladder for every question and print the coverage per relation.
+
+    With --phrase a model words the ladders; OUT.phrasing.jsonl has each decision on its words. After a killed run, the
+    same command goes on and asks nothing again.
+
+    Rejected rows are listed in OUT.rejects.jsonl, and the exit status is then 1.
+
+    OUT.run.json says how the output was made.
+    """
+
+    qa: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ; - is standard input.", metavar="QA...", positional=True
+        ),
+    ]
+    snapshot: Annotated[
+        str,
+        Setting("The snapshot to link to and climb in: a file, bolt://HOST:PORT, or a service as http://HOST:PORT."),
+    ]
+    out: Annotated[str, Setting("Where to write the tiered rows; - is standard output.")]
+    relation: Relation = None
+    format: Annotated[Format | None, Setting("Output format; by default the suffix of --out decides.")] = None
+    language: Language = "en"
+    linker: Linker = LinkerName.QUESTION
+    limit: Limit = None
+    min_confidence: Annotated[
+        Confidence | None, Setting("Make no ladder where an answer's entity is less certain than this.")
+    ] = None
+    review: Annotated[
+        Path | None,
+        Setting("Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them."),
+    ] = None
+    decisions: Annotated[Path | None, Setting("A sheet of --review with decisions: what is meant, or none.")] = None
+    engine: Annotated[
+        Engine,
+        Setting("Where ladders are made: in this process, or by Spark for a large dataset.", advanced=True),
+    ] = Engine.LOCAL
+    master: Annotated[
+        str | None,
+        Setting(
+            "Spark's master, as spark://HOST:7077 or local[8]; by default as spark-submit says, or local[*].",
+            advanced=True,
+        ),
+    ] = None
+    force: Force = False
+
+    def run(self) -> LaddersMade:
+        """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
+        relation = property_id(self.relation)
+        if relation is not None:
+            warn_of_relation(relation)
+        self._check()
+        shape, qa = self.shape(), self.files_of(self.qa)
+        decisions = read_decisions(self.decisions) if self.decisions else {}
+        kind = self._kind()
+        beside = None if self.out == STANDARD else self.out
+        sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if self.phrase else []))
+        inputs = [*self.qa, self.snapshot]
+        reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, asked="--review")
+        rejects = RejectsFile(None if beside is None else Path(f"{self.out}{REJECTS_SUFFIX}"))
+        made = LaddersMade(rejects=rejects)
+        with writing(self.out, inputs=inputs, sides=sides, force=self.force), reviewing:
+            with closing(self._store()) as store, ExitStack() as stack, rejects:
+                warn_of_language(self.language, store)
+                warn_of_time(store)
+                asked = read_questions(
+                    qa, relation=relation, limit=self.limit, on_reject=made.reject, on_unanswered=made.leave_out,
+                    shape=shape, language=self.language,
+                )  # fmt: skip
+                questions = watch_languages((decided(row, decisions) for row in asked), self.language)
+                ladders = self._reviewed(self._ladders(questions, store, made), store, decisions)
+                if self.phrase is not None:
+                    model = stack.enter_context(opened(self.phrase, beside, self.answers, [*qa, self.snapshot]))
+                    made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
+                    ladders = made.phrasing.rows(ladders, on_reject=made.reject)
+                self._write(made.coverage.watch(ladders), kind, made)
+                made.snapshot = str(store.manifest()["snapshot_id"])
+            if beside is not None:
+                fingerprint = link_settings().fingerprint if self.linker is LinkerName.QUESTION else None
+                write_run_record(
+                    self.out,
+                    command=self.verb,
+                    arguments={**self.arguments(), "relation": relation},
+                    inputs=[*qa, self.snapshot],
+                    more={
+                        "snapshot": made.snapshot,
+                        "linker": {"name": self.linker, "settings": fingerprint},
+                        **made.to_json(),
+                    },
+                )
+        return made
+
+    def failed(self, result: LaddersMade) -> bool:
+        """Whether rows were rejected, or a model gave no answer."""
+        return bool(result.rejected or (result.phrasing is not None and result.phrasing.counts.unanswered))
+
+    def show(self, result: LaddersMade) -> None:
+        """The coverage, what became of a model's words, and the rejected rows."""
+        screen = sys.stderr if self.out == STANDARD else sys.stdout
+        show_lines(*result.coverage.tables(), file=screen)
+        if result.phrasing is not None:
+            result.phrasing.report(screen)
+        if result.unanswered:
+            note(unanswered_line(result.unanswered))
+        if result.rejected:
+            where = "" if self.out == STANDARD else f"; listed in {self.out}{REJECTS_SUFFIX}"
+            note(f"{count(result.rejected, 'row')} rejected{where}; the first: {result.rejects.first}")
+            show_lines(counted(result.reasons), file=sys.stderr)
+
+    def _check(self) -> None:
+        if self.master is not None and self.engine is not Engine.SPARK:
+            raise UsageError("--master is Spark's; give --engine spark with it")
+        check_language(self.language)
+        check_standard_input(self.qa)
+        self.check_phrasing()
+        if self.review is not None and is_service(self.snapshot):
+            raise UsageError("--review reads the snapshot itself; give a file or bolt://HOST:PORT")
+
+    def _kind(self) -> str:
+        """What the output is written as."""
+        kind = None if self.format in (None, Format.GRANOLA_EQ) else str(self.format)
+        if self.format is Format.GRANOLA_EQ:
+            kind = format_of(self.out) or "jsonl"
+            note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
+        return check_format(self.out, kind)
+
+    def _store(self) -> Any:
+        """The snapshot's store, or the client of the service that has it."""
+        if not is_service(self.snapshot):
+            return open_store(self.snapshot)
+        if self.phrase is not None or self.engine is not Engine.LOCAL:
+            raise UsageError("--phrase and --engine spark read a snapshot themselves; give a file or bolt://HOST:PORT")
+        from granola.service.client import Client
+
+        return Client(self.snapshot, pinned=True)
+
+    def _ladders(self, questions: Iterable[QARow], store: Any, made: LaddersMade) -> Iterator[TieredRow]:
+        how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": made.reject}
+        if self.engine is Engine.SPARK:
+            from abstraction.datasets.spark_tiers import ladders_on_spark
+
+            return ladders_on_spark(questions, self.snapshot, master=self.master, **how)
+        if is_service(self.snapshot):
+            return store.make_ladders(questions, **how)  # type: ignore[no-any-return]
+        return make_ladders(questions, store, **how)
+
+    def _reviewed(self, ladders: Iterator[TieredRow], store: Any, decisions: Decisions) -> Iterator[TieredRow]:
+        """The ladders without those of refused or uncertain links; doubts go to the sheet."""
+        ladders = (refused(row, decisions) for row in ladders)
+        if self.review is not None:
+            ladders = write_sheet(ladders, Reviewer(store, language=self.language), self.review)
+        if self.min_confidence is None:
+            return ladders
+        least = self.min_confidence.value
+        return (confident(row, least) for row in ladders)
+
+    def _write(self, rows: Iterator[TieredRow], kind: str, made: LaddersMade) -> None:
+        write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
+        some = _some(with_progress(rows), self.qa, made)
+        write(some, self.out, format=kind, csv_raw=csv_raw(), on_reject=made.reject)
+
+
+def _some(rows: Iterator[TieredRow], qa: Iterable[str], made: LaddersMade) -> Iterator[TieredRow]:
+    """Hand the rows on; RowError where there is none, so that no empty file is left."""
+    first = next(rows, None)
+    if first is None:
+        why = f": {unanswered_line(made.unanswered)}" if made.unanswered else ""
+        why += f": {count(made.rejected, 'row')} rejected, the first at {made.rejects.first}" if made.rejected else ""
+        raise RowError(f"no question in {', '.join(qa)} can be used{why or ': no row stands there'}")
+    yield first
+    yield from rows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewedLadder:
+    """A row with its ladder, and what is doubtful about it."""
+
+    row: TieredRow
+    doubts: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder(Command[ReviewedLadder]):
+    """Show the ladder of one answer: every tier, coarser with each level, and what entails it."""
+
+    question: Annotated[str, Setting("The question, as asked.", positional=True)]
+    answer: Annotated[str, Setting("Its gold answer.", positional=True)]
+    snapshot: Annotated[str, Setting(LINKED_TO)]
+    relation: Annotated[
+        str | None, Setting("The property asked for, such as P19; by default read from the wording.")
+    ] = None
+    answer_qid: Annotated[str | None, Setting("The answer's item, as Q90; by default linked by name.")] = None
+    subject: Annotated[str | None, Setting("The entity asked about; by default read from the question.")] = None
+    subject_qid: Annotated[str | None, Setting("Its item, as Q76.")] = None
+    language: Language = "en"
+    linker: Linker = LinkerName.QUESTION
+    as_json: AsJson = False
+
+    def run(self) -> ReviewedLadder:
+        """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
+        if not self.question.strip() or not self.answer.strip():
+            raise RowError("the question and the answer must not be empty")
+        relation = self._relation()
+        check_language(self.language)
+        row = self._row(relation)
+        with closing(open_store(self.snapshot)) as store:
+            warn_of_language(self.language, store)
+            warn_of_time(store)
+            made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
+            doubts = [] if self.as_json else shown(list(Reviewer(store, language=self.language).doubts(made)))
+        return ReviewedLadder(row=made, doubts=doubts)
+
+    def show(self, result: ReviewedLadder) -> None:
+        """The ladder as a tree with its evidence, or the row as JSON."""
+        if self.as_json:
+            print_json({"schema_version": 1, **result.row.to_json()}, indent=2)
+            return
+        screen = console(PLAIN_WIDTH, highlight=False)
+        screen.print(_tree(result.row))
+        for line in result.doubts:
+            screen.print(line, style="dim", markup=False)
+
+    def _relation(self) -> str | None:
+        """The relation that is given, or that the question's wording tells, which is said."""
+        if self.relation is not None:
+            relation = property_id(self.relation)
+            assert relation is not None
+            warn_of_relation(relation)
+            return relation
+        wording = read_wording(self.question, self.language)
+        sort = f"no relation, but an answer of the kind {wording.kind.asks}" if wording.kind else "no relation"
+        told = f"relation {wording.relation}" if wording.relation else f"{sort}: the ladder follows the answer's class"
+        note(f"{told} (by the wording; --relation sets it)")
+        return wording.relation
+
+    def _row(self, relation: str | None) -> QARow:
+        return QARow(
+            id="1",
+            question=self.question.strip(),
+            answers=(self.answer.strip(),),
+            answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
+            relation=relation,
+            subject_text=self.subject or (subject_of(self.question, relation) if relation else None),
+            subject_qid=qid_of(self.subject_qid, "--subject-qid"),
+        )
+
+
+def _tree(row: TieredRow) -> Tree:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    entity = row.question_entity or {}
+    asked = " ".join(filter(None, (row.relation, entity.get("text"), entity.get("qid"))))
+    root = Tree(Text.assemble((row.question, "bold"), (f"  {asked}" if asked else "", "dim")))
+    for number, level in enumerate(row.levels, 1):
+        branch = root.add(Text(f"level {number}" + (", the answer" if number == 1 else ""), style="cyan"))
+        for tier in level.tiers:
+            leaf = branch.add(_heading(tier))
+            for evidence in tier.evidence:
+                leaf.add(Text(evidence_line(evidence), style="dim"))
+    if row.abstained:
+        why = REASONS.get(row.abstained, "")
+        root.add(Text(f"abstained: {row.abstained}" + (f": {why}" if why else ""), style="yellow"))
+    return root
+
+
+def _heading(tier: Tier) -> Text:
+    from rich.text import Text
+
+    text = Text(tier.text, style="bold")
+    if tier.qid:
+        text.append(f" {tier.qid}", style="not bold dim")
+    if tier.bits is not None:
+        text.append(f" {tier.bits:.1f} bits", style="not bold dim")
+    if tier.aliases:
+        more = len(tier.aliases) - SHOWN_ALIASES
+        shown = ", ".join(tier.aliases[:SHOWN_ALIASES]) + (f" and {more} more" if more > 0 else "")
+        text.append(f"  also: {shown}", style="not bold dim")
+    return text

@@ -1,3 +1,0 @@
-"""Verbs that draw figures of scores."""
-
-__all__ = ["report_run"]
