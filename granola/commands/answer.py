@@ -36,7 +36,7 @@ from granola.shared_settings import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.files.records import UnansweredRow
+    from abstraction.faults import UnansweredRow
     from granola.decoding import Decision, SampleRow
     from granola.decoding.model_answers import Answered, Answerer, AnswerSettings, Unanswered
     from granola.decoding.response_aggregation import Method

@@ -99,18 +99,20 @@ def writing(
 def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
     """A file or folder to this process alone, by a locked file beside it that is gone when the block ends.
 
-    Raises UsageError where another process writes it.
+    Raises UsageError where another process writes it. Where no file can be made, whoever writes `out` will say so.
     """
     final = Path(os.path.realpath(out))
-    is_new = not final.parent.exists()
-    final.parent.mkdir(parents=True, exist_ok=True)
     name = sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     lock = final.parent / f".{final.name[:40]}.{name}.lock"
+    is_new = not final.parent.exists()
     try:
-        handle = _locked(lock, out, asked)
-    except OSError as error:
-        error.filename = str(out)
-        raise
+        final.parent.mkdir(parents=True, exist_ok=True)
+        handle = _locked(lock)
+    except BlockingIOError:
+        raise UsageError(f"another process is writing {out}; wait for it, or give another {asked}") from None
+    except OSError:
+        yield
+        return
     try:
         yield
     finally:
@@ -120,23 +122,19 @@ def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
             final.parent.rmdir()
 
 
-def _locked(lock: Path, out: Path | str, asked: str) -> int:
+def _locked(lock: Path) -> int:
+    """The handle of a locked file. Raises BlockingIOError where another process has it."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            raise UsageError(
-                f"{out} is being written by another granola; wait for it, or give another {asked}"
-            ) from None
-        except OSError:
-            return handle  # a file system without locks
-        try:
             if os.path.samestat(os.stat(lock), os.fstat(handle)):
                 return handle
         except FileNotFoundError:  # whoever had it has just removed it
             pass
+        except OSError:
+            os.close(handle)
+            raise
         os.close(handle)
 
 
