@@ -1,4 +1,4 @@
-"""A file has one writer: of two commands with one --out the second is refused, and what is left of a killed one helps."""
+"""A file has one writer: of two commands with one --out the second is refused; and what a terminal is spared."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_the_second_of_two_processes_is_refused_from_its_start(tmp_path: Path) -
 
 
 def test_a_folder_has_one_writer_and_a_new_one_goes_with_a_refused_command(tmp_path: Path) -> None:
-    with alone(tmp_path / "a" / "folder"), pytest.raises(UsageError, match="another process is writing"):
-        with alone(tmp_path / "a" / "folder"):
-            raise AssertionError
+    folder = tmp_path / "a" / "folder"
+    with alone(folder), pytest.raises(UsageError, match="another process is writing"), alone(folder):
+        raise AssertionError
     assert list(tmp_path.iterdir()) == []
 
 
