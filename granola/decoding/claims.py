@@ -67,11 +67,6 @@ class ClaimTally:
     abstaining: int
     unlinked: tuple[str, ...]
 
-    @property
-    def answering(self) -> int:
-        """How many responses give an answer."""
-        return self.responses - self.abstaining
-
 
 @dataclass(slots=True)
 class _Node:
