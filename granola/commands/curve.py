@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from granola.commands.command import Command
 from granola.commands.messages import count, print_json, report_rejects
+from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import LINKED_TO, AsJson, Samples
+from granola.shared_settings import LINKED_TO, AsJson, Force, Samples
 from granola.terminal_lines import TextTable, show_lines
 
 if TYPE_CHECKING:
@@ -43,13 +45,18 @@ class Curve(Command[Curves]):
     precision: Annotated[
         float | None, Setting("Say which support reaches this share of right answers.", least=0, most=1)
     ] = None
+    figure: Annotated[
+        Path | None, Setting("Draw the curves here, as SVG, PNG or PDF by the name's end.", metavar="FILE")
+    ] = None
+    force: Force = False
     language: Annotated[str, Setting("Language of the responses and of the predictions.")] = "en"
     as_json: AsJson = False
 
     def run(self) -> Curves:
         """Aggregate and score. Raises UsageError, and PredictionError for a file without ladders."""
         from granola.decoding import Aggregator, read_samples
-        from granola.decoding.support_curve import curve_of, support_outcomes
+        from granola.decoding.support_curve import METRICS, curve_of, support_outcomes
+        from granola.figures.charts import Panel, estimates_figure
         from granola.matching import matcher
         from granola.scoring.tiered_file import read_tiered_file
         from kg.store import open_store
@@ -64,6 +71,14 @@ class Curve(Command[Curves]):
         if not all(outcomes.values()):
             raise UsageError(f"no row of {self.samples} has the id of a row of {self.tiered}; give its own tiered rows")
         points = {rule: curve_of(of_rule) for rule, of_rule in outcomes.items()}
+        if self.figure is not None:
+            panels = [
+                Panel(name=name, across="support", score=name, is_share=name != "bits",
+                      lines={rule: [(at, one[name]) for at, one in curve.items()] for rule, curve in points.items()})
+                for name in METRICS
+            ]  # fmt: skip
+            with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
+                self.figure.write_bytes(estimates_figure(panels, self.figure.suffix[1:]))
         return Curves(outcomes=outcomes, points=points, rejected=rejected)
 
     def show(self, result: Curves) -> None:
