@@ -18,17 +18,17 @@ from granola.shared_settings import LINKED_TO, AsJson, Force, Samples
 from granola.terminal_lines import TextTable, show_lines
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
+    from abstraction.faults import OnReject, RejectedRow
     from granola.decoding.support_curve import Outcomes
     from granola.scoring.aggregation import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curves:
-    """What answers are at each support, by rule; precision, coverage and bits there, and what was rejected."""
+    """Of each rule the outcomes; of each metric and rule the values at each support; and what was rejected."""
 
     outcomes: Mapping[str, Outcomes]
-    points: Mapping[str, Mapping[float, Mapping[str, Estimate]]]
+    curves: Mapping[str, Mapping[str, Sequence[tuple[float, Estimate]]]]
     rejected: Sequence[RejectedRow]
 
 
@@ -53,51 +53,58 @@ class Curve(Command[Curves]):
     as_json: AsJson = False
 
     def run(self) -> Curves:
-        """Aggregate and score. Raises UsageError, and PredictionError for a file without ladders."""
-        from granola.decoding import Aggregator, read_samples
-        from granola.decoding.support_curve import METRICS, curve_of, support_outcomes
+        """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
+        from granola.decoding.support_curve import support_curves
         from granola.figures.charts import Panel, estimates_figure
+        from granola.figures.style import format_of
+
+        format = None if self.figure is None else format_of(self.figure, "--figure")
+        rejected: list[RejectedRow] = []
+        with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
+            outcomes = self._outcomes(rejected.append)
+            curves = support_curves(outcomes)
+            if self.figure is not None and format is not None:
+                panels = [
+                    Panel(name=name, across="support", score=name, lines=lines, is_share=name != "bits")
+                    for name, lines in curves.items()
+                ]
+                self.figure.write_bytes(estimates_figure(panels, format))
+        return Curves(outcomes=outcomes, curves=curves, rejected=rejected)
+
+    def _outcomes(self, on_reject: OnReject) -> dict[str, Outcomes]:
+        from granola.decoding import Aggregator, read_samples
+        from granola.decoding.support_curve import support_outcomes
         from granola.matching import matcher
         from granola.scoring.tiered_file import read_tiered_file
         from kg.store import open_store
 
-        rejected: list[RejectedRow] = []
-        rows = read_samples(self.samples, on_reject=rejected.append)
+        rows = read_samples(self.samples, on_reject=on_reject)
         ladders = {row.id: row for row in read_tiered_file(self.tiered).rows}
         rules = matcher("rules", language=self.language)
         with closing(open_store(self.snapshot)) as store:
             aggregator = Aggregator(store, language=self.language)
-            outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=rejected.append)
+            outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=on_reject)
         if not all(outcomes.values()):
             raise UsageError(f"no row of {self.samples} has the id of a row of {self.tiered}; give its own tiered rows")
-        points = {rule: curve_of(of_rule) for rule, of_rule in outcomes.items()}
-        if self.figure is not None:
-            panels = [
-                Panel(name=name, across="support", score=name, is_share=name != "bits",
-                      lines={rule: [(at, one[name]) for at, one in curve.items()] for rule, curve in points.items()})
-                for name in METRICS
-            ]  # fmt: skip
-            with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
-                self.figure.write_bytes(estimates_figure(panels, self.figure.suffix[1:]))
-        return Curves(outcomes=outcomes, points=points, rejected=rejected)
+        return outcomes
 
     def show(self, result: Curves) -> None:
         """A table a rule, and the support that is wanted; or the tables as JSON."""
-        from granola.decoding.support_curve import METRICS, support_reaching
+        from granola.decoding.support_curve import SUPPORTS, support_reaching
 
         if self.as_json:
             told = {
-                rule: [{"support": support} | {name: one.to_json() for name, one in estimates.items()}
-                       for support, estimates in points.items()]
-                for rule, points in result.points.items()
-            }  # fmt: skip
-            print_json({"schema_version": 1, "curves": told}, indent=1)
-        for rule, points in {} if self.as_json else result.points.items():
-            rows = [(f"{support:g}", *map(_told, estimates.values())) for support, estimates in points.items()]
-            table = TextTable(head=("support", *METRICS), rows=rows, words=(1, 2, 3))
-            show_lines(f"{rule}, {count(len(result.outcomes[rule]), 'question')}", table)
+                name: {rule: [{"support": at, **one.to_json()} for at, one in line] for rule, line in lines.items()}
+                for name, lines in result.curves.items()
+            }
+            print_json({"schema_version": 1, **told}, indent=1)
+        for rule, outcomes in {} if self.as_json else result.outcomes.items():
+            columns = [[_told(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
+            rows = list(zip((f"{support:g}" for support in SUPPORTS), *columns, strict=True))
+            table = TextTable(head=("support", *result.curves), rows=rows, words=(1, 2, 3))
+            show_lines(f"{rule}, {count(len(outcomes), 'question')}", table)
             if self.precision is not None:
-                least = support_reaching(self.precision, result.outcomes[rule])
+                least = support_reaching(self.precision, outcomes)
                 reached = "no support" if math.isnan(least.value) else f"support {_told(least)}"
                 show_lines(f"precision {self.precision:g} is reached with {reached}")
         report_rejects(self.samples, result.rejected)

@@ -67,12 +67,10 @@ class Draw(Command[FigureDrawn]):
         """Read and draw. Raises UsageError where there is nothing to draw."""
         from granola.evidence.item_figures import figure_signature, item_panels, read_verdicts
         from granola.figures.charts import estimates_figure, estimates_table
-        from granola.figures.style import FORMATS
+        from granola.figures.style import format_of
         from kg.files import atomic_path
 
-        format = self.out.suffix.removeprefix(".").lower()
-        if format not in FORMATS:
-            raise UsageError(f"--out is {self.out}; name a file that ends in .{', .'.join(FORMATS)}")
+        format = format_of(self.out)
         plan = self._plan()
         rejected: list[RejectedRow] = []
         with writing(self.out, inputs=self.judged, sides=(".csv", RECORD_SUFFIX), force=self.force):

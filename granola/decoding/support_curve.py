@@ -77,15 +77,17 @@ def _judged(
     return [tuple(outcomes[text] for text in of_rule) for of_rule in texts]
 
 
-def curve_of(outcomes: Outcomes) -> dict[float, dict[str, Estimate]]:
-    """Precision, coverage and bits by support, with 95 % intervals over questions."""
+def support_curves(outcomes: Mapping[str, Outcomes]) -> dict[str, dict[str, list[tuple[float, Estimate]]]]:
+    """Of each of `METRICS` and each rule the value at each of `SUPPORTS`, with 95 % intervals over questions."""
     chosen = [metric for metric in metrics() if metric.name in METRICS.values()]
-    curve = {}
-    for at, support in enumerate(SUPPORTS):
-        column = ((None, of_question[at]) for of_question in outcomes)
-        estimates = aggregate(column, chosen, resamples=RESAMPLES, seed=0)[0].estimates
-        curve[support] = {name: estimates[metric] for name, metric in METRICS.items()}
-    return curve
+    curves: dict[str, dict[str, list[tuple[float, Estimate]]]] = {name: {} for name in METRICS}
+    for rule, of_rule in outcomes.items():
+        for at, support in enumerate(SUPPORTS):
+            column = ((None, of_question[at]) for of_question in of_rule)
+            estimates = aggregate(column, chosen, resamples=RESAMPLES, seed=0)[0].estimates
+            for name, metric in METRICS.items():
+                curves[name].setdefault(rule, []).append((support, estimates[metric]))
+    return curves
 
 
 def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:

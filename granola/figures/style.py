@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from granola.errors import UsageError
@@ -58,6 +59,15 @@ def check_drawing() -> None:
     """Raise UsageError, with the line that installs it, where matplotlib is missing."""
     if find_spec("matplotlib") is None:
         raise UsageError(NEEDED)
+
+
+def format_of(path: Path, asked: str = "--out") -> str:
+    """The format that a file's name ends in. Raises UsageError for a name without one, and without matplotlib."""
+    format = path.suffix.removeprefix(".").lower()
+    if format not in FORMATS:
+        raise UsageError(f"{asked} is {path}; name a file that ends in .{', .'.join(FORMATS)}")
+    check_drawing()
+    return format
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from abstraction.rows import QARow, TieredRow, write_tiered
-from granola.decoding.support_curve import SUPPORTS, Outcomes, curve_of, support_outcomes, support_reaching
+from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching
 from granola.matching import matcher
 from granola.scoring.metrics import Outcome
 from kg.store.sqlite import SQLiteStore
@@ -53,13 +53,14 @@ def test_precision_coverage_and_bits() -> None:
     def question(low: Outcome, high: Outcome) -> tuple[Outcome, ...]:
         return tuple(low if s <= 0.5 else IDK if s == 1 else high for s in SUPPORTS)
 
-    bits = replace(RIGHT, bits=8.0, share=1.0)
-    rows = [question(bits, bits), question(bits, bits), question(WRONG, IDK), question(IDK, IDK)]
-    curve = curve_of(rows)
-    assert {s: round(curve[s]["precision"].value, 3) for s in (0.1, 0.5, 0.6)} == {0.1: 0.667, 0.5: 0.667, 0.6: 1.0}
-    assert [curve[s]["coverage"].value for s in (0.5, 0.6, 1.0)] == [0.75, 0.5, 0.0]
-    assert curve[0.5]["bits"].value == 8.0  # of the two questions whose outcome has bits
-    assert math.isnan(curve[1.0]["precision"].value)
+    known = replace(RIGHT, bits=8.0, share=1.0)
+    rows = [question(known, known), question(known, known), question(WRONG, IDK), question(IDK, IDK)]
+    curves = support_curves({"rule": rows})
+    precision, coverage, bits = ({s: e.value for s, e in curves[n]["rule"]} for n in ("precision", "coverage", "bits"))
+    assert [round(precision[s], 3) for s in (0.1, 0.5, 0.6)] == [0.667, 0.667, 1.0]
+    assert [coverage[s] for s in (0.5, 0.6, 1.0)] == [0.75, 0.5, 0.0]
+    assert bits[0.5] == 8.0  # of the two questions whose outcome has bits
+    assert math.isnan(precision[1.0])
     assert support_reaching(0.9, rows).value == 0.6
     assert support_reaching(0.6, rows).value == 0.1
     least = support_reaching(0.9, rows * 50)
@@ -83,7 +84,18 @@ def test_the_command(run: Run, files: dict[str, Path]) -> None:
     status, out, _ = run(*words, "--precision", "0.5")
     assert (status, "drag-graph, 1 question\n" in out) == (0, True)
     told = json.loads(run(*words, "--json")[1])
-    assert [point["support"] for point in told["curves"]["drag-graph"]] == list(SUPPORTS)
+    assert [point["support"] for point in told["precision"]["drag-graph"]] == list(SUPPORTS)
     files["samples"].write_text(json.dumps({"id": "9", "question": "Where?", "samples": ["Hamburg"]}) + "\n")
     status, _, problem = run(*words)
     assert (status, "has the id of a row of" in problem) == (2, True)
+
+
+def test_a_figure(run: Run, files: dict[str, Path]) -> None:
+    pytest.importorskip("matplotlib")
+    figure = files["tiers"].with_name("curve.svg")
+    words = ["curve", files["samples"], "--tiered", files["tiers"], "--snapshot", files["store"], "--figure"]
+    assert run(*words, figure)[0] == 0
+    assert figure.read_bytes().startswith(b"<?xml")
+    for place, why in ((figure, "give --force"), (figure.with_suffix(".gif"), "ends in .svg, .png, .pdf")):
+        status, _, problem = run(*words, place)
+        assert (status, why in problem) == (2, True)
