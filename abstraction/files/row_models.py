@@ -18,11 +18,10 @@ from abstraction.errors import RowError
 from abstraction.faults import excerpt
 from abstraction.files.cells import parsed, split_cell
 from abstraction.files.records import Record
-from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN
+from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN, NEAR
 from kg.model import ENTITY_ID
 
 SHOWN = 60  # characters of a wrong value
-NEAR = 0.75  # how alike a missing name and one that is there must be
 _RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")
 _URI = re.compile(r"\Ahttps?://(?:www\.)?wikidata\.org/(?:wiki|entity|prop(?:/direct)?)/(?:Property:)?", re.I)
 # What pydantic's own checks expect, in the words of these messages.

@@ -1,5 +1,8 @@
 """What the fields of rows are called: ours, and the columns of GRANOLA-EQ."""
 
+from difflib import get_close_matches
+from functools import lru_cache
+
 GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))
 GRANOLA_COUNT = "num_granola_answers"
 QUESTION_SITELINKS = "question_entity_sitelinks"  # ours: pages about the entity asked about, by the snapshot
@@ -11,12 +14,21 @@ GRANOLA_COLUMNS = (
 )  # fmt: skip
 REFERENCE = "reference_levels"  # where the levels that an input row already had are kept
 
+NEAR = 0.85  # how alike two names must be for one to be taken for the other
 QUESTION = ("question",)
 ANSWERS = ("answer", "answers")
 ANSWER_QIDS = ("answer_qid", "answer_qids", "answer_entity_qid", "answer_entity")
+OPTIONAL = ("relation", "question_entity", "question_entity_qid", "language", *ANSWER_QIDS)
 KNOWN = frozenset(
     {
         "id", "relation", "question_entity", "question_entity_qid", "levels", "abstained", "schema_version",
         GRANOLA_COUNT, *QUESTION, *ANSWERS, *ANSWER_QIDS, *GRANOLA_ANSWERS,
     }
 )  # fmt: skip
+
+
+@lru_cache(maxsize=1000)
+def meant_by(name: str) -> str | None:
+    """The optional field of a question that a field with another name nearly is, as `realtion`; None for none."""
+    near = get_close_matches(name, OPTIONAL, n=1, cutoff=NEAR)
+    return near[0] if near and near[0] != name else None

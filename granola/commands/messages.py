@@ -74,14 +74,22 @@ def warn_of_language(language: str, store: Store) -> None:
 
 
 def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
-    """The rows; at their end, say on stderr which of them name a language that is not known."""
+    """The rows; at their end, say on stderr which of them name a language that is not known.
+
+    And which have a field whose name is nearly that of one that means something.
+    """
+    from abstraction.files.row_names import meant_by
     from abstraction.row_languages import unknown_language
 
     others = Counter[str]()
+    unread = Counter[str]()
     for row in rows:
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
+        unread.update(name for name in row.extra if meant_by(name) is not None)
         yield row
+    for name, number in unread.most_common(5):
+        note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant_by(name)!r} meant?")
     for code, number in sorted(others.items())[:5]:
         rows_told = count(number, "row")
         note(f"{rows_told} with the language {code!r}, which is no known code: ladders are told in {language!r}")

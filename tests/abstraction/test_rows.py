@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from abstraction.errors import RowError
 from abstraction.files.cells import join_cell, split_cell
+from abstraction.files.row_names import meant_by
 from abstraction.rows import RejectedRow, read_questions, read_tiered
 from tests.abstraction.row_files import put, read
 from tests.conftest import DATA, needs_data
@@ -255,3 +256,20 @@ def test_a_relation_that_no_ladder_takes_is_rejected_with_its_row(tmp_path: Path
     rejected: list[RejectedRow] = []
     assert [row.answers for row in read_questions([path], on_reject=rejected.append)] == [("1",)]
     assert "no property id" in rejected[0].reason
+
+
+def test_names_that_are_nearly_right_are_told(tmp_path: Path) -> None:
+    _, (rejected,) = read(put(tmp_path / "q.jsonl", '{"qestion": "A?", "answer": "B"}'))
+    expected = "no question: expected a text under 'question'; the row has qestion, answer (is 'qestion' meant?)"
+    assert rejected.reason == expected
+    assert [meant_by(name) for name in ("realtion", "answer_quid", "relation", "split")] == [
+        "relation", "answer_qid", None, None,
+    ]  # fmt: skip
+
+
+def test_a_wrong_value_is_told_with_its_field_and_what_is_expected(tmp_path: Path) -> None:
+    line = '{"question": "A?", "answers": ["B"], "answer_qids": ["Q1", "Q2"]}'
+    _, (rejected,) = read(put(tmp_path / "q.jsonl", line))
+    assert rejected.reason == "answer_qids has 2 ids for 1 answers"
+    _, (rejected,) = read(put(tmp_path / "r.jsonl", '{"question": 3, "answers": ["B"]}'))
+    assert rejected.reason == "question 3 is no question; expected a text"
