@@ -65,7 +65,7 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
     judges: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
     costs: dict[str, Counter[str]] = {}
     for path in paths:
-        record, judge = record_of(path), ""
+        record, judge = record_of(path), path.stem
         for row in accepted(read_each(read_records(path), _judged_row), on_reject):
             if ANSWER in row:
                 row.setdefault("system", path.stem)
@@ -77,6 +77,7 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
             if key in judges.setdefault(judge, {}):
                 raise UsageError(f"{path}: {judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
             judges[judge][key] = row
+            costs.setdefault(judge, Counter())
         asked = record.get("asked")
         costs.setdefault(judge, Counter()).update(asked if isinstance(asked, dict) else {})
     if len(judges) < 2:

@@ -115,7 +115,7 @@ def verdict(judge: str, category: str | None, id: str = "1") -> dict[str, Any]:
             "facts": []}  # fmt: skip
 
 
-def test_verdicts_on_attributions_are_pooled(tmp_path: Path) -> None:
+def test_verdicts_on_attributions_are_pooled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = ("supportive", "irrelevant", "contradictory", None)
     one_file = [verdict(f"E{number}", category) for number, category in enumerate(said)]
     pooled = pool(tmp_path, one_file)  # several judges of one file
@@ -123,6 +123,8 @@ def test_verdicts_on_attributions_are_pooled(tmp_path: Path) -> None:
     assert (row["category"], row["supported"], row["reply"]) == ("contradictory", False, "")
     assert row["evaluator"] == "pooled by majority: [E0] [E1] [E2] [E3]"
     assert "category" not in pooled.agreement  # nobody but three judges has a label
+    assert Pool(judged=(tmp_path / "J1.jsonl",), out=str(tmp_path / "pooled.jsonl")).execute() == 0
+    assert capsys.readouterr().out.startswith("1 items, 4 judges\nE0\nE1\nE2\nE3\n")
     both = pool(tmp_path, [verdict("E1", "supportive"), verdict("E2", "supportive")]).agreement
     assert both["category"] == {"n": 1, "agree": 1.0, "kappa": None}
 
