@@ -43,6 +43,7 @@ from granola.runs import AttributionBuildRun
 from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, single, world
+from tests.thorough import thorough_only
 from tests.worlds import snapshot_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -328,6 +329,7 @@ def test_questions_of_four_forms(tmp_path: Path) -> None:
     assert rejected[0].source.endswith("simple.tsv:3")
 
 
+@thorough_only
 @pytest.mark.skipif(not SAMPLE.is_dir(), reason="../shared/data is not there")
 def test_real_questions_are_read() -> None:
     """QALD-10: 150 of 394 have one of the shapes."""
@@ -339,7 +341,7 @@ def test_real_questions_are_read() -> None:
 
 def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     snapshot = snapshot_at(tmp_path / "world.sqlite", world_entities())
-    settings: dict[str, Any] = {"snapshot": snapshot, "shares": "all", "singles": 40, "paths": 40, "trees": 20}
+    settings: dict[str, Any] = {"snapshot": snapshot, "shares": "all", "singles": 16, "paths": 16, "trees": 8}
     first = AttributionBuildRun(out=tmp_path / "bench", **settings).run()
     assert not first.failed
     again = AttributionBuildRun(out=tmp_path / "bench", force=True, **settings).run()
