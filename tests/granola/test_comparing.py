@@ -276,7 +276,7 @@ def test_predictions_carry_confidence_and_scores(tmp_path: Path) -> None:
     found = read_predictions(path)
     assert (found.predictions["1"].confidence, dict(found.predictions["1"].scores)) == (0.5, {"bleurt": 0.25})
     assert found.predictions["3"].confidence is None
-    assert [row.reason for row in found.rejected] == ["confidence: expected a finite number, found 'high'"]
+    assert [row.reason for row in found.rejected] == ["confidence 'high' is no finite number"]
 
 
 def test_the_detectable_difference_shrinks_with_the_questions() -> None:
