@@ -455,7 +455,7 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
         self.check_groups()
-        systems = score_systems(self.tiered, self.predictions, self)
+        systems = score_systems(self.tiered, self.predictions, self, keep_items=False)
         groups = grouped_scores(systems, self, self, popular=self.page_views is not None)
         differences = compare(systems.reports, metrics=metrics, resamples=self.resamples, seed=self.seed)
         if (needed := permutations_needed(len(systems.reports))) > self.resamples:

@@ -1,4 +1,4 @@
-"""What a matcher reads of a question's row, what became of it (an item), and the items of a report in little memory."""
+"""What a matcher reads of a question's row, what became of it (an item), and the items of a report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, Literal, overload
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level
-from granola.matching.verdict import Comparison, Verdict
+from granola.matching.verdict import Verdict
 from granola.scoring.metrics import Outcome, Standard
-from granola.scoring.packed_rows import Packed
 
 # What a matcher reads of a row: the names of its levels, and the language that they are in.
 
@@ -108,9 +107,9 @@ class ItemScore:
 
 
 class ItemScores(Sequence[ItemScore]):
-    """Items in the order of the rows, packed; each is made anew when it is read.
+    """Items in the order of the rows, as far as they are kept; `ids` and `outcomes` are there of all that were scored.
 
-    `ids` and `outcomes` tell what is most often asked without unpacking any.
+    A million items take a gigabyte, their outcomes thirty megabytes.
     """
 
     def __init__(self) -> None:
@@ -119,10 +118,10 @@ class ItemScores(Sequence[ItemScore]):
         self._others = array("i")
         self._bits = array("d")
         self._shares = array("d")
-        self._packed: Packed[ItemScore] = Packed(_packed, _unpacked)
+        self._kept: list[ItemScore] = []
 
-    def append(self, item: ItemScore) -> None:
-        """Put an item behind the others."""
+    def append(self, item: ItemScore, *, keep: bool = True) -> None:
+        """Put an item behind the others, with `keep` as a whole."""
         verdict = item.verdict
         level = _UNSCORED if verdict is None else _ABSTAINED if verdict.abstained else verdict.level or _WRONG
         other = item.other
@@ -131,7 +130,8 @@ class ItemScores(Sequence[ItemScore]):
         self._others.append(_SAME if other is None else _ABSTAINED if other.abstained else other.level or _WRONG)
         self._bits.append(NO_BITS if item.bits is None else item.bits)
         self._shares.append(NO_BITS if item.bits_share is None else item.bits_share)
-        self._packed.append(item)
+        if keep:
+            self._kept.append(item)
 
     def outcomes(self) -> Iterator[Outcome | None]:
         """What the metrics see of every item, in order; None where it is unscored."""
@@ -146,22 +146,14 @@ class ItemScores(Sequence[ItemScore]):
                 yield _outcome(level, other, bits, None if share == NO_BITS else share)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._kept)
 
     @overload
     def __getitem__(self, index: int) -> ItemScore: ...
     @overload
     def __getitem__(self, index: slice) -> list[ItemScore]: ...
     def __getitem__(self, index: int | slice) -> ItemScore | list[ItemScore]:
-        return self._packed[index]
-
-    def __iter__(self) -> Iterator[ItemScore]:
-        return iter(self._packed)
-
-    def __eq__(self, other: object) -> bool:
-        return self._packed == (other._packed if isinstance(other, ItemScores) else other)
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
+        return self._kept[index]
 
 
 def _outcome(level: int, other: int, bits: float | None = None, share: float | None = None) -> Outcome | None:
@@ -174,37 +166,3 @@ def _outcome(level: int, other: int, bits: float | None = None, share: float | N
         share=share,
         other=None if other == _SAME else _outcome(other, _SAME),
     )
-
-
-def _packed(item: ItemScore) -> tuple[Any, ...]:
-    verdict = item.verdict
-    judged = None
-    if verdict is not None:
-        compared = verdict.compared
-        judged = (
-            verdict.level,
-            verdict.rule,
-            (compared.prediction, compared.tier) if compared else None,
-            verdict.abstained,
-            verdict.score,
-        )
-    other = None if item.other is None else (item.other.level, item.other.abstained)
-    return item.id, item.relation, item.prediction, judged, item.weight, item.bits, item.bits_share, other
-
-
-def _unpacked(data: tuple[Any, ...]) -> ItemScore:
-    id_, relation, prediction, judged, weight, bits, share, other = data
-    verdict = None
-    if judged is not None:
-        level, rule, compared, abstained, score = judged
-        verdict = Verdict(
-            level=level,
-            rule=rule,
-            compared=Comparison(prediction=compared[0], tier=compared[1]) if compared else None,
-            abstained=abstained,
-            score=score,
-        )
-    return ItemScore(
-        id=id_, relation=relation, prediction=prediction, verdict=verdict, weight=weight, bits=bits, bits_share=share,
-        other=None if other is None else Outcome(level=other[0], abstained=other[1]),
-    )  # fmt: skip

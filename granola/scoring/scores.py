@@ -50,7 +50,7 @@ SHOWN_IDS = 3
 class ScoreReport:
     """The scores of one prediction file.
 
-    `items` are in the order of the tiered file; there are none where they were not to be kept. `overall` averages over
+    `items` are in the order of the tiered file; none where only outcomes were to be kept. `overall` averages over
     questions (micro); `macro` over the relations' scores, each relation counting the same, and is empty where no row
     names a relation.
     """
@@ -295,8 +295,8 @@ def score(
 
     A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
     the signature says "unknown" unless a `TieredFile` of them tells; predictions bring the prompts that they were
-    asked with. `on_item` takes every item as soon as it is scored; the report has none where `keep_items` is False.
-    Ids that damaged lines took along (those of `predictions.rejected`, or of the file's own rejected rows) are
+    asked with. `on_item` takes every item as soon as it is scored; where `keep_items` is False the report has outcomes
+    alone. Ids that damaged lines took along (those of `predictions.rejected`, or of the file's own rejected rows) are
     explained by them and no error. `on_reject` as in `score_items`: the report counts such items as unscored, and under
     "faults". Raises PredictionError and, for a bad setting, MatcherError.
     """
@@ -318,8 +318,7 @@ def score(
             seen.item(item, has_bits=has_bits)
             if on_item is not None:
                 on_item(item)
-            if keep_items:
-                items.append(item)
+            items.append(item, keep=keep_items)
             yield item.relation, item.outcome
 
     overall, relations, macro = aggregate(outcomes(), chosen, resamples=settings.resamples, seed=settings.seed)
