@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from granola.report.score_tables import (
     distribution_columns,
     interval,
     number,
+    relation_lines,
     relation_title,
     share,
 )
@@ -88,21 +89,11 @@ def _shows(row: TieredRow, reports: Sequence[ScoreReport], index: int) -> tuple[
 def headlines(reports: Sequence[ScoreReport]) -> PageTable:
     """Three scores of every system with their intervals."""
     titles = {metric.name: metric.title for metric in reports[0].metrics}
-    return PageTable(
-        head=["system", *(titles[name] for name in HEADLINES)],
-        rows=[
-            TableRow(
-                cells=[
-                    TableCell(text=report.system),
-                    *(
-                        TableCell(text=number(score.value), small=interval(score), is_strong=True)
-                        for score in (report.overall.estimates[name] for name in HEADLINES)
-                    ),
-                ]
-            )
-            for report in reports
-        ],
-    )
+    rows = [
+        TableRow(cells=[*texts(report.system), *figures_of(report.overall.estimates, HEADLINES, is_strong=True)])
+        for report in reports
+    ]
+    return PageTable(head=["system", *(titles[name] for name in HEADLINES)], rows=rows)
 
 
 def meanings(reports: Sequence[ScoreReport]) -> list[tuple[str, str]]:
@@ -168,19 +159,18 @@ def distributions(reports: Sequence[ScoreReport]) -> list[tuple[str, list[Distri
 
 def relations(report: ScoreReport) -> PageTable:
     """A row a relation, and the means over relations and over questions; those of few questions are grey."""
+    rows = []
+    for line in relation_lines(report):
+        kind = "total" if line.kind != "group" else "few" if few(line.n) else ""
+        cells = [*texts(_MEANS.get(line.kind, line.name), str(line.n)), *figures_of(line.estimates, RELATION_METRICS)]
+        rows.append(TableRow(kind=kind, cells=cells))
+    return PageTable(head=["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)], rows=rows)
 
-    def cells(name: str, n: int, estimates: Mapping[str, Estimate]) -> list[TableCell]:
-        scores = (estimates[metric] for metric in RELATION_METRICS)
-        return [*texts(name, str(n)), *(TableCell(text=number(e.value), small=interval(e)) for e in scores)]
 
-    rows = [
-        TableRow(kind="few" if few(group.n) else "", cells=cells(relation_title(name), group.n, group.estimates))
-        for name, group in report.relations.items()
-    ]
-    macro = cells("mean of the relations (macro; n counts relations)", len(report.relations), report.macro)
-    micro = cells("mean of the questions (micro)", report.overall.n, report.overall.estimates)
-    totals = [TableRow(kind="total", cells=mean) for mean in (macro, micro)]
-    return PageTable(head=["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)], rows=[*rows, *totals])
+_MEANS = {
+    "macro": "mean of the relations (macro; n counts relations)",
+    "micro": "mean of the questions (micro)",
+}
 
 
 # Tables of the page: on a phone every row stands as a block, with the column's name beside each figure.
@@ -230,6 +220,14 @@ class PageTable:
 def texts(*cells: str) -> list[TableCell]:
     """Cells of text alone."""
     return [TableCell(text=cell) for cell in cells]
+
+
+def figures_of(
+    estimates: Mapping[str, Estimate], metrics: Iterable[str], *, is_strong: bool = False
+) -> list[TableCell]:
+    """A cell with its interval for each of the metrics."""
+    scores = (estimates[name] for name in metrics)
+    return [TableCell(text=number(e.value), small=interval(e), is_strong=is_strong) for e in scores]
 
 
 def label_rules() -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from abstraction.properties import titled
-from granola.scoring.aggregation import Estimate
+from granola.scoring.aggregation import Estimate, GroupScore
 from granola.scoring.scores import ScoreReport
 
 if TYPE_CHECKING:
@@ -40,6 +41,32 @@ def count_of_questions(report: ScoreReport) -> str:
 def relation_title(name: str) -> str:
     """`P19 place of birth`, for every relation that a question may be read as asking for; others as they are."""
     return titled(name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreLine:
+    """The scores of a group, under its name; `kind` is "macro" for the mean of the groups, "micro" for that of all."""
+
+    kind: Literal["group", "macro", "micro"] = "group"
+    name: str
+    n: int
+    estimates: Mapping[str, Estimate]
+
+
+def lines_of(groups: Mapping[str, GroupScore]) -> list[ScoreLine]:
+    """A line a group, under the name that is shown of it."""
+    return [
+        ScoreLine(name=relation_title(name), n=group.n, estimates=group.estimates) for name, group in groups.items()
+    ]
+
+
+def relation_lines(report: ScoreReport) -> list[ScoreLine]:
+    """A line a relation, then the means over relations, whose `n` counts these, and over questions."""
+    return [
+        *lines_of(report.relations),
+        ScoreLine(kind="macro", name="macro", n=len(report.relations), estimates=report.macro),
+        ScoreLine(kind="micro", name="micro", n=report.overall.n, estimates=report.overall.estimates),
+    ]
 
 
 def number(value: float) -> str:
@@ -198,21 +225,18 @@ def relations_tables(report: ScoreReport, width: int | None = None) -> list[Tabl
     from rich.table import Table
     from rich.text import Text
 
-    rows = [(relation_title(relation), group.n, group.estimates) for relation, group in report.relations.items()]
-    rows += [
-        ("macro", len(report.relations), report.macro),
-        ("micro", report.overall.n, report.overall.estimates),
-    ]
-    parts, stacked = _metric_parts([name for name, _, _ in rows], width)
+    lines = relation_lines(report)
+    parts, stacked = _metric_parts([line.name for line in lines], width)
     tables = []
     for metrics in parts:
         table = Table(title=Text(f"Per relation: {report.system}; accuracies are selective"), title_justify="left")
         table.add_column("relation", overflow="fold")
         table.add_column("n", justify="right", no_wrap=True)
         _add_metrics(table, metrics, stacked)
-        for index, (name, n, estimates) in enumerate(rows):
-            if index == len(report.relations):
+        for line in lines:
+            if line.kind == "macro":
                 table.add_section()
-            table.add_row(Text(name), str(n), *(scored(estimates[metric], stacked=stacked) for metric in metrics))
+            cells = (scored(line.estimates[metric], stacked=stacked) for metric in metrics)
+            table.add_row(Text(line.name), str(line.n), *cells)
         tables.append(table)
     return tables

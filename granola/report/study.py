@@ -9,7 +9,7 @@ from functools import cached_property
 from abstraction.rows import TieredRow
 from granola.report.disagreements import coarse_answers
 from granola.report.plain_table import Table, Value
-from granola.report.score_tables import distribution_columns, relation_title
+from granola.report.score_tables import distribution_columns, lines_of
 from granola.scoring.aggregation import Estimate, GroupScore
 from granola.scoring.metrics import Standard, informativeness_weight
 from granola.scoring.page_views import TITLES
@@ -122,8 +122,8 @@ class Study:
             self._macro(),
             self._intervals(),
             self._differences(),
-            *(self._grouped(name, scores, bins=True) for name, scores in self.popularity.items()),
-            *(self._grouped(name, scores) for name, scores in self.groups.items()),
+            *(self._by_bins(name, scores) for name, scores in self.popularity.items()),
+            *(self._by_values(name, scores) for name, scores in self.groups.items()),
             self._distribution(),
             self._weights(),
             self._lambdas(),
@@ -173,11 +173,11 @@ class Study:
         by_group += [(f"{name} ", scores) for name, scores in (*self.popularity.items(), *self.groups.items())]
         for name, scores in by_group:
             for r, groups in zip(self.reports, scores, strict=True):
-                for group, score in groups.items():
-                    for key, title in zip(_GROUPED, _TITLES, strict=True):
-                        rows.append(
-                            (r.system, title, f"{name}{relation_title(group)}", *_interval(score.estimates[key]))
-                        )
+                rows += [
+                    (r.system, title, f"{name}{line.name}", *_interval(line.estimates[key]))
+                    for line in lines_of(groups)
+                    for key, title in zip(_GROUPED, _TITLES, strict=True)
+                ]
         return Table(
             name="intervals",
             title="Scores with their intervals",
@@ -198,18 +198,30 @@ class Study:
             rows=tuple((titles[d.metric], d.first, d.second, *_numbers(d)) for d in self.differences),
         )
 
-    def _grouped(self, name: str, scores: _ByGroup, *, bins: bool = False) -> Table:
-        rows: list[tuple[Value, ...]] = [
-            (system, relation_title(group), score.n, *(score.estimates[key].value for key in _GROUPED))
-            for system, by_group in zip(self.names, scores, strict=True)
-            for group, score in by_group.items()
-        ]
+    def _by_bins(self, name: str, scores: _ByGroup) -> Table:
+        title, caption = f"By bins of {TITLES.get(name, name)}", f"Scores by bins of equal size of {name}."
+        return self._grouped(f"bins-{slug(name)}", "bin", scores, title=title, caption=caption)
+
+    def _by_values(self, name: str, scores: _ByGroup) -> Table:
+        caption = f"Scores by the values of {name}."
+        return self._grouped(f"by-{slug(name)}", name, scores, title=f"By {name}", caption=caption)
+
+    def _relations(self) -> Table:
+        scores = [report.relations for report in self.reports]
+        return self._grouped("relations", "relation", scores, title="Per relation", caption="Scores of each relation.")
+
+    def _grouped(self, name: str, kind: str, scores: _ByGroup, *, title: str, caption: str) -> Table:
+        """A row a group of each system; `kind` is what a group is called."""
         return Table(
-            name=f"{'bins' if bins else 'by'}-{slug(name)}",
-            title=f"By bins of {TITLES.get(name, name)}" if bins else f"By {name}",
-            caption=f"Scores by {f'bins of equal size of {name}' if bins else f'the values of {name}'}.",
-            head=("system", "bin" if bins else name, "n", *_TITLES),
-            rows=tuple(rows),
+            name=name,
+            title=title,
+            caption=caption,
+            head=("system", kind, "n", *_TITLES),
+            rows=tuple(
+                (system, line.name, line.n, *(line.estimates[key].value for key in _GROUPED))
+                for system, groups in zip(self.names, scores, strict=True)
+                for line in lines_of(groups)
+            ),
         )
 
     def _distribution(self) -> Table:
@@ -248,20 +260,6 @@ class Study:
                 for name, points in zip(self.names, self.lambdas, strict=True)
                 for point in points
             ),
-        )
-
-    def _relations(self) -> Table:
-        rows: list[tuple[Value, ...]] = [
-            (r.system, relation_title(name), group.n, *(group.estimates[key].value for key in _GROUPED))
-            for r in self.reports
-            for name, group in r.relations.items()
-        ]
-        return Table(
-            name="relations",
-            title="Per relation",
-            caption="Scores of each relation.",
-            head=("system", "relation", "n", *_TITLES),
-            rows=tuple(rows),
         )
 
     def _risk(self) -> Table:
