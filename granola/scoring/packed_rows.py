@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, overload
 
 from abstraction.rows import TieredRow
@@ -69,12 +71,19 @@ class PackedRows(Sequence[TieredRow]):
 
 def _plain(row: TieredRow) -> tuple[Any, ...]:
     entity = dict(row.question_entity) if row.question_entity is not None else None
-    levels = [(list(map(_plain_tier, level.tiers)), dict(level.extra)) for level in row.levels]
+    levels = [(tuple(map(_plain_tier, level.tiers)), _extra_of(level)) for level in row.levels]
     return row.id, row.question, row.answers, levels, row.relation, entity, row.abstained, dict(row.extra)
 
 
 def _plain_tier(tier: Tier) -> tuple[Any, ...]:
-    return tier.text, tier.qid, tier.aliases, tier.bits, tier.bits_asked, dict(tier.extra) if tier.extra else None
+    return tier.text, tier.qid, tier.aliases, tier.bits, tier.bits_asked
+
+
+def _extra_of(level: Level) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
+    """What other fields the level and each of its tiers have; None where none has any, which is common."""
+    if not level.extra and not any([tier.extra for tier in level.tiers]):  # noqa: C419  a list costs less than a generator
+        return None
+    return dict(level.extra), [dict(tier.extra) for tier in level.tiers]
 
 
 def _row(plain: tuple[Any, ...]) -> TieredRow:
@@ -83,7 +92,7 @@ def _row(plain: tuple[Any, ...]) -> TieredRow:
         id=id_,
         question=question,
         answers=answers,
-        levels=tuple(Level(tiers=tuple(map(_tier, tiers)), extra=more) for tiers, more in levels),
+        levels=(_level(*levels[0]), *(_shared(*level) for level in levels[1:])),
         relation=relation,
         question_entity=entity,
         abstained=abstained,
@@ -91,6 +100,29 @@ def _row(plain: tuple[Any, ...]) -> TieredRow:
     )
 
 
-def _tier(plain: tuple[Any, ...]) -> Tier:
-    text, qid, aliases, bits, bits_asked, extra = plain
-    return Tier(text=text, qid=qid, aliases=aliases, bits=bits, bits_asked=bits_asked, extra=extra or {})
+_PlainTiers = tuple[tuple[Any, ...], ...]
+
+
+def _level(tiers: _PlainTiers, extra: tuple[dict[str, Any], list[dict[str, Any]]] | None) -> Level:
+    made = tuple(
+        [
+            Tier(text=text, qid=qid, aliases=aliases, bits=bits, bits_asked=bits_asked)
+            for text, qid, aliases, bits, bits_asked in tiers
+        ]
+    )
+    if extra is None:
+        return Level(tiers=made)
+    of_level, of_tiers = extra
+    return Level(
+        tiers=tuple(replace(tier, extra=more) for tier, more in zip(made, of_tiers, strict=True)), extra=of_level
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _coarse(tiers: _PlainTiers) -> Level:
+    return _level(tiers, None)
+
+
+def _shared(tiers: _PlainTiers, extra: tuple[dict[str, Any], list[dict[str, Any]]] | None) -> Level:
+    """A level that many rows have: made once where it has no fields of its own."""
+    return _coarse(tiers) if extra is None else _level(tiers, extra)
