@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from neo4j_server import SERVER, snapshot_of, the_server
@@ -21,7 +20,7 @@ from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
 from tests.conftest import Run
-from tests.thorough import THOROUGH, thorough_only
+from tests.thorough import thorough_only
 
 pytestmark = [*SERVER, pytest.mark.thorough("kg/store")]
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -116,71 +115,6 @@ def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: 
     assert 0 < sum(last.written.values()) < len(whole)
     assert content(client) == whole
     assert not verify_mirror(address, demo).problems
-
-
-class CutError(Exception):
-    pass
-
-
-def _cut_while_emptying(small: Path, address: str, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """A push in place of what is there, ended `after` queries from the one that marks it as being emptied."""
-    run, left, begun = Neo4jClient.run, after, False
-
-    def cut(self: Neo4jClient, query: str, *more: Any, **named: Any) -> Any:
-        nonlocal left, begun
-        begun = begun or "m.phase = -1, m.model" in query
-        left -= begun
-        if left < 0:
-            raise CutError
-        return run(self, query, *more, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Neo4jClient, "run", cut)
-        with pytest.raises(CutError):
-            push(small, address, replace=True)
-
-
-def _refuses_what_is_being_emptied(small: Path, address: str) -> None:
-    with pytest.raises(MirrorError, match=r"is being emptied of snapshot .*--replace"):
-        push(small, address)
-    with pytest.raises(MirrorError, match="unfinished"):
-        open_store(address)
-
-
-def test_a_push_cut_anywhere_while_it_empties_is_not_gone_on_with_unasked(
-    small: Path, address: str, client: Neo4jClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    push(small, address, replace=True)
-    for at in range(1, 100):
-        if THOROUGH:
-            push(small, address, replace=True)
-        _cut_while_emptying(small, address, monkeypatch, at)
-        marker = client.run("MATCH (m:Snapshot) RETURN m.phase, m.load IS NOT NULL")
-        if marker == [[0, True]]:  # emptied, and begun to be filled
-            break
-        assert marker == [[-1, False]]
-        _refuses_what_is_being_emptied(small, address)
-    assert at > 8
-    assert push(small, address).resumed
-    assert not verify_mirror(address, small).problems
-
-
-@pytest.mark.parametrize("held", ["another snapshot", "nodes without a marker", "a foreign model"])
-@pytest.mark.parametrize("after", [1, 4])
-def test_whatever_was_there_a_cut_push_is_not_gone_on_with(
-    small: Path, tmp_path: Path, address: str, client: Neo4jClient, monkeypatch: pytest.MonkeyPatch, held: str,
-    after: int,
-) -> None:  # fmt: skip
-    push(snapshot_of(tmp_path / "other.sqlite", [PARIS]), address, replace=True)
-    if held == "nodes without a marker":
-        client.run("MATCH (m:Snapshot) DELETE m")
-    if held == "a foreign model":
-        client.run("MATCH (m:Snapshot) SET m.model = 99")
-    _cut_while_emptying(small, address, monkeypatch, after)
-    assert client.run("MATCH (m:Snapshot) RETURN m.phase, m.load IS NOT NULL") == [[-1, False]]
-    _refuses_what_is_being_emptied(small, address)
-    push(small, address, replace=True)
-    assert not verify_mirror(address, small).problems
 
 
 def test_an_unfinished_mirror_that_was_changed_is_replaced(small: Path, address: str, client: Neo4jClient) -> None:
@@ -344,9 +278,6 @@ def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) ->
     for name, where in (("file", demo), ("mirror", address)):
         assert run("tiers", questions, "--snapshot", where, "--out", tmp_path / name, "--format", "jsonl")[0] == 0
     assert (tmp_path / "file").read_bytes() == (tmp_path / "mirror").read_bytes()
-    code, out, _ = run("snapshot", "check", tmp_path / "file", address)
-    assert code == 0
-    assert " rows stand in snapshot " in out
 
     said = [
         run("ladder", "Where was Barack Obama born?", "Honolulu", "--relation", "P19", "--snapshot", where)
