@@ -282,7 +282,7 @@ def test_a_figure_in_a_page_has_ids_of_its_own_and_the_colours_of_the_page() -> 
     with figure_of() as figure:
         axes = figure.subplots()
         axes.plot([0, 1], [0, 1], label="<line>", **look(1))
-        axes.text(0.5, 0.5, "white", color="white")
+        axes.text(0.5, 0.5, "white 0.12345", color="white")
         with matplotlib.rc_context({"svg.fonttype": "none"}):
             svg = saved(figure).decode()
     one, other = (inline_svg(svg, name=name, title="A <title>") for name in ("one", "other"))
@@ -292,4 +292,6 @@ def test_a_figure_in_a_page_has_ids_of_its_own_and_the_colours_of_the_page() -> 
     assert not set(re.findall(r' id="([^"]+)"', one)) & set(re.findall(r' id="([^"]+)"', other))
     assert "var(--c0072b2,#0072b2)" in one
     assert "fill: #ffffff" in one  # white letters stay white
+    assert ">white 0.12345</text>" in one
+    assert not re.search(r"<[^>]*\d\.\d{3}[^>]*>", one)
     assert "<style" not in one
