@@ -45,7 +45,7 @@ class Origin:
     `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
     that came is built. `rejects`: what was not even copied, as (source, line, reject, excerpt). `facts`:
     further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say. `idle`:
-    classes that were asked for and that nothing there belongs to.
+    classes that were asked for and that nothing there belongs to. `warnings`: further ones of the manifest.
     """
 
     sources: Sequence[Mapping[str, Any]]
@@ -54,6 +54,7 @@ class Origin:
     facts: Mapping[str, Any] = field(default_factory=dict)
     redirects: Mapping[str, str] = field(default_factory=dict)
     idle: Collection[str] = ()
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,7 +214,7 @@ class _BuildJob:
                 "source_entities": len(self.collector.seen),
                 "duplicates": self.collector.duplicates,
                 **({"incomplete": self.reading.unclosed} if self.reading.unclosed else {}),
-                "warnings": self.warnings(heard, asked_for.ids, idle),
+                "warnings": [*self.warnings(heard, asked_for.ids, idle), *(origin.warnings if origin else ())],
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             },

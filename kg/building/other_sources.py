@@ -8,10 +8,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from kg.building.build_request import check_output, check_request
 from kg.errors import SelectionError, SnapshotError, SourceError
@@ -32,8 +33,20 @@ if TYPE_CHECKING:
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder beside the output, while a build is at work
 _STEPS = ("hops", "along", "hub_limit", "properties", "excluded")
-
 _STEP = 200  # entities between two signs of progress
+_TOLD = 5  # names in a warning
+
+
+class BuildOptions(TypedDict, total=False):
+    """What every builder takes beside its source, as `kg.snapshot.build` does."""
+
+    languages: Collection[str] | None
+    limit: int | None
+    force: bool
+    command: str | None
+    software: str | None
+    progress: Callable[[Progress], None] | None
+    frequent_of: Collection[str]
 
 
 def build_from_rdf(
@@ -41,65 +54,34 @@ def build_from_rdf(
     out: Path | str,
     *,
     scope: Scope | None = None,
-    languages: Collection[str] | None = None,
-    limit: int | None = None,
     keep_partial: bool = False,
-    force: bool = False,
-    command: str | None = None,
-    software: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    frequent_of: Collection[str] = (),
+    **options: Unpack[BuildOptions],
 ) -> Report:
     """Write the snapshot `out` of the entities in RDF files; arguments and errors as of `kg.snapshot.build`.
 
     The manifest's `time_aware` is false where any statement came without rank and qualifiers (truthy data).
     """
     from kg.reading.rdf_files import RDFReading
-    from kg.reading.spool import spooling
 
     out = Path(out)
-    check_request(paths, out, limit=None, force=force)
-    asked = _asked(languages)
+    check_request(paths, out, limit=None, force=options.get("force", False))
+    asked = _asked(options.get("languages"))
     reading = RDFReading(
         paths=[str(path) for path in paths],
         languages=None if asked is None else frozenset(asked),
         keep_partial=keep_partial,
     )
-    with _work(out) as work:
-        with spooling(work / "entities.json.zst") as spool:
-            for data in reading.entities(work):
-                spool.add(data)
-                _tell(progress, "gathering", spool.count)
-        (work / "triples.sqlite").unlink(missing_ok=True)
-        origin = Origin(
-            sources=[
-                {
-                    "name": source.name,
-                    "size": source.size,
-                    "modified": source.modified,
-                    "sha256": source.sha256,
-                    "triples": source.triples,
-                }
-                for source in reading.sources
-            ],
+
+    def origin() -> Origin:
+        return Origin(
+            sources=[asdict(source) for source in reading.sources],
             scope=scope or Scope(),
             rejects=reading.rejects,
             facts={"source_kind": "rdf", "time_aware": not reading.truthy},
             redirects=reading.redirects,
         )
-        return build(
-            [work / "entities.json.zst"],
-            out,
-            scope=scope,
-            languages=languages,
-            limit=limit,
-            force=force,
-            command=command,
-            software=software,
-            progress=progress,
-            origin=origin,
-            frequent_of=frequent_of,
-        )
+
+    return _build_gathered(out, reading.entities, origin, "gathering", scope, options)
 
 
 def build_from_parquet(
@@ -159,14 +141,8 @@ def build_from_api(
     scope: Scope,
     url: str | None = None,
     cache: Path | str | None = None,
-    languages: Collection[str] | None = None,
-    limit: int | None = None,
-    force: bool = False,
-    command: str | None = None,
-    software: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
     patience: RetryDelays | None = None,
-    frequent_of: Collection[str] = (),
+    **options: Unpack[BuildOptions],
 ) -> Report:
     """Write the snapshot `out` of entities from WikiData's API and what `scope.hops` steps reach from them.
 
@@ -182,13 +158,13 @@ def build_from_api(
     from kg.web.answer_cache import Cache
 
     out = Path(out)
-    check_output(out, force=force)
+    check_output(out, force=options.get("force", False))
     _check_scope(
         scope, "the API", {"ids", "also", "names", *_STEPS}, "name ids or names, or take a dump or --from sparql"
     )
+    languages = options.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
-
         asked = [] if languages is None else sorted(set(languages) - {"mul"})
         seeds = (scope.ids | scope.also).union(api.named(scope.names, asked or ["en"]) if scope.names else ())
 
@@ -200,21 +176,8 @@ def build_from_api(
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
-        return _build_online(
-            api.entities,
-            sorted(seeds),
-            out,
-            scope=scope,
-            spared=seeds,
-            source=api.url,
-            facts=facts,
-            languages=languages,
-            limit=limit,
-            command=command,
-            software=software,
-            progress=progress,
-            frequent_of=frequent_of,
-        )
+        online = _OnlineSource(url=api.url, fetch=api.entities, seeds=seeds, spared=seeds, facts=facts)
+        return _build_online(online, out, scope, options)
 
 
 def build_from_sparql(
@@ -222,112 +185,117 @@ def build_from_sparql(
     out: Path | str,
     *,
     scope: Scope,
-    languages: Collection[str] | None = None,
-    limit: int | None = None,
-    force: bool = False,
-    command: str | None = None,
-    software: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
     patience: RetryDelays | None = None,
-    frequent_of: Collection[str] = (),
+    **options: Unpack[BuildOptions],
 ) -> Report:
     """Write the snapshot `out` of entities at a SPARQL endpoint: a profile's name or a URL.
 
-    The scope names ids, names or classes; names as `SPARQLEntities.named` compares them. Statements come in full where
-    the endpoint has them, else truthy, which the manifest's `time_aware` tells. Counts of values are over what
-    was fetched. Raises as `build_from_api` does.
+    The scope names ids, names or classes; names as `SPARQLEntities.named` compares them: the manifest tells in
+    `names_not_found` which nothing there bears, and warns of them. Statements come in full where the endpoint has
+    them, else truthy, which the manifest's `time_aware` tells. Counts of values are over what was fetched. Raises as
+    `build_from_api` does.
     """
     from kg.reading.sparql import Endpoint, profile_of
     from kg.reading.sparql_entities import SPARQLEntities
 
     out = Path(out)
-    check_output(out, force=force)
+    check_output(out, force=options.get("force", False))
     _check_scope(scope, "an endpoint", {"ids", "also", "names", "classes", *_STEPS}, "select by ids, names or classes")
-    asked = _asked(languages)
+    asked = _asked(options.get("languages"))
     endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
     source = SPARQLEntities(endpoint_asked, languages=asked)
     began = datetime.now(UTC).timestamp()
     named = source.named(scope.names, asked or ("en", "mul")) if scope.names else ()
     spared = (scope.ids | scope.also).union(named)
-    seeds = spared.union(source.instances(scope.classes) if scope.classes else ())
 
     def facts() -> dict[str, Any]:
-        ended = datetime.now(UTC).timestamp()
         return {
             "source_kind": "sparql",
             "time_aware": not source.truthy,
-            "fetched": [_moment(began), _moment(ended)],
+            "fetched": [_moment(began), _moment(datetime.now(UTC).timestamp())],
+            **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
-    return _build_online(
-        source.entities,
-        sorted(seeds),
-        out,
-        scope=scope,
+    online = _OnlineSource(
+        url=endpoint_asked.url,
+        fetch=source.entities,
+        seeds=spared.union(source.instances(scope.classes) if scope.classes else ()),
         spared=spared,
-        source=endpoint_asked.url,
-        rejects=source.rejects,
         facts=facts,
-        languages=languages,
-        limit=limit,
-        command=command,
-        software=software,
-        progress=progress,
-        frequent_of=frequent_of,
+        rejects=source.rejects,
+        warnings=_not_found(source.not_found, scope),
     )
+    return _build_online(online, out, scope, options)
 
 
-def _build_online(
-    fetch: Fetch,
-    seeds: Sequence[str],
-    out: Path,
-    *,
-    scope: Scope,
-    spared: Collection[str],
-    source: str,
-    rejects: Sequence[Reject] = (),
-    facts: Callable[[], Mapping[str, Any]],
-    languages: Collection[str] | None,
-    limit: int | None,
-    command: str | None,
-    software: str | None,
-    progress: Callable[[Progress], None] | None,
-    frequent_of: Collection[str],
-) -> Report:
-    """Fetch the seeds and what they lead to, and build a snapshot of all that. `spared`: never excluded."""
-    from kg.reading.spool import spooling
+def _not_found(names: Sequence[str], scope: Scope) -> list[str]:
+    if not names:
+        return []
+    shown = ", ".join(names[:_TOLD]) + (", ..." if len(names) > _TOLD else "")
+    return [
+        f"{len(names):,} of the {len(scope.names):,} names asked for are no label or alias there, in the usual"
+        f" spellings: {shown}; names_not_found in the manifest has all"
+    ]
 
-    if not seeds:
-        raise SelectionError(f"{source} has nothing of what is selected; widen the selection")
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _OnlineSource:
+    """A service that is asked for entities by id. `spared`: never excluded; `facts`: asked for at the end."""
+
+    url: str
+    fetch: Fetch
+    seeds: Collection[str]
+    spared: Collection[str]
+    facts: Callable[[], Mapping[str, Any]]
+    rejects: Sequence[Reject] = ()
+    warnings: Sequence[str] = ()
+
+
+def _build_online(source: _OnlineSource, out: Path, scope: Scope, options: BuildOptions) -> Report:
+    """Fetch the seeds and what they lead to, and build a snapshot of all that."""
+    if not source.seeds:
+        raise SelectionError(f"{source.url} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}
     idle = set(scope.excluded)
-    with _work(out) as work:
-        with spooling(work / "entities.json.zst") as spool:
-            for data in reached(fetch, seeds, scope, redirects, spared, idle):
-                if "missing" in data and data.get("id") in scope.also - scope.ids:
-                    continue
-                spool.add(data)
-                _tell(progress, "fetching", spool.count)
-                if spool.count == limit:
-                    break
-        return build(
-            [work / "entities.json.zst"],
-            out,
-            languages=languages,
-            force=True,  # checked before anything was fetched
-            command=command,
-            software=software,
-            progress=progress,
-            frequent_of=frequent_of,
-            origin=Origin(
-                sources=[{"name": source, "size": None, "modified": None, "sha256": None}],
-                scope=scope,
-                rejects=[(source, None, reject, None) for reject in rejects],
-                facts={**facts(), "limit": limit},
-                redirects=redirects,
-                idle=sorted(idle),
-            ),
+    limit = options.get("limit")
+
+    def entities(_: Path) -> Iterator[Mapping[str, Any]]:
+        found = reached(source.fetch, sorted(source.seeds), scope, redirects, source.spared, idle)
+        there = (data for data in found if "missing" not in data or data.get("id") not in scope.also - scope.ids)
+        return islice(there, limit)
+
+    def origin() -> Origin:
+        return Origin(
+            sources=[{"name": source.url, "size": None, "modified": None, "sha256": None}],
+            scope=scope,
+            rejects=[(source.url, None, reject, None) for reject in source.rejects],
+            facts={**source.facts(), "limit": limit},
+            redirects=redirects,
+            idle=sorted(idle),
+            warnings=source.warnings,
         )
+
+    return _build_gathered(out, entities, origin, "fetching", None, {**options, "limit": None})
+
+
+def _build_gathered(
+    out: Path,
+    entities: Callable[[Path], Iterator[Mapping[str, Any]]],
+    origin: Callable[[], Origin],
+    phase: str,
+    scope: Scope | None,
+    options: BuildOptions,
+) -> Report:
+    """Copy entities into a file beside the output and build from it; what they came from is known when all are read."""
+    from kg.reading.spool import spooling
+
+    with _work(out) as work:
+        copy = work / "entities.json.zst"
+        with spooling(copy) as spool:
+            for data in entities(work):
+                spool.add(data)
+                _tell(options.get("progress"), phase, spool.count)
+        return build([copy], out, scope=scope, origin=origin(), **options)
 
 
 def _check_scope(scope: Scope, what: str, able: set[str], instead: str) -> None:

@@ -263,6 +263,7 @@ class Gathering:
 
     def __init__(self, path: Path, languages: frozenset[str] | None = None) -> None:
         self._languages = languages
+        self._path = path
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
@@ -284,6 +285,7 @@ class Gathering:
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
+        self._path.unlink(missing_ok=True)  # before the snapshot needs the room
 
     def add(self, subject: str, predicate: str, term: Term) -> None:
         """Keep a triple, if it is about an entity, a statement or a value, or tells a page about an entity."""

@@ -24,6 +24,7 @@ from kg.reading.rdf_entities import (
 )
 from kg.reading.rdf_terms import ENTITY, Facts, Term
 from kg.reading.sparql import Endpoint, Row
+from kg.terms import normalise
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
 _ABOUT_VALUES = ", ".join(
@@ -43,8 +44,8 @@ _IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # as may stand in a query
 class SPARQLEntities:
     """Entity objects by id. `languages`: whose terms to ask for, None for all.
 
-    After reading: `truthy`, whether any statement came without rank and qualifiers, and `rejects`, facts of
-    entities that their objects cannot hold.
+    After reading: `truthy`, whether any statement came without rank and qualifiers, `rejects`, facts of entities that
+    their objects cannot hold, and `not_found`, names that were asked for and that nothing there bears.
     """
 
     def __init__(self, endpoint: Endpoint, *, languages: Iterable[str] | None = None) -> None:
@@ -58,6 +59,7 @@ class SPARQLEntities:
         self._has_statements: bool | None = None
         self.truthy = False
         self.rejects: list[Reject] = []
+        self.not_found: list[str] = []
 
     @property
     def has_statements(self) -> bool:
@@ -228,20 +230,27 @@ class SPARQLEntities:
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
         """The entities with a label or alias that is one of some names, in some languages.
 
-        Endpoints compare letter by letter: each name is asked for as it is, with a capital, and with capitals alone
-        at the beginnings of its words, as questions are often written without any.
+        Endpoints compare letter by letter, and the dump as `kg.terms.normalise` does: each name is asked for in the
+        spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
         """
         ids: set[str] = set()
-        spellings = sorted({spelling for name in names for spelling in _spellings(name)})
+        found: set[str] = set()
+        asked = sorted({name for name in names if normalise(name)})
+        spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
         size = max(1, _NODES // len(tags))
         for at in range(0, len(spellings), size):
             literals = " ".join(f"{_quoted(name)}@{tag}" for name in spellings[at : at + size] for tag in tags)
             rows = self._endpoint.rows(
-                "?s", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
+                "?s ?o", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
             )
-            ids.update(row["s"].value.removeprefix(ENTITY) for row in rows)
-        return sorted(entity_id for entity_id in ids if ENTITY_ID.match(entity_id))
+            for row in rows:
+                entity_id = row["s"].value.removeprefix(ENTITY)
+                if ENTITY_ID.match(entity_id):
+                    ids.add(entity_id)
+                    found.add(normalise(row["o"].value))
+        self.not_found = [name for name in asked if normalise(name) not in found]
+        return sorted(ids)
 
 
 def _grouped(rows: Iterable[Row]) -> dict[str, list[tuple[str, Term]]]:
@@ -252,9 +261,13 @@ def _grouped(rows: Iterable[Row]) -> dict[str, list[tuple[str, Term]]]:
 
 
 def _spellings(name: str) -> set[str]:
-    if name != name.lower():
-        return {name}
-    return {name, name[:1].upper() + name[1:], " ".join(word[:1].upper() + word[1:] for word in name.split(" "))}
+    """How labels may write a name: as it is, small, with capitals at the beginning or of all words; both quotes."""
+    text = " ".join(name.split())
+    cased = {text, text.lower(), text[:1].lower() + text[1:], text[:1].upper() + text[1:]}
+    cased |= {" ".join(word[:1].upper() + word[1:] for word in one.split(" ")) for one in (text, text.lower())}
+    if text.islower() and " " not in text:
+        cased.add(text.upper())  # nasa
+    return {spelling for one in cased for spelling in (one, one.replace("'", "’"), one.replace("’", "'"))}
 
 
 def _quoted(text: str) -> str:

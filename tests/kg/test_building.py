@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dump_json import lines
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, outcome, padded
 
-from kg.building import worker_pool
 from kg.checks.verification import verify
 from kg.model import Entity, EntityValue, Statement
 from kg.reading import dump
@@ -71,18 +68,3 @@ def test_whoever_bears_a_wanted_name_only_later_is_counted_once(tmp_path: Path, 
         )
         assert store.property_counts(["P31", "P279", "P17"]) == {"P31": 2, "P279": 1} | ({"P17": 1} if changed else {})
     assert not verify(tmp_path / "out").problems
-
-
-def test_blocks_larger_than_the_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They go through the workers' pipes, as do results that are too large."""
-    monkeypatch.setattr(worker_pool, "AREA", 9000)
-    start = "import sys; from kg.building import worker_pool; worker_pool.AREA = 9000; "
-    real = subprocess.Popen
-
-    def with_area(command: list[str], **options: Any) -> Any:
-        return real([*command[:2], start + command[2]], **options)
-
-    (tmp_path / "dump").write_bytes(PACKED["bz2"](DUMP))
-    monkeypatch.setattr(worker_pool.subprocess, "Popen", with_area)
-    report = build([tmp_path / "dump"], tmp_path / "a", workers=2)
-    assert outcome(report)[:4] == outcome(build([tmp_path / "dump"], tmp_path / "b", workers=1))[:4]

@@ -123,10 +123,18 @@ def test_errors_of_workers_are_raised_here() -> None:
             tasks[5].result()
 
 
+def test_blocks_that_no_pipe_holds_pass_both_ways() -> None:
+    with WorkerPool(2) as two:
+        two.setup(_broken, "")
+        blocks = [bytes([n]) * 5_000_000 for n in range(9)]
+        tasks = [two.submit(1, block[:9], block[9:]) for block in blocks]
+        assert [task.result() for task in tasks] == blocks
+
+
 def _broken(message: str) -> dict[int, Callable[[bytes], bytes]]:
     def handler(data: bytes) -> bytes:
         if data == b"\x05":
             raise SelectionError(message)
-        return data
+        return bytes(data)
 
     return {1: handler}

@@ -116,3 +116,23 @@ def test_occupations_of_what_services_gave_need_no_counts(
     with open_store(out) as store:
         is_used = used_as_value(Graph(store), "P106")
         assert [is_used("Q111"), is_used("Q110"), is_used("Q101")] == [True, used, False]
+
+
+def test_names_are_found_as_a_dump_finds_them_or_told(
+    services: dict[str, str], folder: Path, tmp_path: Path, run: Run
+) -> None:
+    """Whatever their capitals and blanks; what nothing is called is named."""
+    names = ("ashbyville", "VESTRIA", "Painter", "ann  smith", "Nowhere at all")
+    rows = [{"id": name, "question": "What?", "answer": name} for name in names]
+    (tmp_path / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    selected = {}
+    for kind in ("dump", "sparql"):
+        words = ("--from", kind, services[kind], "--qa", tmp_path / "qa.jsonl", "--out", tmp_path / kind)
+        code, _, stderr = run("snapshot", "build", *words, "--no-properties")
+        assert code == 0, stderr
+        with open_store(tmp_path / kind) as store:
+            selected[kind] = set(store.ids())
+            told = store.manifest().get("names_not_found")
+    assert selected["sparql"] == selected["dump"] == {"Q101", "Q104", "Q111", "Q112"}
+    assert told == ["Nowhere at all"]
+    assert "1 of the 5 names asked for are no label or alias there" in stderr
