@@ -91,7 +91,7 @@ def record_scores(recorder: Recorder) -> None:
     run, folder = recorder.run, recorder.folder
     run("demo", "demo", "--out", "demo")
     guessed = ("guess", "demo/tiers.jsonl", "--out", "guesses.jsonl")
-    _ = run("guessing", *guessed) or run("guessing", "derive", *guessed)
+    _ = run("guessing", "derive", *guessed) or run("guessing", *guessed)
     pair = [shutil.copy(recorder.demo / f"predictions-{name}.jsonl", folder) for name in ("specific", "cautious")]
     _score("bundled", recorder, "demo/tiers.jsonl", [Path(one).name for one in pair])
     systems: dict[str, list[dict[str, Any]]] = {}
