@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from recording.recorder import Recorder, lines, write
+from recording.recorder import Recorder, lines
 
 _HEADERS = ("content-type", "granola-snapshot", "granola-unheeded", "allow", "retry-after", "content-security-policy")
 _LEVELS = [["Honolulu"], ["Hawaii"], ["United States", "USA"]]
@@ -55,14 +55,14 @@ def record_service(recorder: Recorder) -> None:
     questions = list(lines(recorder.demo / "questions.jsonl"))
     with _served(recorder) as address:
         made = [_asked(address, one) for one in _ladder_requests(questions)]
-        tiered = [json.loads(one["body"]) for one in made[: len(questions)] if one["status"] == 200]
-        write(recorder.folder / "ladders.jsonl", made)
+        tiered = [one["body"] for one in made[: len(questions)] if one["status"] == 200]
+        _write(recorder.folder / "ladders.json", made)
         for name, requests in (
             ("judging", _judging_requests(recorder, tiered)),
             ("reading", _reading_requests()),
             ("wrong", _WRONG),
         ):
-            write(recorder.folder / f"{name}.jsonl", (_asked(address, one) for one in requests))
+            _write(recorder.folder / f"{name}.json", [_asked(address, one) for one in requests])
 
 
 def _ladder_requests(questions: list[dict[str, Any]]) -> Iterator[Request]:
@@ -125,7 +125,19 @@ def _asked(address: str, request: Request) -> dict[str, Any]:
     said = answer.read().decode("utf-8", "replace").replace(address, "ADDRESS")
     connection.close()
     kept = {name: value for name in _HEADERS if (value := answer.headers.get(name)) is not None}
-    return {"request": f"{method} {path}", "status": answer.status, "headers": kept, "body": said}
+    return {"request": f"{method} {path}", "status": answer.status, "headers": kept, "body": _readable(said)}
+
+
+def _readable(body: str) -> Any:
+    """A body as values, or as lines, for `diff` to tell where it differs."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return [json.loads(line) if line.startswith("{") else line for line in body.splitlines()]
+
+
+def _write(path: Path, answers: list[dict[str, Any]]) -> None:
+    path.write_text(json.dumps(answers, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 @contextmanager
