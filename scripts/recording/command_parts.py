@@ -122,7 +122,7 @@ def _score(name: str, recorder: Recorder, tiered: str, systems: list[str], *opti
     by = ("--by", "levels", "--by", "relation", *(("--popularity", "views") if name == "real" else ()))
     run(f"{name}-compared", "compare", tiered, *systems, "--json", *by, *options)
     run(f"{name}-table", "compare", tiered, *systems, *by, *options)
-    more = ("--item-score", "human", "--colour", "human") if name == "real" else ()
+    more = ("--colour", "human") if name == "real" else ()
     run(f"{name}-reported", "report", tiered, *systems, "--out", f"report-{name}", *by, *more, *options)
 
 
@@ -224,8 +224,11 @@ def record_grounding(recorder: Recorder) -> None:
     run("scored-table", "grounding", "score", "graded-one.jsonl", *by, "--of", "uRAF wide", "--deflecting", "fails")
     run("scored-words", "grounding", "score", "judged-answered.jsonl", "judged-cases.jsonl", "--of", "uF")
     pool = [f"graded-{judge}.jsonl" for judge in ("one", "two", "three")]
-    run("pooled", "grounding", "pool", *pool, "--out", "pooled.jsonl", "--json")
-    run("drawn", "grounding", "draw", "graded-one.jsonl", "graded-two.jsonl", "--out", "figures", *by)
+    pooled = ("pool", *pool, "--out", "pooled.jsonl", "--json")
+    _ = run("pooled", "grounding", *pooled) or run("pooled", *pooled)
+    if not run("drawn", "grounding", "draw", "graded-one.jsonl", "--out", "figures", *by):
+        for figure in ("garage-5", "garage-6"):
+            run(f"drawn-{figure}", "draw", "graded-one.jsonl", "--figure", figure, "--out", f"{figure}.svg")
 
 
 def record_knowledge(recorder: Recorder) -> None:

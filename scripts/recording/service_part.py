@@ -117,23 +117,27 @@ def _post(path: str, body: Any) -> Request:
 
 
 def _asked(address: str, request: Request) -> dict[str, Any]:
-    method, path, body = request
+    method, path, sent = request
     connection = http.client.HTTPConnection(address, timeout=120)
-    headers = {} if body is None else {"Content-Type": "application/json"}
-    connection.request(method, path, body, headers)
+    headers = {} if sent is None else {"Content-Type": "application/json"}
+    connection.request(method, path, sent, headers)
     answer = connection.getresponse()
     said = answer.read().decode("utf-8", "replace").replace(address, "ADDRESS")
     connection.close()
     kept = {name: value for name in _HEADERS if (value := answer.headers.get(name)) is not None}
-    return {"request": f"{method} {path}", "status": answer.status, "headers": kept, "body": _readable(said)}
+    return {
+        "request": f"{method} {path}",
+        "status": answer.status,
+        "headers": kept,
+        "body": _readable(said, kept.get("content-type", "")),
+    }
 
 
-def _readable(body: str) -> Any:
+def _readable(body: str, media_type: str) -> Any:
     """A body as values, or as lines, for `diff` to tell where it differs."""
-    try:
-        return json.loads(body)
-    except ValueError:
-        return [json.loads(line) if line.startswith("{") else line for line in body.splitlines()]
+    if "ndjson" in media_type:
+        return [json.loads(line) for line in body.splitlines()]
+    return json.loads(body) if "json" in media_type else body.splitlines()
 
 
 def _write(path: Path, answers: list[dict[str, Any]]) -> None:
@@ -147,7 +151,8 @@ def _served(recorder: Recorder) -> Iterator[str]:
     command = recorder.command("serve", "--demo", "--port", "0")
     with tempfile.NamedTemporaryFile("r", encoding="utf-8") as told:
         log = Path(told.name)
-        with log.open("w") as out, subprocess.Popen(command, stderr=out, env=recorder.environment()) as process:
+        settings: dict[str, Any] = {"cwd": recorder.folder, "env": recorder.environment()}
+        with log.open("w") as out, subprocess.Popen(command, stderr=out, **settings) as process:
             try:
                 yield _address(process, log)
             finally:
