@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from granola.commands.command import Command
-from granola.commands.messages import count, print_json, report_rejects
+from granola.commands.messages import count, print_json, report_rejects, warn_of_language
 from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import LINKED_TO, AsJson, Force, Samples
+from granola.shared_settings import LINKED_TO, AsJson, Force, ResponseLanguage, Samples, check_language
 from granola.terminal_lines import TextTable, show_lines
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Curve(Command[Curves]):
         Path | None, Setting("Draw the curves here, as SVG, PNG or PDF by the name's end.", metavar="FILE")
     ] = None
     force: Force = False
-    language: Annotated[str, Setting("Language of the responses and of the predictions.")] = "en"
+    language: ResponseLanguage = "en"
     as_json: AsJson = False
 
     def run(self) -> Curves:
@@ -58,6 +58,7 @@ class Curve(Command[Curves]):
         from granola.figures.charts import Panel, estimates_figure
         from granola.figures.style import format_of
 
+        check_language(self.language)
         format = None if self.figure is None else format_of(self.figure, "--figure")
         rejected: list[RejectedRow] = []
         with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
@@ -82,6 +83,7 @@ class Curve(Command[Curves]):
         ladders = {row.id: row for row in read_tiered_file(self.tiered).rows}
         rules = matcher("rules", language=self.language)
         with closing(open_store(self.snapshot)) as store:
+            warn_of_language(self.language, store)
             aggregator = Aggregator(store, language=self.language)
             outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=on_reject)
         if not all(outcomes.values()):
