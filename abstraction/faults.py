@@ -54,6 +54,14 @@ def excerpt(text: str | bytes) -> str:
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 
+def shown(value: object) -> str:
+    """The beginning of a value as Python writes it, on one line."""
+    try:
+        return excerpt(repr(value))
+    except RecursionError:
+        return "a value nested too deeply to be shown"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
     """An unforeseen error: `stage` is what was being done with the row, `place` the line of the program, if known.

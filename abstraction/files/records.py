@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, excerpt
+from abstraction.faults import RejectedRow, excerpt, shown
 from abstraction.files.cells import is_unicode, json_text, unmarked
 from kg.extras import install_hint
 
@@ -61,10 +61,7 @@ class Record:
     @property
     def shown(self) -> str:
         """The beginning of what stands in it, for a message."""
-        try:
-            return excerpt(repr(dict(self.data)))
-        except RecursionError:
-            return f"fields nested too deeply to be shown: {self.names}"
+        return shown(dict(self.data))
 
     def rejected(self, reason: str) -> RejectedRow:
         """The record as one that is left out."""
@@ -269,16 +266,16 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         except csv.Error as error:
             yield RejectedRow(source=source, reason=f"not CSV: {error}", excerpt="")
             continue
-        shown = delimiter.join(cells)
+        line = delimiter.join(cells)
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) > len(header):
             reason = f"{len(cells)} fields where the header has {len(header)}"
-            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(shown))
-        elif _UNDECODED.search(shown):
-            yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(shown))
-        elif "\x00" in shown:
-            yield RejectedRow(source=source, reason="a NUL character in it", excerpt=excerpt(repr(shown)))
+            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
+        elif _UNDECODED.search(line):
+            yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(line))
+        elif "\x00" in line:
+            yield RejectedRow(source=source, reason="a NUL character in it", excerpt=excerpt(repr(line)))
         else:
             data = {key: unmarked(cell) for key, cell in zip(header, cells, strict=False) if cell.strip()}
             yield Record(source=source, data=data, flat=True, columns=header)

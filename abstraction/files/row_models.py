@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
 from abstraction.errors import RowError
-from abstraction.faults import excerpt
+from abstraction.faults import shown
 from abstraction.files.cells import parsed, split_cell
 from abstraction.files.records import Record
 from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN, NEAR
@@ -133,7 +133,7 @@ def _answers(value: object) -> tuple[str, ...]:
     for item in value:
         if not isinstance(item, str):
             if not is_number(item):
-                raise ValueError(f"has {excerpt(repr(item))} in it, which is no text")
+                raise ValueError(f"has {shown(item)} in it, which is no text")
             item = str(item)
         if not (text := item.strip()):
             raise ValueError("has an empty text as an answer")
@@ -197,7 +197,7 @@ class RowModel(BaseModel):
             return f"no {name}: expected {expected} under {name!r}; the row has {record.names}{meant}"
         if first["type"] == "missing":
             return f"{place} is missing"
-        given = excerpt(repr(first["input"]))
+        given = shown(first["input"])
         given = given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…"
         if first["type"] == "value_error":
             return f"{place} {given} {first['ctx']['error']}"
@@ -281,7 +281,7 @@ def _texts_of_level(level: object) -> list[str]:
         return level
     if isinstance(level, Mapping) and isinstance(level.get("tiers"), list):
         return [tier["text"] for tier in level["tiers"] if isinstance(tier, Mapping) and "text" in tier]
-    raise RowError(f"level {excerpt(repr(level))} is neither a text, a list of texts nor an object with tiers")
+    raise RowError(f"level {shown(level)} is neither a text, a list of texts nor an object with tiers")
 
 
 def rest_of(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,8 +50,11 @@ def _read_one(record: Record, read: Callable[[Record], T]) -> T | RejectedRow:
     except ForeseenError as error:
         return record.rejected(str(error))
     except Exception as error:
+        id_ = record.data.get("id", "")
         fault = fault_of(error, "reading")
-        return fault.rejected(source=record.source, id=str(record.data.get("id", "")), text=record.shown)
+        return fault.rejected(
+            source=record.source, id=str(id_) if isinstance(id_, str | int) else "", text=record.shown
+        )
 
 
 def accepted(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PlainValidator
 
 from abstraction.errors import RowError
-from abstraction.faults import OnReject, RejectedRow, UnansweredRow, excerpt
+from abstraction.faults import OnReject, RejectedRow, UnansweredRow, shown
 from abstraction.files.cells import split_cell
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import AskedModel, NeededId, is_number
@@ -45,7 +45,7 @@ def _samples(value: object) -> tuple[str, ...]:
         raise ValueError("is no list of texts; expected one, with at least one text in it")
     for sample in value:
         if not isinstance(sample, str) and not is_number(sample):
-            raise ValueError(f"has {excerpt(repr(sample))} in it, which is no text")
+            raise ValueError(f"has {shown(sample)} in it, which is no text")
     return tuple(map(str, value))
 
 
