@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 from abstraction.rows import TieredRow
-from abstraction.tiers import Level
 from granola.matching.verdict import Verdict
 from granola.scoring.metrics import Outcome, Standard
 
@@ -20,14 +19,9 @@ def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
 
     With `standard` "gold", level 1 has the gold answers alone.
     """
-    return names_of_levels(row.answers, row.levels, standard)
-
-
-def names_of_levels(answers: Sequence[str], levels: Sequence[Level], standard: Standard) -> list[list[str]]:
-    """As `names_of`, of gold answers and levels that are in no row."""
-    aliases = levels[0].names() if levels and standard == "aliases" else ()
-    first = list(dict.fromkeys([*answers, *aliases]))
-    return [first, *(list(dict.fromkeys(level.names())) for level in levels[1:])]
+    aliases = row.levels[0].names() if row.levels and standard == "aliases" else ()
+    first = list(dict.fromkeys([*row.answers, *aliases]))
+    return [first, *(list(dict.fromkeys(level.names())) for level in row.levels[1:])]
 
 
 def language_of(row: TieredRow) -> str | None:

@@ -27,7 +27,7 @@ from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Levels
 from granola.scoring.aggregation import Estimate, GroupScore, aggregate
 from granola.scoring.bootstrap import RESAMPLES, check_resamples
-from granola.scoring.items import ItemScore, ItemScores, language_of, names_of, names_of_levels
+from granola.scoring.items import ItemScore, ItemScores, language_of, names_of
 from granola.scoring.metrics import (
     LAMBDA,
     Metric,
@@ -124,24 +124,6 @@ def score_items(
     return (item for item, _ in _scored(rows, predictions, matcher, lambda_, standard, workers, on_reject))
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """What is needed of a row once its verdict is there; `prediction` is None where there will be none."""
-
-    id: str
-    relation: str | None
-    prediction: Prediction | None
-    levels: Sequence[Level] = ()
-    answers: Sequence[str] = ()
-    question: str = ""
-    language: str | None = None
-
-    def case(self, names: Levels) -> MatchCase:
-        """What is matched, against these names."""
-        assert self.prediction is not None
-        return MatchCase(prediction=self.prediction.text, levels=names, question=self.question, language=self.language)
-
-
 def _scored(
     rows: Iterable[TieredRow],
     predictions: Mapping[str, Prediction],
@@ -153,7 +135,7 @@ def _scored(
     on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
 ) -> Iterator[tuple[ItemScore, bool]]:
     """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with all its names."""
-    waiting: deque[_Waiting] = deque()
+    waiting: deque[tuple[TieredRow, Prediction | None]] = deque()
 
     def cases() -> Iterator[MatchCase]:
         for row in rows:
@@ -163,46 +145,54 @@ def _scored(
             if standard == "gold":
                 names = [list(dict.fromkeys(row.answers)), *names[1:]]
             prediction = predictions.get(row.id)
-            if prediction is None:
-                waiting.append(_Waiting(row.id, row.relation, None))
-                continue
-            language = language_of(row)
-            pending = _Waiting(row.id, row.relation, prediction, row.levels, row.answers, row.question, language)
-            waiting.append(pending)
-            yield pending.case(names)
+            waiting.append((row, prediction))
+            if prediction is not None:
+                yield _case(row, prediction, names)
 
     def unscored() -> Iterator[tuple[ItemScore, bool]]:
-        while waiting and waiting[0].prediction is None:
-            pending = waiting.popleft()
-            yield ItemScore(id=pending.id, relation=pending.relation, prediction=None, verdict=None, weight=None), False
+        while waiting and waiting[0][1] is None:
+            yield _item(waiting.popleft()[0], None, None, lambda_), False
 
     matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
     for verdict in matched(matcher, cases(), workers=workers):
         yield from unscored()
-        pending = waiting.popleft()
-        assert pending.prediction is not None
+        row, prediction = waiting.popleft()
+        assert prediction is not None
         second: Verdict | Fault | None = None
-        if not isinstance(verdict, Fault) and (names := _other_names(pending, verdict, matcher, standard)) is not None:
-            (second,) = matched(matcher, [pending.case(names)])
+        if not isinstance(verdict, Fault) and (names := _other_names(row, prediction, verdict, matcher, standard)):
+            (second,) = matched(matcher, [_case(row, prediction, names)])
         if isinstance(verdict, Fault) or isinstance(second, Fault):
             fault = verdict if isinstance(verdict, Fault) else second
             if on_reject is not None and isinstance(fault, Fault):
-                on_reject(fault.rejected(source=pending.prediction.source, id=pending.id, text=pending.prediction.text))
-            text = pending.prediction.text
-            yield ItemScore(id=pending.id, relation=pending.relation, prediction=text, verdict=None, weight=None), False
+                on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
+            yield _item(row, prediction, None, lambda_), False
         else:
-            yield _item(pending, verdict, lambda_, second), level_bits(pending.levels, 1)[0] is not None
+            yield _item(row, prediction, verdict, lambda_, second), level_bits(row.levels, 1)[0] is not None
     yield from unscored()
 
 
-def _item(pending: _Waiting, verdict: Verdict, lambda_: float, second: Verdict | None) -> ItemScore:
-    """The item; `second` is the verdict by the other names of level 1, None where it was not asked for."""
+def _case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchCase:
+    """What is matched, against these names."""
+    return MatchCase(prediction=prediction.text, levels=names, question=row.question, language=language_of(row))
+
+
+def _item(
+    row: TieredRow,
+    prediction: Prediction | None,
+    verdict: Verdict | None,
+    lambda_: float,
+    second: Verdict | None = None,
+) -> ItemScore:
+    """The item, unscored without a verdict; `second` is that by the other names of level 1, None if not asked for."""
+    text = prediction.text if prediction else None
+    if verdict is None:
+        return ItemScore(id=row.id, relation=row.relation, prediction=text, verdict=None, weight=None)
     differs = second is not None and (second.level, second.abstained) != (verdict.level, verdict.abstained)
-    bits, share = level_bits(pending.levels, verdict.level)
+    bits, share = level_bits(row.levels, verdict.level)
     return ItemScore(
-        id=pending.id,
-        relation=pending.relation,
-        prediction=pending.prediction.text if pending.prediction else None,
+        id=row.id,
+        relation=row.relation,
+        prediction=text,
         verdict=verdict,
         weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
         bits=bits,
@@ -211,25 +201,21 @@ def _item(pending: _Waiting, verdict: Verdict, lambda_: float, second: Verdict |
     )
 
 
-def _other_names(pending: _Waiting, verdict: Verdict, matcher: Matcher, standard: Standard) -> Levels | None:
+def _other_names(
+    row: TieredRow, prediction: Prediction, verdict: Verdict, matcher: Matcher, standard: Standard
+) -> Levels | None:
     """The names by the other `standard`, where they may give another verdict. A judge is asked once, for both.
 
     Fewer names match no finer level, and more no coarser one: most verdicts need no second look.
     """
     if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
         return None
-    if standard == "aliases" and verdict.compared and verdict.compared.tier in pending.answers:
+    if standard == "aliases" and verdict.compared and verdict.compared.tier in row.answers:
         return None
-    aliases = [name for name in pending.levels[0].names() if name not in pending.answers] if pending.levels else []
-    if not aliases:
-        return None
-    if (
-        isinstance(matcher, F1Matcher)
-        and pending.prediction
-        and squad.best_f1(pending.prediction.text, aliases) <= matcher.tau
-    ):
+    aliases = [name for name in row.levels[0].names() if name not in row.answers]
+    if not aliases or (isinstance(matcher, F1Matcher) and squad.best_f1(prediction.text, aliases) <= matcher.tau):
         return None  # the verdicts on the other levels are known
-    return names_of_levels(pending.answers, pending.levels, other_standard(standard))
+    return names_of(row, other_standard(standard))
 
 
 def _bits(level: Level) -> float | None:
