@@ -13,6 +13,8 @@ import pytest
 
 from abstraction.models.http_call import Broken, NoConnection, Poster, TooSlow
 
+pytestmark = pytest.mark.thorough("abstraction/models")
+
 BODY = b'{"choices": "' + b"x" * 100_000 + b'"}'
 Writer = Callable[[BaseHTTPRequestHandler], None]
 

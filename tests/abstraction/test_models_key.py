@@ -18,6 +18,8 @@ from abstraction.models import Failure, Message, Reply, Request, Sampling, open_
 from abstraction.models.http_call import ApiKey
 from tests.chat_server import serving
 
+pytestmark = pytest.mark.thorough("abstraction/models")
+
 SECRET = "sk-Very/Secret+1234567890"  # JSON may write its slash in two ways
 ROOT = Path(__file__).resolve().parents[2]
 

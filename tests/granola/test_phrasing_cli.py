@@ -17,6 +17,7 @@ import pytest
 from tests import tiny_model
 from tests.chat_server import serving
 from tests.conftest import Run
+from tests.thorough import thorough_only
 from tests.worlds import CLASSES, entity, snapshot_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -248,6 +249,7 @@ def test_a_dataset_phrased_and_scored(run: Run, world: list[object], tmp_path: P
     assert "openai:m 4 samples prompts:" in card
 
 
+@thorough_only
 def test_a_run_killed_at_random_points_comes_through() -> None:
     command = [sys.executable, str(ROOT / "scripts" / "kill_phrasing.py"), "--rows", "100", "--kills", "2"]
     done = subprocess.run([*command, "--fail", "0.05"], capture_output=True, text=True, cwd=ROOT, check=False)
