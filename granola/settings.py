@@ -138,12 +138,7 @@ def _read_settings(declaring: type) -> tuple[DeclaredSetting, ...]:
     hints = get_type_hints(declaring, include_extras=True)
     defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
     names = dict.fromkeys(name for owner in declaring.__mro__ for name in inspect.get_annotations(owner))
-    found = tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
-    rare: set[str] = getattr(declaring, "advanced_words", set())
-    return tuple(
-        replace(one, setting=replace(one.setting, advanced=True)) if one.setting.name(one.field) in rare else one
-        for one in found
-    )
+    return tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
 
 
 def setting_of(declaring: type, field: str) -> DeclaredSetting:

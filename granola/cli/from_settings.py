@@ -12,18 +12,11 @@ from granola.commands.command import Command
 from granola.settings import DeclaredSetting, settings_of
 
 
-def typer_command(command: type[Any]) -> Callable[..., None]:
+def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     """What typer makes a command of: its docstring is the help, its exit status that of `execute`."""
 
     def run(**settings: Any) -> None:
-        asked = command(**{name: value for name, value in settings.items() if value is not None})
-        if isinstance(asked, Command):
-            status = asked.execute()
-        else:
-            outcome = asked.run()
-            outcome.show()
-            status = int(outcome.failed)
-        if status:
+        if status := command(**{name: value for name, value in settings.items() if value is not None}).execute():
             raise typer.Exit(status)
 
     parameters = [_parameter(declared) for declared in settings_of(command)]

@@ -64,15 +64,16 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     ),
     "Evidence": (
         CommandEntry(
-            "grounding", "Answer from passages, and judge answers: grounded, deflecting, cited?", "",
+            "grounding", "Answer from passages, and judge answers: grounded, deflecting, cited?", "grounding",
             ("describe", "answer", "judge", "score"),
         ),
         CommandEntry(
-            "knowledge", "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...", "",
+            "knowledge", "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
+            "knowledge",
             ("generate", "judge", "choose", "rate", "correlate", "describe"),
         ),
         CommandEntry(
-            "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "",
+            "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "attribution",
             ("build", "audit", "train", "evaluate", "check"),
         ),
         CommandEntry("draw", "Draw scores of items by slice, as papers do or by any field.", "item_verdicts"),
@@ -101,26 +102,5 @@ def verb_of(command: type) -> str:
 
 def command_class(verb: str) -> type[Command[Any]]:
     """The class of a command, its module imported."""
-    found: type[Command[Any]]
-    if not VERBS[verb].module:
-        found = _old_run(verb)
-        return found
-    found = getattr(import_module(f"granola.commands.{VERBS[verb].module}"), class_name(verb))
+    found: type[Command[Any]] = getattr(import_module(f"granola.commands.{VERBS[verb].module}"), class_name(verb))
     return found
-
-
-_FOLDERS = {
-    "ladders": "tiers ladder dataset audit guess",
-    "decoding": "answer aggregate experiment",
-    "scores": "report",
-    "snapshots": "snapshot",
-    "attribution": "attribution", "grounding": "grounding", "knowledge": "knowledge",
-}  # fmt: skip
-
-
-def _old_run(verb: str) -> Any:
-    first, _, last = verb.partition(" ")
-    folder = next((folder for folder, names in _FOLDERS.items() if first in names.split()), None)
-    name = verb if first in ("attribution", "grounding", "knowledge") else last or first
-    module = f"{folder}.{name.replace(' ', '_')}_run" if folder else f"{name}_run"
-    return getattr(import_module(f"granola.runs.{module}"), class_name(name) + "Run")

@@ -38,8 +38,8 @@ from granola.attribution.query_extension import (
 )
 from granola.attribution.question_sources import QuestionSources
 from granola.attribution.subject_split import split, subjects_of
+from granola.commands import AttributionBuild
 from granola.errors import UsageError
-from granola.runs import AttributionBuildRun
 from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, single, world
@@ -342,9 +342,10 @@ def test_real_questions_are_read() -> None:
 def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     snapshot = snapshot_at(tmp_path / "world.sqlite", world_entities())
     settings: dict[str, Any] = {"snapshot": snapshot, "shares": "all", "singles": 16, "paths": 16, "trees": 8}
-    first = AttributionBuildRun(out=tmp_path / "bench", **settings).run()
-    assert not first.failed
-    again = AttributionBuildRun(out=tmp_path / "bench", force=True, **settings).run()
+    building = AttributionBuild(out=tmp_path / "bench", **settings)
+    first = building.run()
+    assert not building.failed(first)
+    again = AttributionBuild(out=tmp_path / "bench", force=True, **settings).run()
     assert first.statistics == again.statistics
     folder = tmp_path / "bench"
     rows = {side: list(read_samples(folder / "data" / f"{side}.jsonl")) for side in first.statistics["counts"]}
@@ -354,13 +355,13 @@ def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     assert "load_dataset" in card
     assert {path.name for path in folder.iterdir()} >= {"README.md", "build.json", "data"}
     with pytest.raises(Exception, match="give --force"):
-        AttributionBuildRun(out=folder, **settings).run()
+        AttributionBuild(out=folder, **settings).run()
 
 
 def test_a_snapshot_that_gives_nothing_is_told(tmp_path: Path) -> None:
     snapshot = snapshot_at(tmp_path / "empty.sqlite", [])
     with pytest.raises(UsageError, match="no sample can be made: there is no query"):
-        AttributionBuildRun(snapshot=snapshot, out=tmp_path / "bench").run()
+        AttributionBuild(snapshot=snapshot, out=tmp_path / "bench").run()
     assert not (tmp_path / "bench").exists()
 
 

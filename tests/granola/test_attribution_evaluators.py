@@ -46,8 +46,8 @@ from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts,
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.text_sheets import drawn_texts, read_text_sheet, text_rates, write_text_sheet
 from granola.attribution.tier_checks import TierAttributor, category_of
+from granola.commands import AttributionCheck, AttributionEvaluate, AttributionTrain
 from granola.errors import SheetError, UsageError
-from granola.runs import AttributionCheckRun, AttributionEvaluateRun, AttributionTrainRun
 from granola.scoring.statistics import cohen_kappa
 from granola.text_models import Entailment, TextPair
 from kg.queries import StoreFacts
@@ -387,8 +387,8 @@ def test_the_real_set_is_read() -> None:
 
 def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
     write_samples(training_set(), tmp_path / "train.jsonl")
-    AttributionTrainRun(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
-    found = AttributionEvaluateRun(
+    AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
+    found = AttributionEvaluate(
         samples=tmp_path / "train.jsonl", out=tmp_path / "said.jsonl", resamples=20,
         evaluator=(f"linear={tmp_path / 'linear'}", f"majority={tmp_path / 'train.jsonl'}"),
     ).run()  # fmt: skip
@@ -396,15 +396,15 @@ def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
     assert len((tmp_path / "said.jsonl").read_text().splitlines()) == 2 * len(training_set())
     assert found.tests[0].difference > 0.5
     with pytest.raises(UsageError, match="give --force"):
-        AttributionTrainRun(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
+        AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
     for words, message in {
         ("oracle=x",): "names no evaluator", ("graph",): "names no evaluator", (): "name an --evaluator",
         ("majority=a", "majority=a"): "given twice",
     }.items():  # fmt: skip
         with pytest.raises(UsageError, match=message):
-            AttributionEvaluateRun(samples=tmp_path / "train.jsonl", evaluator=words).run()
+            AttributionEvaluate(samples=tmp_path / "train.jsonl", evaluator=words).run()
     with pytest.raises(UsageError, match="--examples"):
-        AttributionEvaluateRun(samples=tmp_path / "train.jsonl", evaluator=("options=x",), shots=1).run()
+        AttributionEvaluate(samples=tmp_path / "train.jsonl", evaluator=("options=x",), shots=1).run()
 
 
 def test_a_killed_evaluation_goes_on(tmp_path: Path) -> None:
@@ -417,11 +417,11 @@ def test_a_killed_evaluation_goes_on(tmp_path: Path) -> None:
             "samples": tmp_path / "samples.jsonl", "evaluator": (f"options=openai:{address}/v1#m",),
             "answers": tmp_path / "kept.sqlite", "resamples": 10,
         }  # fmt: skip
-        first = AttributionEvaluateRun(**asked, limit=5).run()
+        first = AttributionEvaluate(**asked, limit=5).run()
         calls = [calls_in(tmp_path / "kept.sqlite")]
-        whole = AttributionEvaluateRun(**asked).run()
+        whole = AttributionEvaluate(**asked).run()
         calls.append(calls_in(tmp_path / "kept.sqlite"))
-        AttributionEvaluateRun(**asked).run()
+        AttributionEvaluate(**asked).run()
         calls.append(calls_in(tmp_path / "kept.sqlite"))
     assert (first.samples, whole.samples) == (5, 12)
     assert whole.reports[0].unparsed == 12  # the server's answers are no labels, each asked for twice
@@ -505,16 +505,15 @@ def test_tiers_are_samples_and_their_evidence_supports_them(tmp_path: Path) -> N
 
     Demo(out=tmp_path / "demo").run()
     tiers, snapshot = tmp_path / "demo" / "tiers.jsonl", tmp_path / "demo" / "snapshot.sqlite"
-    found = AttributionCheckRun(tiered=str(tiers), snapshot=str(snapshot)).run()
-    assert not found.failed
+    found = AttributionCheck(tiered=str(tiers), snapshot=str(snapshot)).run()
+    assert (found.errors, found.rejected) == ([], [])
     assert found.counts["supportive"] > 50
     row = next(row for row in read_tiered(tiers) if len(row.levels) > 2)
     # The evidence of the second level given to the third does not lead there.
     wrong = replace(row.levels[2].tiers[0], evidence=row.levels[1].tiers[0].evidence)
     broken = replace(row, levels=(*row.levels[:2], replace(row.levels[2], tiers=(wrong,)), *row.levels[3:]))
     write_tiered([broken], tmp_path / "broken.jsonl")
-    again = AttributionCheckRun(tiered=str(tmp_path / "broken.jsonl"), snapshot=str(snapshot)).run()
-    assert again.failed
+    again = AttributionCheck(tiered=str(tmp_path / "broken.jsonl"), snapshot=str(snapshot)).run()
     assert again.errors[0].category is CON
     with open_store(snapshot) as store:  # type: ignore[attr-defined]
         assert {one.category for one in TierAttributor(store).checked(row)} == {SUP}

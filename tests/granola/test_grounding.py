@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from abstraction.errors import RowError
 from abstraction.models import Request
+from granola.commands import GroundingAnswer, GroundingJudge, GroundingScore
 from granola.errors import SampleError, UsageError
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.citation_scores import CitationCounts, citation_scores, counted, harmonic
@@ -33,7 +34,6 @@ from granola.grounding.grounding_scores import (
     worths,
 )
 from granola.grounding.sentence_judges import ChatSentences, EntailmentSentences, WordSentences
-from granola.runs import GroundingAnswerRun, GroundingJudgeRun, GroundingScoreRun
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from granola.text_models import Entailment
@@ -407,7 +407,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     questions.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     log = tmp_path / "asked.txt"
     with serving(log=str(log)) as (address, _):
-        ask = GroundingAnswerRun(
+        ask = GroundingAnswer(
             questions=questions, model=f"openai:{address}#m", out=str(tmp_path / "a.jsonl"), force=True
         )
         answered = ask.run()
@@ -420,19 +420,19 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         {"id": "z", "answer": ""}
     ]
     (tmp_path / "own.jsonl").write_bytes(b"\n".join(map(orjson.dumps, given)))
-    judged = GroundingJudgeRun(questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "j.jsonl")).run()
-    assert judged.failed  # of no question of this id
-    found = GroundingScoreRun(judged=(tmp_path / "j.jsonl",), by=("popularity", "relevant_share"), resamples=20,
+    judged = GroundingJudge(questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "j.jsonl")).run()
+    assert judged.rejected  # of no question of this id
+    found = GroundingScore(judged=(tmp_path / "j.jsonl",), by=("popularity", "relevant_share"), resamples=20,
                               sliced="uF").run()  # fmt: skip
     assert found.reports["own"]["uF"].value == 1.0
     assert math.isnan(found.reports["own"]["E"].value)  # nobody judged
     assert {by: {name: one.n for name, one in own.items()} for by, own in found.slices["own"].items()} == {
         "popularity": {"head": 2, "tail": 1}, "relevant_share_strict": {"0.33-0.67": 2, "0.67-1.00": 1},
     }  # fmt: skip
-    first = GroundingJudgeRun(
+    first = GroundingJudge(
         questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "first.jsonl"), limit=2
     ).run()
-    assert (first.counts, first.failed) == ({"judged": 2}, False)  # the row that is no answer stands behind
+    assert (first.counts, first.rejected) == ({"judged": 2}, [])  # the row that is no answer stands behind
     lines = (tmp_path / "j.jsonl").read_bytes().splitlines()
     assert (tmp_path / "first.jsonl").read_bytes().splitlines() == lines[:2]
     assert orjson.loads((tmp_path / "first.jsonl.run.json").read_bytes())["arguments"]["limit"] == 2
@@ -443,11 +443,11 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ]  # fmt: skip
     for more, message in wrong:
         with pytest.raises(UsageError, match=message):
-            GroundingJudgeRun(
+            GroundingJudge(
                 questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "x.jsonl"), **more
             ).run()
     with pytest.raises(UsageError, match="--of is 'X'"):
-        GroundingScoreRun(judged=(tmp_path / "j.jsonl",), sliced="X").run()
+        GroundingScore(judged=(tmp_path / "j.jsonl",), sliced="X").run()
 
 
 def test_after_a_trial_with_a_limit_only_the_others_are_asked(tmp_path: Path) -> None:
@@ -462,7 +462,7 @@ def test_after_a_trial_with_a_limit_only_the_others_are_asked(tmp_path: Path) ->
     calls = []
     with serving(log=str(log)) as (address, _):
         for limit in (2, 3, None):
-            GroundingJudgeRun(
+            GroundingJudge(
                 questions=questions, given=answers, out=str(out), model=f"openai:{address}#m", limit=limit, force=True
             ).run()
             calls.append(len(log.read_text().splitlines()))

@@ -17,6 +17,7 @@ import pytest
 from abstraction.errors import ReplyError
 from abstraction.rows import TieredRow
 from granola import matching
+from granola.commands import GroundingDescribe, GroundingJudge, GroundingScore
 from granola.commands.item_verdicts import Draw, Pool
 from granola.errors import SampleError, UsageError
 from granola.grounding.answer_judging import AnswerJudge
@@ -37,11 +38,6 @@ from granola.grounding.grounding_scores import (
 from granola.grounding.judge_replies import read_deflection, read_grade, read_verdicts
 from granola.grounding.ladder_levels import LadderStanding, LevelGrounding
 from granola.grounding.sentence_judges import ChatSentences, SentencesAsked, Verdicts, WordSentences
-from granola.runs import (
-    GroundingDescribeRun,
-    GroundingJudgeRun,
-    GroundingScoreRun,
-)
 from kg.files import sha256_of
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows
@@ -273,12 +269,12 @@ def test_bands_are_of_a_reading_that_is_named(score: str, by: str, tag: str, ban
     )  # fmt: skip
     (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
     path = write(tmp_path / "j.jsonl", [replace(one, eligibility=AnswerVerdict.NO_ISSUES).to_json()])
-    scored = GroundingScoreRun(judged=(path,), by=(by,), sliced=score, resamples=20).run()
+    scored = GroundingScore(judged=(path,), by=(by,), sliced=score, resamples=20).run()
     assert {name: list(slices) for name, slices in scored.slices["j"].items()} == {tag: [band]}
     assert f"|bands of {tag}:0.333333,0.666667|judge:" in scored.signature
     drawn = Draw(judged=(path,), out=tmp_path / "figure.svg", x=(by,), y=(score,), resamples=20).run()
     assert f"|bands of {tag}:" in drawn.signature
-    assert "bands of" not in GroundingScoreRun(judged=(path,), sliced=score, resamples=20).run().signature
+    assert "bands of" not in GroundingScore(judged=(path,), sliced=score, resamples=20).run().signature
 
 
 def test_shares_without_a_reading_are_strict_ones() -> None:
@@ -431,8 +427,8 @@ def test_finer_and_coarser_than_the_passages() -> None:
 def test_the_commands(
     world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    described = GroundingDescribeRun(questions=world).run()
-    assert (described.counts["questions"], described.failed) == (64, False)
+    described = GroundingDescribe(questions=world).run()
+    assert (described.counts["questions"], described.rejected) == (64, [])
     answers = write(
         tmp_path / "copies.jsonl", [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
     )
@@ -441,26 +437,27 @@ def test_the_commands(
          "levels": [["27 May 1937"], ["May 1937"], ["1937"]]},
     ])  # fmt: skip
     first = tmp_path / "first.jsonl"
-    GroundingJudgeRun(questions=world, given=answers, ladders=ladders, out=str(first)).run()
-    told = GroundingScoreRun(judged=(first,), sliced="uF", by=("source",), resamples=20).run()
+    GroundingJudge(questions=world, given=answers, ladders=ladders, out=str(first)).run()
+    scoring = GroundingScore(judged=(first,), sliced="uF", by=("source",), resamples=20)
+    told = scoring.run()
     assert told.ladders["copies"]["strict"][str(LevelGrounding.FINEST_GROUNDED)].value == 1.0
     assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
-    by_tag = GroundingScoreRun(judged=(first,), sliced="uF", by=("question_tag",)).run().slices["copies"]
+    by_tag = GroundingScore(judged=(first,), sliced="uF", by=("question_tag",)).run().slices["copies"]
     answerable = Counter(row["tags"]["question_tag"] for row in own_rows() if not row["deflection"])
     assert {name: one.n for name, one in by_tag["question_tag"].items()} == answerable
     how = f"by {matching.matcher('rules').signature()}, by mention, not entailment]"
     assert told.signature.endswith(f"|ladders:{sha256_of(ladders)[:8]} {how}")
-    told.show()
+    scoring.show(told)
     second = write(tmp_path / "second.jsonl", [
         replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
     ])  # fmt: skip
     Pool(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()
-    again = GroundingScoreRun(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
+    again = GroundingScore(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
     assert (again.reports["copies"]["uF"].value, again.reports["copies"]["uF"].n) == (1.0, 51)
     assert again.signature.count("words|share:1") == again.signature.count("words|share:0.6") == 1
-    apart = GroundingScoreRun(judged=(first, write(tmp_path / "n.jsonl", [one.to_json() for one in judged["noise"]])),
-                              sliced="uF", resamples=20).run()  # fmt: skip
-    apart.show()
+    scoring = GroundingScore(judged=(first, write(tmp_path / "n.jsonl", [one.to_json() for one in judged["noise"]])),
+                             sliced="uF", resamples=20)  # fmt: skip
+    scoring.show(scoring.run())
     shown = capsys.readouterr().out
     assert re.search(r"not judged alike.*copies: \[words\|share:0\.6.*noise: \[words\|share:1", shown)
     assert re.search(r"against the reference's, F1, pooled +0\.\d+  \[0\.\d+, \d\.\d+\]  n \d+", shown)
@@ -473,17 +470,17 @@ def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[Groundi
     two = write(tmp_path / "two.jsonl", [item.to_json() for item in judged["noise"]])
     empty = write(tmp_path / "empty.jsonl", [{"id": "a", "question": "q"}])
     with pytest.raises(UsageError, match="granola pool"):
-        GroundingScoreRun(judged=(one, two)).run()
+        GroundingScore(judged=(one, two)).run()
     with pytest.raises(UsageError, match=r"there are .*popularity"):
-        GroundingScoreRun(judged=(one,), by=("colour",)).run()
+        GroundingScore(judged=(one,), by=("colour",)).run()
     with pytest.raises(UsageError, match="above 0 and below 1"):
-        GroundingScoreRun(judged=(one,), bands=(1.5,)).run()
+        GroundingScore(judged=(one,), bands=(1.5,)).run()
     with pytest.raises(UsageError, match="no question with passages"):
-        GroundingDescribeRun(questions=empty).run()
+        GroundingDescribe(questions=empty).run()
     ladders = write(tmp_path / "ladders.jsonl", [{"id": "z", "question": "q", "answer": ["x"], "levels": [["x"]]}])
     answers = write(tmp_path / "answers.jsonl", [{"id": "bridge 1", "answer": "x"}])
     with pytest.raises(UsageError, match="no row with the id"):
-        GroundingJudgeRun(questions=world, given=answers, ladders=ladders, out=str(tmp_path / "j.jsonl")).run()
+        GroundingJudge(questions=world, given=answers, ladders=ladders, out=str(tmp_path / "j.jsonl")).run()
 
 
 def test_what_scores_run_over_changes_them(judged: dict[str, list[GroundingItem]]) -> None:

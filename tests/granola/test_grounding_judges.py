@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from abstraction.models import Request
+from granola.commands import GroundingDescribe, GroundingJudge, GroundingScore
 from granola.commands.item_verdicts import Pool
 from granola.errors import UsageError
 from granola.grounding.answer_judging import AnswerJudge
@@ -26,7 +27,6 @@ from granola.grounding.grounding_scores import (
     value,
 )
 from granola.grounding.sentence_judges import EntailmentSentences, WordSentences
-from granola.runs import GroundingDescribeRun, GroundingJudgeRun, GroundingScoreRun
 from granola.text_models import Entailment
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
@@ -113,18 +113,18 @@ def test_costs_are_told_of_kept_answers_and_replays_too(
     """A second run over kept answers, and a replay, tell what the answers took when they were asked."""
     first, replayed = tmp_path / "j.jsonl", tmp_path / "replayed.jsonl"
     model = f"openai:{server}?prompt_price=1000000&completion_price=0#m"
-    GroundingJudgeRun(questions=questions, given=answers, model=model, out=str(first)).run()
+    GroundingJudge(questions=questions, given=answers, model=model, out=str(first)).run()
     took = asked_of(first)
     assert took["calls"] == took["calls_now"] > 0
     assert took["cost"] == took["prompt_tokens"] > 0
     before = first.read_bytes()
-    GroundingJudgeRun(questions=questions, given=answers, model=model, out=str(first), force=True).run().show()
+    GroundingJudge(questions=questions, given=answers, model=model, out=str(first), force=True).execute()
     again = asked_of(first)
     assert (again["calls_now"], again["calls"], again["cost"]) == (0, took["calls"], took["cost"])
     assert f"took {took['calls']:,} calls" in capsys.readouterr().out
     # A replay is the judge whose calls it repeats, to the signature, and no second one.
     log = tmp_path / "j.jsonl.calls.jsonl"
-    GroundingJudgeRun(questions=questions, given=answers, model=f"replay:{log}", out=str(replayed)).run()
+    GroundingJudge(questions=questions, given=answers, model=f"replay:{log}", out=str(replayed)).run()
     assert replayed.read_bytes() == before
     assert {**asked_of(replayed), "cost": took["cost"], "calls_now": took["calls_now"]} == took
     with pytest.raises(UsageError, match="counts once"):
@@ -136,11 +136,11 @@ def test_what_the_runs_say_of_what_they_lack(
 ) -> None:
     row = {"id": "q9", "question": "q", "passages": [{"text": "a", "relevant": True, "label": "NO"}]}
     questions.write_bytes(questions.read_bytes() + b"\n" + orjson.dumps(row))
-    GroundingJudgeRun(questions=questions, given=answers, language="it", out=str(tmp_path / "j.jsonl")).run().show()
+    GroundingJudge(questions=questions, given=answers, language="it", out=str(tmp_path / "j.jsonl")).execute()
     noted = capsys.readouterr().err
     assert "no refusals" in noted  # Italian has no rules of deflection
     assert "not understood 1 time: RELEVANT, second label NO (counts in the wide reading alone)" in noted
-    described = GroundingDescribeRun(questions=questions).run()
+    described = GroundingDescribe(questions=questions).run()
     assert len(described.counts["not_understood"]) == 1
-    scored = GroundingScoreRun(judged=(tmp_path / "j.jsonl",), over="all", resamples=20).run()  # type: ignore[arg-type]
+    scored = GroundingScore(judged=(tmp_path / "j.jsonl",), over="all", resamples=20).run()  # type: ignore[arg-type]
     assert "|citations over:answerable|strict:answers,related,relevant without second label|" in scored.signature

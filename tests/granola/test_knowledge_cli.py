@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelError, RowError
+from granola.commands import (
+    KnowledgeChoose,
+    KnowledgeCorrelate,
+    KnowledgeDescribe,
+    KnowledgeGenerate,
+    KnowledgeJudge,
+    KnowledgeRate,
+)
 from granola.errors import SheetError, UsageError
 from granola.knowledge.judged_rows import AXES, read_rating_sheet, shared_out
 from granola.knowledge.knowledge_baselines import entity_finder, hallucinated_entities
 from granola.knowledge.knowledge_files import read_items
-from granola.runs.knowledge.knowledge_choose_run import KnowledgeChooseRun
-from granola.runs.knowledge.knowledge_correlate_run import KnowledgeCorrelateRun
-from granola.runs.knowledge.knowledge_describe_run import KnowledgeDescribeRun
-from granola.runs.knowledge.knowledge_generate_run import KnowledgeGenerateRun
-from granola.runs.knowledge.knowledge_judge_run import KnowledgeJudgeRun
-from granola.runs.knowledge.knowledge_rate_run import KnowledgeRateRun
 from tests.chat_server import serving
 from tests.conftest import DATA
 from tests.tiny_model import WORDS, build
@@ -124,10 +126,11 @@ def test_judging_choosing_rating_and_correlating(
     tmp_path: Path, models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "judged.jsonl"
-    done = KnowledgeJudgeRun(
+    judging = KnowledgeJudge(
         items=items(tmp_path), out=out, **models, baselines=True, reference=True, resamples=50
-    ).run()
-    done.show()
+    )  # fmt: skip
+    done = judging.run()
+    judging.show(done)
     told = capsys.readouterr().out
     assert "factuality" in told
     assert "|n:12|boot:50|seed:0|version:" in told
@@ -137,12 +140,12 @@ def test_judging_choosing_rating_and_correlating(
     assert sum(rows[0]["scores"][name] for name in ("factuality", "non_verified", "refuted")) == pytest.approx(1)
 
     best = tmp_path / "best.jsonl"
-    KnowledgeChooseRun(judged=out, out=best, best=3, of=8, resamples=50).run().show()
+    KnowledgeChoose(judged=out, out=best, best=3, of=8, resamples=50).execute()
     assert len(written(best)) == 3
     assert "random" in capsys.readouterr().out
 
     sheet, drawn = tmp_path / "sheet.csv", tmp_path / "drawn.jsonl"
-    KnowledgeRateRun(judged=out, out=drawn, sheet=sheet, each=4).run()
+    KnowledgeRate(judged=out, out=drawn, sheet=sheet, each=4).run()
     assert [row["system"] for row in written(drawn)].count("a") == 4
     assert "factuality" not in sheet.read_text(encoding="utf-8").splitlines()[2]
     filled = []
@@ -154,14 +157,14 @@ def test_judging_choosing_rating_and_correlating(
         filled.append(tmp_path / f"filled{rater}.csv")
         with filled[-1].open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(cells)
-    KnowledgeCorrelateRun(judged=drawn, ratings=filled, resamples=50, as_json=True).run().show()
+    KnowledgeCorrelate(judged=drawn, ratings=filled, resamples=50, as_json=True).execute()
     told_json = json.loads(capsys.readouterr().out)
     assert {line["independent"] for line in told_json["somers_d"]} == set(AXES)
     assert told_json["agreement"]["validity"]["n"] == 8
     assert set(told_json["slices"]["popularity"]) <= {"0", "1", "2", "3"}
     with pytest.raises(SheetError, match="is not row"):
-        KnowledgeCorrelateRun(judged=best, ratings=filled, resamples=10).run()
-    KnowledgeCorrelateRun(judged=out, resamples=20).run().show()
+        KnowledgeCorrelate(judged=best, ratings=filled, resamples=10).run()
+    KnowledgeCorrelate(judged=out, resamples=20).execute()
     assert "helpfulness" in capsys.readouterr().out
 
 
@@ -173,7 +176,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
-    KnowledgeJudgeRun(items=given, out=whole, **models, resamples=10).run()
+    KnowledgeJudge(items=given, out=whole, **models, resamples=10).run()
     monkeypatch.setattr(kept_scores, "BLOCK", 5)
     scored: list[int] = []
     plain = LocalContinuations.token_scores
@@ -186,23 +189,23 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     monkeypatch.setattr(LocalContinuations, "token_scores", failing)
     with pytest.raises(ModelError, match="cut short"):
-        KnowledgeJudgeRun(items=given, out=cut, **models, resamples=10).run()
+        KnowledgeJudge(items=given, out=cut, **models, resamples=10).run()
     assert not cut.exists()
     monkeypatch.setattr(LocalContinuations, "token_scores", plain)
-    KnowledgeJudgeRun(items=given, out=cut, **models, resamples=10).run()
+    KnowledgeJudge(items=given, out=cut, **models, resamples=10).run()
     for one, two in zip(written(whole), written(cut), strict=True):
         assert one["scores"] == pytest.approx(two["scores"], abs=1e-5)
     # Nothing at all is left to compute: the same bytes, though no model can answer.
     monkeypatch.setattr(LocalContinuations, "token_scores", failing)
     again = tmp_path / "again.jsonl"
-    KnowledgeJudgeRun(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=10).run()
+    KnowledgeJudge(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=10).run()
     assert again.read_bytes() == cut.read_bytes()
 
 
 def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
     given, out, log = items(tmp_path, 5), tmp_path / "made.jsonl", tmp_path / "asked.txt"
     with serving(log=str(log)) as (url, _):
-        run = KnowledgeGenerateRun(
+        run = KnowledgeGenerate(
             items=given, model=f"openai:{url}#m", out=out, samples=3, temperature=1.0, top_p=0.9, examples=given,
             shots=2, system="m", force=True,
         )  # fmt: skip
@@ -220,15 +223,15 @@ def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
 def test_settings_that_do_not_go_together(tmp_path: Path) -> None:
     given = items(tmp_path)
     with pytest.raises(UsageError, match="nothing to score with"):
-        KnowledgeJudgeRun(items=given, out=tmp_path / "x.jsonl").run()
+        KnowledgeJudge(items=given, out=tmp_path / "x.jsonl").run()
     with pytest.raises(UsageError, match="--embeddings goes with --passages"):
-        KnowledgeJudgeRun(items=given, out=tmp_path / "x.jsonl", embeddings="local:x", baselines=True).run()
+        KnowledgeJudge(items=given, out=tmp_path / "x.jsonl", embeddings="local:x", baselines=True).run()
     with pytest.raises(UsageError, match="do not go together"):
-        KnowledgeGenerateRun(items=given, model="replay:x", out=tmp_path / "x.jsonl", samples=3).run()
+        KnowledgeGenerate(items=given, model="replay:x", out=tmp_path / "x.jsonl", samples=3).run()
     with pytest.raises(UsageError, match="--of goes with --best"):
-        KnowledgeChooseRun(judged=given, out=tmp_path / "x.jsonl", of=3).run()
+        KnowledgeChoose(judged=given, out=tmp_path / "x.jsonl", of=3).run()
     with pytest.raises(UsageError, match="no judged text"):
-        KnowledgeChooseRun(judged=given, out=tmp_path / "x.jsonl").run()
+        KnowledgeChoose(judged=given, out=tmp_path / "x.jsonl").run()
 
 
 def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
@@ -248,7 +251,7 @@ def test_ladders_as_texts(tmp_path: Path) -> None:
         ]} for at in range(3)
     ]  # fmt: skip
     tiered = lines(tmp_path / "tiered.jsonl", rows)
-    KnowledgeDescribeRun(tiered=tiered, out=tmp_path / "texts.jsonl").run().show()
+    KnowledgeDescribe(tiered=tiered, out=tmp_path / "texts.jsonl").execute()
     assert written(tmp_path / "texts.jsonl")[0]["knowledge"] == "Ulm: located in is Germany."
 
 

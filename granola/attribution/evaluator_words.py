@@ -13,9 +13,9 @@ nli-binary=TEXT_MODEL     entailment against the rest
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from granola.attribution.entailment_evaluators import PremiseIs
 from granola.errors import UsageError
 
 if TYPE_CHECKING:
+    from abstraction.models.chat_model import ChatModel
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.evaluators import AttributionEvaluator
 
@@ -33,8 +34,12 @@ GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvaluatorWords:
-    """How evaluators are opened. `entailment` is the text model of a linear evaluator that was trained with one."""
+    """How evaluators are opened: `chat` opens a chat model.
 
+    `entailment` is the text model of a linear evaluator that was trained with one.
+    """
+
+    chat: Callable[[str], AbstractContextManager[ChatModel]]
     examples: Path | None = None
     shots: int = 0
     seed: int = 0
@@ -42,9 +47,6 @@ class EvaluatorWords:
     entailment: str | None = None
     temperature: float = 0.0
     prompts: Path | None = None
-    answers: Path | None = None
-    out: Path | str | None = None
-    inputs: Sequence[Path | str] = field(default_factory=tuple)
 
     def check(self, words: Iterable[str]) -> None:
         """Raise UsageError for a word of another form, twice the same, or shots without examples."""
@@ -96,9 +98,8 @@ class EvaluatorWords:
             read_evaluator_prompts,
         )
         from granola.attribution.decomposed_evaluator import FACT, SPLIT, DecomposedEvaluator
-        from granola.commands.models import opened
 
-        model = stack.enter_context(opened(where, self.out, self.answers, self.inputs))
+        model = stack.enter_context(self.chat(where))
         if kind == "decomposed":
             prompts = read_evaluator_prompts(kind, (SPLIT, FACT), self.prompts)
             sampling = Sampling(max_tokens=256, temperature=self.temperature)
