@@ -1,8 +1,9 @@
 """Does each tier follow from its own evidence? Steps replayed, the chain from the answer followed, words checked.
 
-Nothing here is shared with the code that makes ladders: a step counts for what the snapshot says, not for why it was
-chosen. A tier that is an entity follows where containment or class statements, or words of descriptions, lead from the
-answer (or a finer tier) to that entity; a phrase follows where each of its words is said of the answer.
+Nothing here is shared with the code that chooses the steps of ladders: a step counts for what the snapshot says, not
+for why it was chosen. Dates and amounts are read by the same readers, which the tests hold against another. A tier that
+is an entity follows where containment or class statements, or words of descriptions, lead from the answer (or a finer
+tier) to that entity; a phrase follows where each of its words is said of the answer.
 """
 
 from __future__ import annotations
