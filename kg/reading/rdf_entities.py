@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -240,6 +241,7 @@ _PLAIN_PREDICATES = frozenset(
 _MOST_SITELINKS = 10_000  # there are a thousand wikis
 
 
+@lru_cache(maxsize=100_000)
 def is_read(predicate: str) -> bool:
     """Whether a predicate says anything that is read here, of whatever subject."""
     return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _CLAIM.match(predicate) is not None

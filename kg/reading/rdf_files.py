@@ -17,7 +17,6 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from kg.bounded_cache import SizedDict
 from kg.errors import SourceError
 from kg.ids import id_of
 from kg.rdf_vocabulary import NAMESPACES, language_code
@@ -77,9 +76,6 @@ class RDFReading:
     rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
     redirects: dict[str, str] = field(default_factory=dict)
     truthy: bool = False
-    _is_wanted: SizedDict[str, bool] = field(
-        default_factory=lambda: SizedDict(10_000_000, lambda predicate, _: len(predicate) + 100)
-    )
 
     def entities(self, work: Path) -> Iterator[dict[str, Any]]:
         """Every entity that the files speak of, by number, properties first. `work`: a folder for what is gathered.
@@ -161,11 +157,7 @@ class RDFReading:
 
     def _wanted(self, quads: Iterable[Any]) -> Iterator[Triple]:
         for quad in quads:
-            predicate = quad.predicate.value
-            wanted = self._is_wanted.get(predicate)
-            if wanted is None:
-                wanted = self._is_wanted[predicate] = is_read(predicate)
-            if wanted and (triple := triple_of(quad)) is not None:
+            if is_read(quad.predicate.value) and (triple := triple_of(quad)) is not None:
                 yield triple
 
     def _first_reject(self) -> str:
@@ -275,7 +267,6 @@ class Gathering:
         self._facts: list[Any] = []
         self._about: list[tuple[int, bytes]] = []
         self._nodes: list[tuple[str, bytes]] = []
-        self._read: SizedDict[str, bool] = SizedDict(10_000_000, lambda predicate, _: len(predicate) + 100)
         self._datatypes: dict[str, str | None] = {}
         self._sealed = False
         self.rejects: list[Reject] = []
@@ -288,15 +279,10 @@ class Gathering:
         self._path.unlink(missing_ok=True)  # before the snapshot needs the room
 
     def add(self, subject: str, predicate: str, term: Term) -> None:
-        """Keep a triple, if it is about an entity, a statement or a value, or tells a page about an entity."""
+        """Keep a triple of a predicate that is read, where it is about an entity, a statement, a value or a page."""
         if predicate == ABOUT:
             if term.kind == "iri" and _SUBJECT.match(term.value) and not subject.startswith(DATA):
                 self._take(term.value, ABOUT, Term("iri", subject))
-            return
-        known = self._read.get(predicate)
-        if known is None:
-            known = self._read[predicate] = is_read(predicate)
-        if not known:
             return
         if (
             self._languages is not None
