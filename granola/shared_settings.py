@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from abstraction.files.row_shapes import PRESETS
-from granola.decoding.decision import Abstaining
-from granola.decoding.self_consistency import Counting
 from granola.matching.registry import named
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.settings import Setting
@@ -98,25 +96,6 @@ UnprovenTiers = Annotated[
     Unproven,
     Setting("With --phrase: keep or drop a model's tier that the graph neither states nor contradicts.", advanced=True),
 ]
-
-# Several responses to a question.
-CountedAs = Annotated[
-    Counting,
-    Setting(
-        "self-consistency: what counts as the same answer: its words, what they name, or what follows from them.",
-        advanced=True,
-    ),
-]
-AbstainingRule = Annotated[
-    Abstaining | None,
-    Setting(
-        "How declining responses count. majority: not at all, but if half of the responses or more "
-        "decline, the answer is IDK; ignore: not at all; against: as responses that entail nothing;"
-        " pass: drag's model sees them. Default: pass for drag, else majority.",
-        advanced=True,
-    ),
-]
-ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]
 
 # Scores.
 MatcherName = Annotated[str, Setting(f"What decides a match: {named()}.")]

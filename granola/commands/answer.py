@@ -17,10 +17,9 @@ from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
 from granola.decoding.self_consistency import Counting
 from granola.errors import PredictionError, UsageError
+from granola.response_settings import AbstainingRule, CountedAs, ResponseLanguage
 from granola.settings import ADVANCED, Setting
 from granola.shared_settings import (
-    AbstainingRule,
-    CountedAs,
     Force,
     KeptAnswers,
     Limit,
@@ -29,7 +28,6 @@ from granola.shared_settings import (
     Out,
     QuestionSettings,
     Relation,
-    ResponseLanguage,
     Samples,
     check_language,
     property_id,

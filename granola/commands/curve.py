@@ -13,8 +13,9 @@ from granola.commands.command import Command
 from granola.commands.messages import count, print_json, report_rejects, warn_of_language
 from granola.commands.output import writing
 from granola.errors import UsageError
+from granola.response_settings import ResponseLanguage
 from granola.settings import Setting
-from granola.shared_settings import LINKED_TO, AsJson, Force, ResponseLanguage, Samples, check_language
+from granola.shared_settings import LINKED_TO, AsJson, Force, Samples, check_language
 from granola.terminal_lines import TextTable, show_lines
 
 if TYPE_CHECKING:

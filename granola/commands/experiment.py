@@ -34,10 +34,11 @@ from granola.commands.guess import Guess
 from granola.commands.messages import note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, alone
 from granola.commands.report import Report
-from granola.commands.score import Compare, ComparedSystems
+from granola.commands.score import Compare
 from granola.decoding.methods import METHODS, Answering
 from granola.errors import UsageError
 from granola.run_record import record_of
+from granola.scoring.scored_systems import ComparedSystems
 from granola.settings import Setting, command_line
 from kg.files import atomic_path, sha256_of
 

@@ -17,9 +17,8 @@ from typing import Any
 
 import orjson
 
-from abstraction.faults import Fault, Taken
+from abstraction.faults import Fault, RejectedRow, Taken
 from abstraction.files.writing import check_format, write_records, writing_lines
-from abstraction.rows import RejectedRow
 from granola.commands.command import Command
 from granola.commands.messages import report_rejects, with_progress
 from granola.errors import UsageError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from granola.commands.score import names_of_systems
+from granola.scoring.scored_systems import names_of_systems
 from tests.command_line import COMMAND, run_granola
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from granola import shared_settings
+from granola import response_settings, shared_settings
 from granola.attribution.categories import Category
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
@@ -117,9 +117,9 @@ class AggregateRequest(_Open):
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    counting: Literal["text", "alias", "ladder"] = _as_in(shared_settings.CountedAs, "text")
-    abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(shared_settings.AbstainingRule, None)
-    language: Language = _as_in(shared_settings.ResponseLanguage, "en")
+    counting: Literal["text", "alias", "ladder"] = _as_in(response_settings.CountedAs, "text")
+    abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(response_settings.AbstainingRule, None)
+    language: Language = _as_in(response_settings.ResponseLanguage, "en")
     linker: Linker = _as_in(shared_settings.Linker, "question")
 
 

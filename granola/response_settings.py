@@ -1,0 +1,27 @@
+"""Settings of several responses to a question, for `granola answer`, `granola aggregate` and the service."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from granola.decoding.decision import Abstaining
+from granola.decoding.self_consistency import Counting
+from granola.settings import Setting
+
+CountedAs = Annotated[
+    Counting,
+    Setting(
+        "self-consistency: what counts as the same answer: its words, what they name, or what follows from them.",
+        advanced=True,
+    ),
+]
+AbstainingRule = Annotated[
+    Abstaining | None,
+    Setting(
+        "How declining responses count. majority: not at all, but if half of the responses or more "
+        "decline, the answer is IDK; ignore: not at all; against: as responses that entail nothing;"
+        " pass: drag's model sees them. Default: pass for drag, else majority.",
+        advanced=True,
+    ),
+]
+ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]

@@ -1,0 +1,103 @@
+"""Systems scored against one tiered file, and how they compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow, TieredRow
+    from granola.scoring.aggregation import GroupScore
+    from granola.scoring.predictions import PredictionFile
+    from granola.scoring.scores import ScoreReport
+    from granola.scoring.sweeps import RiskCoverage
+    from granola.scoring.system_comparison import Difference
+    from granola.scoring.tiered_file import TieredFile
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Systems:
+    """What was read and how each system scored; `reports` and `files` in the order given.
+
+    `faults` are the predictions that could not be matched by a fault of the program.
+    """
+
+    tiered: TieredFile
+    files: Sequence[PredictionFile]
+    reports: Sequence[ScoreReport]
+    faults: Sequence[RejectedRow] = ()
+
+    @property
+    def report(self) -> ScoreReport:
+        """The scores of the first system."""
+        return self.reports[0]
+
+    @property
+    def rows(self) -> Sequence[TieredRow]:
+        """The questions in the order of the tiered file."""
+        return self.tiered.rows
+
+    @property
+    def rejected(self) -> list[RejectedRow]:
+        """Every rejected row, those of the tiered file first."""
+        return [*self.tiered.rejected, *(row for file in self.files for row in file.rejected), *self.faults]
+
+
+def names_of_systems(paths: Sequence[str]) -> list[str]:
+    """The files' names without their endings and what they all begin with, made different where they are not."""
+    stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
+    if len(stems) > 1 and all(stem.startswith("predictions-") and len(stem) > 12 for stem in stems):
+        stems = [stem.removeprefix("predictions-") for stem in stems]
+    return [stem if stems.count(stem) == 1 else f"{stem} ({number})" for number, stem in enumerate(stems, start=1)]
+
+
+_ENDING = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|tsv|parquet))?(?:\.gz)?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComparedSystems:
+    """Systems beside each other: scores, differences by metric and pair, scores by group, risk by coverage."""
+
+    systems: Systems
+    differences: Sequence[Difference]
+    groups: Mapping[str, list[dict[str, GroupScore]]]
+    curves: Mapping[str, RiskCoverage]
+    lambda_: float
+
+    @property
+    def rejected(self) -> list[RejectedRow]:
+        """Every rejected row."""
+        return self.systems.rejected
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, with the sweeps of lambda and of the threshold of token-F1."""
+        from granola.scoring.sweeps import item_f1, lambda_sweep, tau_sweep
+
+        systems = self.systems
+        thresholds = {
+            report.system: tau_sweep(
+                item_f1(systems.rows, file.predictions, report.signature.standard), lambda_=self.lambda_
+            )
+            for report, file in zip(systems.reports, systems.files, strict=True)
+        }  # fmt: skip
+        return {
+            "schema_version": 1,
+            "systems": [report.to_json() for report in systems.reports],
+            "differences": [difference.to_json() for difference in self.differences],
+            "groups": {
+                title: {
+                    report.system: {name: group.to_json() for name, group in by_name.items()}
+                    for report, by_name in zip(systems.reports, scores, strict=True)
+                }
+                for title, scores in self.groups.items()
+            },
+            "risk_coverage_area": {system: curve.area for system, curve in self.curves.items()},
+            "risk_coverage": {system: curve.to_json() for system, curve in self.curves.items()},
+            "lambda_sweep": {
+                report.system: [point.to_json() for point in lambda_sweep(report)] for report in systems.reports
+            },
+            "tau_sweep": {system: [point.to_json() for point in points] for system, points in thresholds.items()},
+        }
