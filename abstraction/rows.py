@@ -143,7 +143,7 @@ def read_questions(
     `shape` says where rows of another form have what (`abstraction.files.row_shapes`), `language` which of theirs.
 
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else what its wording surely
-    asks for (`abstraction.questions.relation_wording`). Its subject is given, or read from the question by the relation's patterns.
+    asks for (`questions.relation_wording`). Its subject is given, or read from the question by the relation's patterns.
     A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1; "row-<n>"
     where no relation is given, whatever the wording asks for.
     `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError. Rows to

@@ -180,9 +180,10 @@ class RowModel(BaseModel):
         if record.flat:
             data = {name: cls.cells[name](value) if name in cls.cells else value for name, value in data.items()}
         try:
-            return cls.model_validate(data)
+            row: Self = cls.__pydantic_validator__.validate_python(data)  # model_validate, but for its options
         except ValidationError as error:
             raise RowError(cls._reason(error, record)) from None
+        return row
 
     @classmethod
     def _reason(cls, error: ValidationError, record: Record) -> str:
@@ -251,13 +252,12 @@ class QuestionModel(AnsweredModel):
 
         Raises RowError for a list of another length.
         """
-        count = len(self.answer)
-        name = next((name for name in ANSWER_QIDS if getattr(self, name) is not None), None)
-        ids = getattr(self, name) if name else None
+        ids = self.answer_qid or self.answer_qids or self.answer_entity_qid or self.answer_entity
         if not isinstance(ids, tuple):
-            return (ids,) * count
-        if len(ids) != count:
-            raise RowError(f"{name} has {len(ids)} ids for {count} answers")
+            return (ids,) * len(self.answer)
+        if len(ids) != len(self.answer):
+            name = next(name for name in ANSWER_QIDS if getattr(self, name))
+            raise RowError(f"{name} has {len(ids)} ids for {len(self.answer)} answers")
         return ids
 
 

@@ -177,7 +177,7 @@ class PredictedModel(RowModel):
     @classmethod
     def of(cls, record: Record) -> Self:
         """The row of a record. Raises RowError with the reason where it is none."""
-        if "prediction" in record.columns and "prediction" not in record.data:
+        if record.columns and "prediction" in record.columns and "prediction" not in record.data:
             record = replace(record, data={**record.data, "prediction": ""})
         return super().of(record)
 
