@@ -204,9 +204,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         if relation is not None:
             warn_of_relation(relation)
         self._check()
-        shape, qa = self.shape(), self.files_of(self.qa)
-        decisions = read_decisions(self.decisions) if self.decisions else {}
-        kind = self._kind()
         beside = None if self.out == STANDARD else self.out
         sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if self.phrase else []))
         inputs = [*self.qa, self.snapshot]
@@ -214,6 +211,9 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         rejects = RejectsFile(None if beside is None else Path(f"{self.out}{REJECTS_SUFFIX}"))
         made = LaddersMade(rejects=rejects)
         with writing(self.out, inputs=inputs, sides=sides, force=self.force), reviewing:
+            shape, qa = self.shape(), self.files_of(self.qa)
+            decisions = read_decisions(self.decisions) if self.decisions else {}
+            kind = self._kind()
             with closing(self._store()) as store, ExitStack() as stack, rejects:
                 warn_of_language(self.language, store)
                 warn_of_time(store)
