@@ -91,6 +91,8 @@ def places(keys: Sequence[_Key]) -> str | None:
 
     None where they stand sorted and no two are equal, which needs no telling. `in_places` is the inverse.
     """
+    if len(keys) < 2:
+        return None
     ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     order = [ranks[key] for key in keys]
     return None if order == list(range(len(keys))) else " ".join(map(str, order))

@@ -174,10 +174,10 @@ class _Writer:
         for source, target in self._tables.redirects():
             yield from self._block(name[f"wd:{source}"], [(name["owl:sameAs"], name[f"wd:{target}"])])
 
-    def _block(self, subject: rdf.NamedNode, pairs: Pairs) -> Iterator[rdf.Triple]:
-        for predicate, thing in dict.fromkeys(pairs):
-            self.triples += 1
-            yield rdf.Triple(subject, predicate, thing)
+    def _block(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
+        triples = [rdf.Triple(subject, predicate, thing) for predicate, thing in dict.fromkeys(pairs)]
+        self.triples += len(triples)
+        return triples
 
     def _declared(self, prop: str) -> Pairs:
         name = self._name
@@ -187,7 +187,7 @@ class _Writer:
             pairs.append((name["wikibase:propertyType"], name[f"wikibase:{datatype_name(datatype)}"]))
         return pairs + [(name[f"wikibase:{role}"], name[f"{prefix}:{prop}"]) for role, prefix in _PREDICATES]
 
-    def _entity(self, entity: Entity) -> Iterator[rdf.Triple]:
+    def _entity(self, entity: Entity) -> list[rdf.Triple]:
         """An entity, its terms and statements, and the values that were not written yet."""
         name = self._name
         head: Pairs = []
@@ -216,8 +216,7 @@ class _Writer:
         for prop, stated in ids.items():
             if order := places(stated):
                 head.append((name["granola:statementOrder"], rdf.Literal(f"{prop} {order}")))
-        yield from self._block(name[f"wd:{entity.id}"], head)
-        yield from blocks
+        return self._block(name[f"wd:{entity.id}"], head) + blocks
 
     def _term(self, predicate: str, language: str, text: str) -> Pairs:
         if (tag := _language_tag(language)) is None:
