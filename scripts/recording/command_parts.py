@@ -224,8 +224,8 @@ def record_grounding(recorder: Recorder) -> None:
     run("scored-table", "grounding", "score", "graded-one.jsonl", *by, "--of", "uRAF wide", "--deflecting", "fails")
     run("scored-words", "grounding", "score", "judged-answered.jsonl", "judged-cases.jsonl", "--of", "uF")
     pool = [f"graded-{judge}.jsonl" for judge in ("one", "two", "three")]
-    pooled = ("pool", *pool, "--out", "pooled.jsonl", "--json")
-    _ = run("pooled", "grounding", *pooled) or run("pooled", *pooled)
+    pooled = ("pool", *pool, "--out", "pooled.jsonl")
+    _ = run("pooled", "grounding", *pooled, "--json") or run("pooled", *pooled)
     if not run("drawn", "grounding", "draw", "graded-one.jsonl", "--out", "figures", *by):
         for figure in ("garage-5", "garage-6"):
             run(f"drawn-{figure}", "draw", "graded-one.jsonl", "--figure", figure, "--out", f"{figure}.svg")
