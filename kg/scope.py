@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from kg.errors import SelectionError
@@ -14,6 +15,7 @@ from kg.terms import normalise
 
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
 _ITEM = re.compile(r"Q[1-9][0-9]{0,17}\Z")
+_LISTED = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,3 +109,23 @@ def _listed(values: Collection[str]) -> dict[str, Any]:
     if len(ordered) <= 50:
         listed["values"] = ordered
     return listed
+
+
+def ids_in(path: Path) -> Iterator[str]:
+    """The ids in a text file, the first word of each line. Raises SelectionError for a word that is none, or no id."""
+    empty = True
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SelectionError(f"{path} is no text in UTF-8; expected one id a line, as in Q42") from error
+    for number, line in enumerate(text.splitlines(), 1):
+        words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
+        if not words[0] or words[0].startswith("#"):
+            continue
+        match = _LISTED.match(words[0].strip("\"'<>"))
+        if match is None:
+            raise SelectionError(f"{path}, line {number}: {words[0][:40]!r} is no id; expected one as in Q42")
+        empty = False
+        yield match[1]
+    if empty:
+        raise SelectionError(f"{path}: no id in it")

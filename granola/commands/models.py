@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +14,7 @@ from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
-    from abstraction.rows import TieredRow
     from granola.matching import Matcher
-    from granola.scoring.metrics import Standard
-    from granola.scoring.predictions import PredictionFile
 
 
 @contextmanager
@@ -107,24 +104,3 @@ def check_workers(workers: int, matcher: str) -> None:
 
     if workers > 1 and asks_a_model(matcher):
         raise UsageError(f"--workers goes with --matcher {named(asking=False)}: a judge asks many at once by itself")
-
-
-def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
-    """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
-    from granola.errors import PredictionError
-    from granola.matching.model_judge import JudgedItem, JudgeMatcher
-    from granola.scoring.items import names_of
-
-    if not isinstance(matcher, JudgeMatcher):
-        return
-    failed = matcher.prepare(
-        JudgedItem(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
-        for row in rows
-        if (said := given.predictions.get(row.id)) is not None
-    )
-    if failed:
-        why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
-        raise PredictionError(
-            f"the judge gave no verdict on {sum(failed.values())} predictions ({why}); its other answers are kept: "
-            "run again, or leave those predictions out with --allow-missing"
-        )

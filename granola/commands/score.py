@@ -19,12 +19,12 @@ from granola.commands.messages import (
     table_width,
     warn_of_answer_languages,
 )
-from granola.commands.models import check_matcher, check_workers, judge_ahead, opened_matcher
+from granola.commands.models import check_matcher, check_workers, opened_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, readable, writing
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
-from granola.scoring.scored_systems import ComparedSystems, Systems, names_of_systems
+from granola.scoring.scored_systems import ComparedSystems, Systems, judge_ahead, names_of_systems
 from granola.settings import Setting, recorded
 from granola.shared_settings import (
     AllowMissing,

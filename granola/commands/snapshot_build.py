@@ -21,6 +21,7 @@ from granola.errors import UsageError
 from granola.settings import Setting, settings_of
 from granola.shared_settings import Force, QuestionSettings
 from granola.terminal_lines import show_lines, visible
+from kg.scope import ids_in
 from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kg.snapshot import Progress, Report
 
 LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated unasked
-_ID = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class ScopeSettings:
         from kg.scope import Scope
         from kg.terms import normalise
 
-        chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in _ids_in(path))}
+        chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
         names, named, rejected = self._of_questions(shape)
         chosen |= named
         followed = {
@@ -484,24 +484,3 @@ def languages_of(given: Iterable[str]) -> list[str] | None:
     if not codes:
         raise UsageError("--languages names no language; give codes as in en,de, or all")
     return None if "all" in codes else codes
-
-
-def _ids_in(path: Path) -> Iterator[str]:
-    from kg.errors import SelectionError
-
-    empty = True
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SelectionError(f"{path} is no text in UTF-8; expected one id a line, as in Q42") from error
-    for number, line in enumerate(text.splitlines(), 1):
-        words = re.split(r"[,;\s]+", line.strip(), maxsplit=1)
-        if not words[0] or words[0].startswith("#"):
-            continue
-        match = _ID.match(words[0].strip("\"'<>"))
-        if match is None:
-            raise SelectionError(f"{path}, line {number}: {words[0][:40]!r} is no id; expected one as in Q42")
-        empty = False
-        yield match[1]
-    if empty:
-        raise SelectionError(f"{path}: no id in it")

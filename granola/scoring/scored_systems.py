@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow, TieredRow
+    from granola.matching import Matcher
     from granola.scoring.aggregation import GroupScore
+    from granola.scoring.metrics import Standard
     from granola.scoring.predictions import PredictionFile
     from granola.scoring.scores import ScoreReport
     from granola.scoring.sweeps import RiskCoverage
@@ -101,3 +103,24 @@ class ComparedSystems:
             },
             "tau_sweep": {system: [point.to_json() for point in points] for system, points in thresholds.items()},
         }
+
+
+def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
+    """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
+    from granola.errors import PredictionError
+    from granola.matching.model_judge import JudgedItem, JudgeMatcher
+    from granola.scoring.items import names_of
+
+    if not isinstance(matcher, JudgeMatcher):
+        return
+    failed = matcher.prepare(
+        JudgedItem(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
+        for row in rows
+        if (said := given.predictions.get(row.id)) is not None
+    )
+    if failed:
+        why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
+        raise PredictionError(
+            f"the judge gave no verdict on {sum(failed.values())} predictions ({why}); its other answers are kept: "
+            "run again, or leave those predictions out with --allow-missing"
+        )
