@@ -1,0 +1,217 @@
+"""What a model wrote, down to the answer that is judged. Its wording is kept: whatever goes is cut off whole.
+
+Raw output has more than an answer: thoughts, the tokens of a chat template, further questions that a base model
+invents, labels, code fences, boxes, JSON. Each is cut by a rule with a name; a reply keeps what each rule cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from granola.replies.labels import is_label
+from granola.replies.thoughts import without_thoughts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cut:
+    """What a rule took off: the rule's name, and how many characters."""
+
+    rule: str
+    characters: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """One output: `raw` as it came, `answer` as it is judged, the `cuts` between them in their order.
+
+    `unfinished` where the output ends in the midst of a thought: then there is no answer.
+    """
+
+    raw: str
+    answer: str
+    cuts: tuple[Cut, ...] = ()
+    unfinished: bool = False
+
+
+def read_reply(raw: str) -> Reply:
+    """The answer in a raw output. Never raises, whatever the text; a plain answer comes back as it is."""
+    if _PLAIN.fullmatch(raw):
+        return Reply(raw=raw, answer=raw)
+    cuts = []
+    text, unfinished = without_thoughts(raw)
+    if text != raw:
+        cuts.append(Cut(rule="thought", characters=len(raw) - len(text)))
+    for name, rule in RULES:
+        kept = rule(text)
+        if kept != text:
+            cuts.append(Cut(rule=name, characters=len(text) - len(kept)))
+            text = kept
+    return Reply(raw=raw, answer=text.strip() if cuts else raw, cuts=tuple(cuts), unfinished=unfinished and not text.strip())
+
+
+_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=]*+")  # without these signs no rule has anything to cut
+
+_TOKEN = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<eos>|<(?:start|end)_of_turn>|\[/?INST\]")
+_TURN = re.compile(  # a token with which the turn of the model begins
+    r"<\|im_start\|>assistant\s|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:assistant|Assistant)\|>"
+    r"|<｜Assistant｜>|<start_of_turn>model\s|\[/INST\]|<\|CHATBOT_TOKEN\|>|<\|START_RESPONSE\|>"
+    r"|<\|begin_of_solution\|>"
+)
+
+
+def _own_turn(text: str) -> str:
+    """What the model says in its turn: behind the last token that begins it, before the next token."""
+    if not _TOKEN.search(text):
+        return text
+    turns = list(_TURN.finditer(text))
+    start = turns[-1].end() if turns else 0
+    while (token := _TOKEN.match(text, start)) or text[start : start + 1].isspace():
+        start = token.end() if token else start + 1
+    end = _TOKEN.search(text, start)
+    return text[start : end.start() if end else len(text)].strip()
+
+
+_ANSWER_TAG = re.compile(r"<(answer|final_answer|response|output)>", re.IGNORECASE)
+
+
+def _tagged(text: str) -> str:
+    """What stands in the last `<answer>` of a text, or before a `</answer>` alone."""
+    if "<" not in text:
+        return text
+    openings = list(_ANSWER_TAG.finditer(text))
+    if not openings:
+        return re.sub(r"\s*</answer>.*\Z", "", text, flags=re.DOTALL | re.IGNORECASE)
+    start = openings[-1].end()
+    end = text.find("</", start)
+    return text[start : end if end >= 0 else len(text)].strip()
+
+
+_ASKED_AGAIN = re.compile(  # a label and a question
+    r"(?<=\S)\s++(?:#{1,6} |\*\*|[-*] )?+(?:[^\W\d_]\w{0,20})(?: ?\d{1,3})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
+    r"(?![\"“„«])[^\n?？:：]{3,300}[?？؟]"
+)
+_NEXT_TURN = re.compile(
+    r"(?<=\S)[^\S\n]*+\n\s*+(?:#{1,6} |\*\*)?+(?:Q|Question|Human|User|Assistant|System|Instruction|Input|Context|Passage"
+    r")(?: ?\d{1,3})?(?:\*\*)?\s?:",
+)
+
+
+def _before_next_question(text: str) -> str:
+    """What stands before a further question or turn, which base models go on with."""
+    if ":" not in text and "：" not in text:
+        return text
+    cuts = [found.start() for pattern in (_ASKED_AGAIN, _NEXT_TURN) if (found := pattern.search(text))]
+    return text[: min(cuts)].rstrip() if cuts else text
+
+
+_ECHO = re.compile(r"\s*+(?:#{1,6} |\*\*)?+(?:Q|Question)\s?\d*+\s?[:：][^\n]{3,500}?[?？\n]\s*+(?=\S)", re.IGNORECASE)
+
+
+def _behind_echo(text: str) -> str:
+    """What follows the question where the model repeats it first."""
+    echo = _ECHO.match(text)
+    return text[echo.end() :] if echo else text
+
+
+_REMARK = re.compile(
+    r"(?<=\S)\s++(?:\*\*)?(?:Explanation|Reasoning|Rationale|Confidence(?: score| level)?|Justification)(?:\*\*)?\s?:",
+    re.IGNORECASE,
+)
+
+
+def _before_remark(text: str) -> str:
+    """The answer before a labelled explanation or confidence."""
+    remark = _REMARK.search(text) if ":" in text else None
+    return text[: remark.start()] if remark and not _REMARK.match(f"x {text.lstrip()}", 1) else text
+
+
+_FENCE = re.compile(r"\s*+```[\w-]*+[^\S\n]*+\n(.*?)\n?\s*+(?:```\s*+\Z|\Z)", re.DOTALL)
+
+
+def _unfenced(text: str) -> str:
+    """What stands in the code fence that is the whole of a text."""
+    fence = _FENCE.fullmatch(text) if "```" in text else None
+    return fence[1] if fence and "```" not in fence[1] else text
+
+
+_WRAPPER = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*+\{([^{}]*+)\}")
+
+
+def _boxed(text: str) -> str:
+    r"""What stands in the last `\boxed{}` of a text, without the commands that set it as text."""
+    start = text.rfind("\\boxed{") if "\\" in text else -1
+    if start < 0:
+        return text
+    start += len("\\boxed{")
+    depth = 1
+    for place in range(start, min(len(text), start + 500)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return _WRAPPER.sub(r"\1", text[start:place]).strip()
+    return text
+
+
+def _field_of_json(text: str) -> str:
+    """The one string in a text of JSON, or the one under the key of an answer."""
+    bare = text.strip()
+    if bare[:1] not in ('{', '"', "["):
+        return text
+    try:
+        value = json.loads(bare)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(value, dict):
+        named = [item for key, item in value.items() if is_label(key.replace("_", " "))]
+        values = named if named else list(value.values())
+        value = values[0] if len(values) == 1 else text
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else text
+
+
+_FINAL = re.compile(
+    r"(?:\A|\n)\s*+(?:#{1,6} |\*\*)?+(?:(?:the|my) )?(?:final|short|correct|best) answer(?: is)?\s?(?:\*\*)?\s?[:：](?:\*\*)?"
+    r"\s*+(?=\S)|\n\s*+(?:#{1,6} |\*\*)?+answer(?:\*\*)?\s?[:：](?:\*\*)?\s*+(?=\S)|\n####\s++(?=\S)",
+    re.IGNORECASE,
+)
+
+
+def _final_answer(text: str) -> str:
+    """What follows the last "Final answer:" of a text that reasons first."""
+    finals = list(_FINAL.finditer(text))
+    return text[finals[-1].end() :] if finals else text
+
+
+_LABEL = re.compile(r"\s*+(?:\*\*|__)?([^\W\d_][\w' -]{0,40}?)(?:\*\*|__)?\s?[:：](?:\*\*|__)?\s*+(?=\S)")
+_OPTION = re.compile(r"\s*+(?:option )?\(?[A-J]\)\s*+(?=\S)(?!.*\s\(?[B-J]\)\s)", re.IGNORECASE | re.DOTALL)  # one alone
+
+
+def _unlabelled(text: str) -> str:
+    """A text without the label or the letter of an option that it begins with."""
+    for _ in range(3):
+        label = _LABEL.match(text)
+        if label and is_label(label[1]):
+            text = text[label.end() :]
+        elif option := _OPTION.match(text):
+            text = text[option.end() :]
+        else:
+            break
+    return text
+
+
+RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("turn", _own_turn),
+    ("tag", _tagged),
+    ("echo", _behind_echo),
+    ("next-question", _before_next_question),
+    ("boxed", _boxed),
+    ("fence", _unfenced),
+    ("json", _field_of_json),
+    ("final-answer", _final_answer),
+    ("remark", _before_remark),
+    ("label", _unlabelled),
+)
+"""The rules behind the one for thoughts, in their order; each takes a text and gives what it keeps."""
