@@ -20,12 +20,18 @@ from granola.matching.text.tokens import plain
 class Refusal:
     """A declined answer: the pattern's name, what the text offers all the same, and whether that is a guess.
 
-    A guess is judged like any answer; other text around a refusal counts only where it states a tier.
+    A guess is judged like any answer; other text around a refusal counts only where it states a tier. A report on
+    sources may tell what these suggest instead of what was asked: then it is no abstention, and no answer either.
     """
 
     rule: str
     offer: str
     guess: bool
+
+    @property
+    def tells_another(self) -> bool:
+        """Whether a report on sources goes on to what they suggest."""
+        return self.rule in REPORTS and _INSTEAD.search(self.offer) is not None
 
 
 _I = r"(?:i|we)"
@@ -120,7 +126,37 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 _ANY = re.compile("|".join(pattern.pattern for _, pattern in _PATTERNS))
-_HEDGES = frozenset({"abstain:idk", "abstain:no-idea", "abstain:not-sure"})  # behind an answer they only doubt it
+# A sentence that says of its sources that they do not tell, wherever in it: what retrieval systems write.
+_TELLING = (
+    r"(?:mention|state|specif|provide|contain|include|indicate|give|list|offer|reveal|disclose|detail|identif|document|record"
+    r"|address|describe|name|confirm|clarif|have|find|found|support|answer|directly|explicitly|available|known|clear)"
+)
+_SOURCES = (
+    r"(?:(?:search )?(?:results?|sources?|data|information|texts?|passages?|documents?|contexts?|articles?|materials?"
+    r"|records?|references?|excerpts?|content|snippets?|evidence|details?))"
+)
+_HOW = (
+    r"(?:(?:explicitly|directly|specifically|clearly|definitively|precisely|accurately|actually|readily|fully|itself"
+    r"|themselves) ){0,2}"
+)
+_NOT_TOLD = re.compile(
+    # the sources do not tell it
+    rf"\b{_SOURCES}\b(?: [\w'’-]+){{0,6}} (?:{_NOT}|cannot|lacks?|fails? to) {_HOW}{_TELLING}"
+    # it is not told in the sources
+    rf"|\b(?:is|are|was|were|been) (?:not|never) {_HOW}(?:mentioned|stated|specified|provided|contained|included"
+    rf"|indicated|given|listed|found|disclosed|documented|available|identified|named|described|clear|detailed|reported|recorded)\b(?=.{{0,60}}\b{_SOURCES}\b|[.]?\Z)"
+    # there is nothing in the sources
+    rf"|\b(?:there (?:is|are|was|were)|i (?:could|can) find|have|has|with) (?:no|not any|insufficient|not enough) "
+    rf"(?:[\w-]+ ){{0,4}}(?:mention|{_NEWS}|indication|reference|way to (?:know|tell|say))\b"
+    # so it cannot be said
+    rf"|\b(?:{_I} |it is |it's |be )(?:{_CANNOT}|(?:not possible|impossible|unable|not able) to) {_HOW}"
+    r"(?:provide|determine|answer|state|say|tell|identify|confirm|verify|give|specify|name|know)"
+)
+REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
+"""Refusals that tell of the sources: names behind them are those of the sources, no answers, but for a guess."""
+# Of 6 091 long answers to SimpleQA, 100 that were graded as attempts go on so behind a report, and 74 that were not.
+_INSTEAD = re.compile(r"\b(?:indicat|suggest|appear|however\b|most relevant\b|closest\b)", re.IGNORECASE)
+_HEDGES = REPORTS | {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}  # behind an answer they only doubt it
 
 _FILLER = re.compile(
     r"(?:(?:i am|i'm|we are)? ?(?:so |very |really |terribly )?sorry|(?:i |my )?apolog(?:ise|ize|ies)"
@@ -184,7 +220,17 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
 
 def _declining(sentence: str, lower: str, code: str) -> str | None:
     """The rule by which a sentence declines, `lower` as it is folded; none for a title that begins alike."""
-    return None if _TITLE.match(sentence) else _begins(lower) or _begins_in(lower, code)
+    if _TITLE.match(sentence):
+        return None
+    if rule := _begins(lower) or _begins_in(lower, code):
+        return rule
+    return "abstain:not-in-sources" if _says_nothing_told(lower) else None
+
+
+def _says_nothing_told(sentence: str) -> bool:
+    return any(word in sentence for word in (" no", "n't", "lack", "fail", "unable", "impossible", "insuff")) and (
+        _NOT_TOLD.search(sentence) is not None
+    )
 
 
 def _guess_start(sentence: str, code: str) -> int | None:

@@ -22,7 +22,7 @@ from functools import partial
 
 from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching.abstention import refusal
+from granola.matching.abstention import REPORTS, refusal
 from granola.matching.claims import multilingual
 from granola.matching.claims.amount_claims import amounts, counted
 from granola.matching.claims.date_claims import dates
@@ -56,8 +56,7 @@ from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.restated import restates_at
 from granola.matching.text.tokens import MOST, key, plain
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
-from granola.matching.vetoing.event_places import tells_of_another
-from granola.matching.vetoing.vetoes import ELSEWHERE, PART, RESTATED, veto
+from granola.matching.vetoing.vetoes import PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
@@ -139,14 +138,14 @@ class RulesMatcher:
             verdict_of_repair = _decided(repaired, names, question, code)
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
-        if len(names) == 1 and (verdict.abstained or verdict.rule in _COVERABLE):
+        if len(names) == 1 and verdict.rule in _COVERABLE:
             for reading in readings:
                 if coverage := _covered(reading, names, question, code):
                     return coverage
         return verdict
 
 
-_COVERABLE = frozenset({"no-match", PART, RESTATED, *(f"{k}:{h}" for k in ("date", "amount") for h in _UNDECIDED)})
+_COVERABLE = frozenset({"no-match", PART, RESTATED, *(f"amount:{how}" for how in _UNDECIDED)})
 
 
 def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
@@ -155,11 +154,11 @@ def _decided(prediction: str, names: references.Names, question: str | None, cod
         bare = _unframed(prediction)
         exact = None if bare is prediction else _exact(bare, names)
         return exact or _judge(bare, names, question, code)
-    offer = "" if tells_of_another(question, declined.offer) else declined.offer
+    offer = declined.offer if declined.guess or declined.rule not in REPORTS else ""
     verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
     if verdict is not None and (verdict.level is not None or declined.guess):
         return verdict
-    return Verdict(level=None, rule=declined.rule, abstained=True)
+    return Verdict(level=None, rule=declined.rule, abstained=not declined.tells_another)
 
 
 def _covered(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
@@ -286,8 +285,6 @@ def _named(answer: AnswerText) -> Verdict:
             break
         if refused is None:
             refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
-        if why == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
-            break
     limit = _above(best)
     if refused is not None and refused.rule not in (PART, RESTATED):
         # what is taken back in plain words is not stated in others

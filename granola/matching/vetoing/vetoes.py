@@ -15,8 +15,8 @@ from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.person_names import person, tells_by_initials
 from granola.matching.text import word_lists
 from granola.matching.text.restated import is_restated
-from granola.matching.text.tokens import FoldedWord, key, words
-from granola.matching.vetoing import conflicts, event_places
+from granola.matching.text.tokens import FoldedWord, key
+from granola.matching.vetoing import conflicts
 from granola.matching.vetoing.negation import is_negated
 
 # Mentions that are a piece of a longer name: York in New York, Paris in Paris Hilton.
@@ -169,123 +169,15 @@ def _is_name(answer: AnswerText, index: int) -> bool:
     return named and answer.is_claim(index, index + 1)
 
 
-def is_a_relative(answer: AnswerText, mention: Mention) -> bool:
-    """`Mozart's father`, `the wife of Mozart`: somebody else, told by a name, unless a subject comes before.
-
-    So is `Kennedy's vice president`, with a name behind it or without.
-    """
-    first = mention.start
-    if not _owns(answer, mention):
-        if (
-            first < 2
-            or answer.words[first - 1].text != "of"
-            or answer.words[first - 2].text not in word_lists.RELATIVES
-        ):
-            return False
-        first -= 2
-    if "whose" in answer.asked:
-        return False
-    if first and "," in answer.words[first].gap and answer.is_claim(answer.name_before(first), first):
-        return True  # George Lucas, a friend of Steven Spielberg
-    return first <= _NEAR and all(word.text in word_lists.OPENING for word in answer.words[:first])
-
-
-def _owns(answer: AnswerText, mention: Mention) -> bool:
-    owner = answer.words[mention.end - 1]
-    source, name_end = answer.text[owner.start : owner.end], words(mention.name)[-1]
-    if source[-2:].lower() not in _POSSESSIVE or mention.name[name_end.start : name_end.end].endswith(("'s", "’s")):
-        return False
-    for word in answer.words[mention.end : mention.end + _BETWEEN]:
-        if word.gap.strip("-") or (word.capital and answer.cased and word.text not in _OWNED):
-            return False
-        if word.text in _OWNED:
-            return True
-    return False
-
-
-_POSSESSIVE = ("'s", "’s", "s'", "s’")
-
-
-def is_beaten(answer: AnswerText, mention: Mention) -> bool:
-    """`France beat Croatia 4-2` or `Croatia was beaten by France` for Croatia, where it is asked who won."""
-    if _WINNING.isdisjoint(answer.asked) or not (_BEATEN | _LOSERS).isdisjoint(answer.asked):
-        return False
-    if mention.start and answer.words[mention.start - 1].text in _BEATEN and not answer.words[mention.start].gap:
-        return True
-    behind = answer.words[mention.end : mention.end + 3]
-    texts = tuple(word.text for word in behind)
-    return any(texts[: len(phrase)] == phrase for phrase in _LOSING) and not any(word.gap for word in behind[:2])
-
-
-_BEATEN = frozenset({"beat", "beats", "beating", "defeated", "defeats", "defeating", "over", "against"})
-
-
-_LOSERS = frozenset({"beaten", "lost", "lose", "loser", "losers"})
-_LOSING = (
-    *((was, beaten, "by") for was in ("was", "were") for beaten in ("beaten", "defeated")),
-    ("lost", "to"),
-)
-
-
-_WINNING = frozenset({"won", "win", "wins", "winner", "winners", "champion", "champions", "victory"})
-
-
-_NEAR = 6  # words before a mention that are searched for a subject
-
-
-_BETWEEN = 3  # words that may stand between an owner and who is owned: Mozart's older sister
-
-
-_OWNED = word_lists.RELATIVES | word_lists.OFFICES
-
-
-def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
-    """`American composer` where a finer tier says `French composer`: one noun under two adjectives."""
-    left = mention.start - 1
-    if left < 0 or answer.words[mention.start].gap or answer.words[mention.start].capital:
-        return False
-    adjective = answer.words[left]
-    national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
-    proper = national or (left > 0 and adjective.capital)
-    if not proper or not answer.is_claim(left, left + 1):
-        return False
-    return _has_a_sibling(answer, mention, national=national)
-
-
-def _has_a_sibling(answer: AnswerText, mention: Mention, *, national: bool) -> bool:
-    """Whether a finer tier narrows the mention's last word by words of its own, by a country where that is asked.
-
-    `German composer` is no other than an opera composer, and another than a French composer.
-    """
-    head = answer.words[mention.end - 1].text
-    occupation = national and head in word_lists.OCCUPATIONS
-    return any(
-        level < mention.level
-        and len(folded) > 1
-        and folded[-1] == head
-        and not (occupation and not any(is_adjective((word,)) for word in folded[:-1]))
-        for level, _, folded in answer.tiers
-    )
-
-
 SHORT = 6  # words up to which every veto holds
-PART, ELSEWHERE, RESTATED = "part-of-another-name", "other-container", "restated"
-ALWAYS = frozenset({"negated", "relative", "beaten"})
+PART, RESTATED = "part-of-another-name", "restated"
+ALWAYS = frozenset({"negated"})
 LONG = frozenset({"alternatives", PART})  # those that people read past in long answers on the finest level of a ladder
 VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("negated", is_negated),
     (RESTATED, is_restated),
-    ("only-nearby", conflicts.is_only_nearby),
     ("alternatives", is_alternative),
     (PART, is_part_of_a_name),
-    ("relative", is_a_relative),
-    ("beaten", is_beaten),
-    ("other-kind", is_of_another_kind),
-    ("other-event", event_places.is_of_another_event),
-    ("finer-claim-conflict", event_places.is_behind_an_unknown_place),
-    (ELSEWHERE, event_places.is_in_a_contradicting_place),
-    ("finer-claim-conflict", event_places.is_beside_another_person),
-    (ELSEWHERE, conflicts.is_in_another_container),
     ("finer-claim-conflict", conflicts.follows_a_finer_claim),
     ("finer-claim-conflict", conflicts.is_before_another_name),
 )

@@ -1,0 +1,71 @@
+"""How many of the failing and holding inputs from public bug reports come out as expected.
+
+    python scripts/measure_cases.py [--data ../shared/data] [--errors] [--only 03]
+
+Each row of `cases/NN-name.give.jsonl` failed when it was gathered, each of `NN-name.holds.jsonl` held. Read are those
+with a prediction (`granola match`), replies of judges (15), and deflections (16, 25).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from granola.matching import in_language, matcher
+from granola.replies import read_reply, read_word
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+Case = dict[str, Any]
+
+
+def cases(folder: Path) -> Iterator[tuple[str, str, Case]]:
+    """Number, `give` or `holds`, and the case, of every row that can be read."""
+    for path in sorted(folder.glob("*.jsonl")):
+        number, kind = path.name[:2], path.name.split(".")[-2]
+        for line in path.read_text(encoding="utf-8").strip("\n").split("\n"):
+            yield number, kind, json.loads(line)
+
+
+def outcome(case: Case) -> dict[str, Any] | str | None:
+    """What the code says of a case, in the form of its `expected`; None for one that is not read here."""
+    if "reply" in case:
+        words = [*(str(level) for level in range(1, len(case["levels"]) + 1)), "wrong", "abstains"]
+        word = read_word(case["reply"], words)
+        return "no verdict" if word is None else f"level {word}" if word.isdigit() else word
+    if "prediction" not in case or "levels" not in case:
+        return None
+    rules = in_language(matcher("rules"), case.get("language", "en"))
+    verdict = rules.match(read_reply(case["prediction"]).answer, case["levels"], case.get("question"))
+    return {"level": verdict.level, "abstained": verdict.abstained, "rule": verdict.rule}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public data sets")
+    parser.add_argument("--errors", action="store_true", help="print each case that does not come out")
+    parser.add_argument("--only", default="", help="the cases whose number begins so")
+    given = parser.parse_args()
+    right, read = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for number, kind, case in cases(given.data / "cases"):
+        if not number.startswith(given.only) or number == "40" or (got := outcome(case)) is None:
+            continue
+        expected = case["expected"]
+        holds = got == expected if isinstance(got, str) else all(got[key] == expected[key] for key in expected)
+        read[number, kind] += 1
+        right[number, kind] += holds
+        if given.errors and not holds:
+            shown = {key: case[key] for key in ("language", "question", "prediction", "reply", "levels") if key in case}
+            print(f"{number} {kind} {json.dumps(shown, ensure_ascii=False)}\n   expected {expected}, got {got}")
+    for number in sorted({number for number, _ in read}):
+        print(number, *(f"{kind} {right[number, kind]}/{read[number, kind]}" for kind in ("give", "holds")))
+    for kind in ("give", "holds"):
+        count = [sum(counter[key] for key in read if key[1] == kind) for counter in (right, read)]
+        print(f"{kind}: {count[0]} of {count[1]} as expected")
+
+
+if __name__ == "__main__":
+    main()
