@@ -10,7 +10,18 @@ from granola.matching.naming import references
 from granola.matching.naming.countries import country_adjectives, country_ids
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING, lazy
-from granola.matching.text.tokens import FoldedWord, drop_articles, fold, key, loose_key, occurrences, root, stem, words
+from granola.matching.text.tokens import (
+    MARKS,
+    FoldedWord,
+    drop_articles,
+    fold,
+    key,
+    loose_key,
+    occurrences,
+    root,
+    stem,
+    words,
+)
 
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
@@ -207,6 +218,8 @@ class AnswerText:
             size = len(folded)
             delicate = _is_delicate(folded)
             for start in occurrences(texts, folded):
+                if self.is_marked(start, start + size):
+                    continue
                 if not (delicate and not self.is_meant(name, folded, start)):
                     mention_at.setdefault((level, start, start + size), Mention(level, name, start, start + size))
         longest: list[Mention] = []
@@ -280,6 +293,15 @@ class AnswerText:
     @lazy
     def _is_upper(self) -> bool:
         return self.text == self.text.upper()
+
+    def is_marked(self, start: int, end: int) -> bool:
+        """Whether a mark that tells another thing is attached to the words [start, end): -5, C#, 42 %."""
+        words = self.words
+        behind = words[end] if end < len(words) and words[end].text in MARKS else None
+        before = words[start - 1] if start and words[start - 1].text == "minus" else None
+        return (behind is not None and not self.text[behind.start].isalnum()) or (
+            before is not None and not self.text[before.start].isalnum()
+        )
 
     def has_article(self, index: int) -> bool:
         """Whether "the" stands before word `index`."""

@@ -18,7 +18,7 @@ from granola.matching.naming.person_names import is_another_person, whole_person
 from granola.matching.naming.references import Tier, is_description
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import MOST, drop_articles, key, loose_key, occurrences, root, stem, words
+from granola.matching.text.tokens import MARKS, MOST, drop_articles, key, loose_key, occurrences, root, stem, words
 
 
 def by_words(answer: AnswerText, tier: Tier) -> Mentions:
@@ -277,8 +277,8 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
 
 
 def _may_not_miss(word: str) -> bool:
-    """Whether a word tells one answer from another: a number, a month, a letter."""
-    return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS
+    """Whether a word tells one answer from another: a number, a month, a letter, a mark."""
+    return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS or word in MARKS
 
 
 def by_description(answer: AnswerText, tier: Tier) -> Mentions:

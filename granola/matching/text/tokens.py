@@ -11,6 +11,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
 import orjson
@@ -57,8 +58,17 @@ MOST = 200  # mentions of one name that are looked for; a text that has more is 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(
     rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
-    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+)"
+    rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+"
+    # marks that tell one thing from another: -5, 42 %, C#, C++, A+, O-, E♭
+    rf"|(?<![\w)\]}}.])[-−](?=[$€£¥]?\d)|(?<=\d)\s?%|[♭♯]|(?<=[^\W\d_])(?:\+{{1,2}}|#)(?!\w)"
+    rf"|(?<=\b[AaBbOo])[-−](?!\w)|(?<=\b[Aa][Bb])[-−](?!\w))"
 )
+_MARKS = {
+    "-": "minus", "−": "minus", "%": "percent", "♭": "flat", "♯": "sharp", "#": "sharp", "+": "plus", "++": "plusplus",
+}  # fmt: skip
+MARKS = frozenset(_MARKS.values())
+"""The words that marks are read as; a number or a letter with one is another than without."""
+_MARK = re.compile(r"[%#+♭♯−]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
@@ -73,6 +83,8 @@ def plain(text: str) -> str:
 
 
 def _fold(token: str) -> str:
+    if (mark := _MARKS.get(token.strip())) is not None:
+        return mark
     text = plain(token)
     if text[:1].isdigit():
         return text.replace(",", "")
@@ -91,7 +103,7 @@ def words(text: str) -> tuple[FoldedWord, ...]:
     single = numbers = False
     same = text.isascii()
     lower = text.lower() if same else text
-    plainly = same and not _JOINED.search(lower)
+    plainly = same and not _JOINED.search(lower) and not _MARK.search(text)
     parts = iter((_RUN if plainly else _TOKEN).split(lower))
     end, gap = 0, ""
     for between, token in zip(parts, parts, strict=False):  # gaps and words take turns; a gap is last
@@ -174,8 +186,8 @@ def drop_articles(folded_words: Sequence[FoldedWord]) -> tuple[FoldedWord, ...]:
         return tuple(folded_words)
     others: list[FoldedWord] = []
     gap = ""
-    for word in folded_words[:-1]:
-        if word.text in ARTICLES:
+    for word, following in pairwise(folded_words):
+        if word.text in ARTICLES and not (following.text in MARKS and following.start == word.end):  # the grade A+
             gap += word.gap
             continue
         others.append(word._replace(gap=gap + word.gap) if gap else word)
@@ -206,7 +218,7 @@ def key(text: str) -> tuple[str, ...]:
 
 def simple(text: str) -> tuple[str, ...] | None:
     """The key of a text of plain words, found without looking at every character; None where it may be another."""
-    if not text.isascii():
+    if not text.isascii() or _MARK.search(text):
         return None
     lower = text.lower()
     tokens = lower.split()
