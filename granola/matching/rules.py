@@ -60,6 +60,7 @@ from granola.matching.vetoing.vetoes import PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
+BARE = 4  # words of an answer that is an amount and no more
 JUDGED = 200  # mentions of names that are judged; an answer that names them more often answers nothing
 
 
@@ -162,6 +163,8 @@ def _decided(prediction: str, names: references.Names, question: str | None, cod
 
 
 def _covered(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
+    if len(key(text)) <= BARE and references.values(names, "amount", code):
+        return None
     declined = refusal(text, code)
     answer = AnswerText(declined.offer if declined else text, names, question)
     mention = covered(answer)
@@ -233,7 +236,15 @@ def _is_open(
         return False
     if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
         return False
+    if len(key(prediction)) <= BARE and any(
+        _numbers(claim.text) & _numbers(tier.text) for claim in claims for tier in ladder[0]
+    ):
+        return False  # fewer than 42, 23 million; in sentences people read past "over 216 countries"
     return all(_currencies(tier.text) <= _currencies(prediction) for tier in ladder[0])
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in key(text) if word[0].isdigit())
 
 
 def _around_names(prediction: str, code: str) -> str:

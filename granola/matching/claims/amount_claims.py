@@ -18,7 +18,9 @@ from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.numerals import with_digits
 from granola.matching.text.tokens import key, plain, words
 
-_SCALES = {word: 10.0**power for word, power in language("en").powers.items()} | {"dozen": 12.0}
+_SCALES = {word: 10.0**power for word, power in language("en").powers.items()} | {
+    "dozen": 12.0, "lakh": 1e5, "lakhs": 1e5, "crore": 1e7, "crores": 1e7,
+}  # fmt: skip
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/units.json").read_bytes())
 _UNITS: dict[str, str] = {told: unit for unit, spellings in _TABLES["spellings"].items() for told in spellings}
 _RATES = {
@@ -43,8 +45,8 @@ _POWER = (
     r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
 )
 _AMOUNT = re.compile(
-    r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to)|(?P<above>more than|over|above|at least))\s*+)?"
-    rf"(?<![\w.,])(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
+    r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to|<=?|≤)|(?P<above>more than|over|above|at least|>=?|≥))\s*+)?"
+    rf"(?<![\w.,])(?<![^\W\d_]-)(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
     + rf"(?:\s*+(?:-|–|—|\bto\b|\band\b)\s*+(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
     + r"[\s-]*+(?:square\s++(?P<of>kilometre|kilometer|mile|metre|meter)s?"
     r"|(?:degrees?\s++(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
@@ -162,6 +164,10 @@ def _scan(lower: str, text: str) -> Iterator[IntervalClaim]:
         unit, before = _unit(match), _CURRENCIES.get(lower[: match.start("a")].rstrip()[-1:], "")
         if before and unit == "m":  # $5m are millions
             low, high, exact, unit = low * 1e6, high * 1e6, None, before
+        if text[match.end("a") : match.end("a") + 1] == "M" and unit == "m" and match.end("a") == match.start("unit"):
+            low, high, exact, unit = low * 1e6, high * 1e6, None, ""  # 5M people
+        if before and lower[: match.start("a")].rstrip()[:-1].endswith(("-", "−")) and low > 0:  # -$2.8 billion
+            low, high, exact = -high, -low, None if exact is None else -exact
         unit = unit or before or _CURRENCIES.get(lower[match.end() :].lstrip()[:1], "")
         end = match.end(
             next(part for part in ("bs", "b", "as", "power", "e", "thousands", "billions", "a") if match[part])

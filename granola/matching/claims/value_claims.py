@@ -59,6 +59,8 @@ def compare(
         return Verdict(level=None, rule=f"{kind}:other-unit")
     if (refused := _alternatives(placed, text)) is not None:
         return refused
+    if kind == "amount":
+        placed = [_without_rounding_away(claim, placing, text) for claim, placing in placed]
     claim, best = _best(placed)
     if best.how == "coarser-than-all" and (
         _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
@@ -191,6 +193,14 @@ def _is_rounded(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]],
     return claim.width <= ROUNDED * middle or (
         bool(_ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)) and off <= ROUNDED / 2 * middle
     )
+
+
+def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text: str) -> _Placed:
+    """A bare number states itself: 30 is not 25, though a tier says "about 30"; 200 is not in "between 100 and 1,000"."""
+    is_bare = claim.exact is not None and not _ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)
+    if placing.level and is_bare and claim.width > ROUNDED * abs(_middle(claim)):
+        return claim, IntervalPlacing(None, "conflict", placing.tier)
+    return claim, placing
 
 
 def _first(ladder: Sequence[Sequence[IntervalClaim]]) -> str:

@@ -298,7 +298,7 @@ class AnswerText:
         """Whether a mark that tells another thing is attached to the words [start, end): -5, C#, 42 %."""
         words = self.words
         behind = words[end] if end < len(words) and words[end].text in MARKS else None
-        before = words[start - 1] if start and words[start - 1].text == "minus" else None
+        before = words[start - 1] if start and words[start - 1].text in ("minus", "below", "above") else None
         return (behind is not None and not self.text[behind.start].isalnum()) or (
             before is not None and not self.text[before.start].isalnum()
         )

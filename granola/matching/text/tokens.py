@@ -60,15 +60,16 @@ _TOKEN = re.compile(
     rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
     rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+"
     # marks that tell one thing from another: -5, 42 %, C#, C++, A+, O-, E♭
-    rf"|(?<![\w)\]}}.])[-−](?=[$€£¥]?\d)|(?<=\d)\s?%|[♭♯]|(?<=[^\W\d_])(?:\+{{1,2}}|#)(?!\w)"
+    rf"|(?<![\w)\]}}.])[-−](?=[$€£¥]?\d)|[<>≤≥]=?(?=\s?[$€£¥]?\d)|(?<=\d)\s?%|[♭♯]|(?<=[^\W\d_])(?:\+{{1,2}}|#)(?!\w)"
     rf"|(?<=\b[AaBbOo])[-−](?!\w)|(?<=\b[Aa][Bb])[-−](?!\w))"
 )
 _MARKS = {
     "-": "minus", "−": "minus", "%": "percent", "♭": "flat", "♯": "sharp", "#": "sharp", "+": "plus", "++": "plusplus",
+    "<": "below", "≤": "below", "<=": "below", ">": "above", "≥": "above", ">=": "above",
 }  # fmt: skip
 MARKS = frozenset(_MARKS.values())
 """The words that marks are read as; a number or a letter with one is another than without."""
-_MARK = re.compile(r"[%#+♭♯−]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
+_MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
