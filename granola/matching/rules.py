@@ -56,7 +56,7 @@ from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.restated import restates_at
 from granola.matching.text.tokens import MOST, key, plain
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
-from granola.matching.vetoing.vetoes import PART, RESTATED, veto
+from granola.matching.vetoing.vetoes import LONGER, PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
@@ -146,7 +146,7 @@ class RulesMatcher:
         return verdict
 
 
-_COVERABLE = frozenset({"no-match", PART, RESTATED, *(f"amount:{how}" for how in _UNDECIDED)})
+_COVERABLE = frozenset({"no-match", LONGER, RESTATED, *(f"amount:{how}" for how in _UNDECIDED)})
 
 
 def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
@@ -297,7 +297,7 @@ def _named(answer: AnswerText) -> Verdict:
         if refused is None:
             refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
     limit = _above(best)
-    if refused is not None and refused.rule not in (PART, RESTATED):
+    if refused is not None and refused.rule not in (PART, LONGER, RESTATED):
         # what is taken back in plain words is not stated in others
         limit = min(level for level in (limit, refused_at) if level is not None)
     for rule in RULES:

@@ -37,7 +37,7 @@ class FoldedWord(NamedTuple):  # made by the million: a frozen dataclass takes t
 _PLAIN = str.maketrans(
     {
         "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
-        "ħ": "h", "ŋ": "n", "ə": "e", "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "`": "'",
+        "ħ": "h", "ŋ": "n", "ə": "e", "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "`": "'", "′": "'",
     }
 )  # fmt: skip
 
@@ -78,7 +78,7 @@ _RUN = re.compile(r"([a-z0-9]+)")
 def plain(text: str) -> str:
     """Casefolded, without accents and marks, special letters spelt plainly; nothing else changed."""
     if text.isascii():
-        return text.lower()
+        return text.lower().replace("`", "'")
     text = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
     return "".join(c for c in text if not unicodedata.combining(c)).translate(_PLAIN)
 
@@ -267,6 +267,7 @@ _NO_PLURALS = ("ss", "us", "is", "as", "os")
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
 _IRREGULAR: dict[str, str] = _TABLES["irregular"]
 _SPELLING: dict[str, str] = _TABLES["spelling"]
+_DIGRAPH = re.compile(r"([aou])e|(a)a")  # Duesseldorf, Goettingen, Aarhus
 _ISE = re.compile(r"(?<=[a-z]{3}i)s(?=e|ing|ation)|(?<=[a-z]{2}y)s(?=e|ing)")  # organise, analyse
 # Letters that fold away at a word's end where what it does matters and not when (protects, protecting, protection),
 # each with the letters that have to be left.
@@ -294,6 +295,8 @@ def loose(text: str) -> str:
         else:
             text = text[:-1]
     text = _SPELLING.get(text, text)
+    if len(text) > 5:
+        text = _DIGRAPH.sub(lambda pair: pair[0][0], text)
     return _ISE.sub("z", text) if "s" in text else text
 
 

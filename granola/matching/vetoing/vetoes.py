@@ -22,12 +22,8 @@ from granola.matching.vetoing.negation import is_negated
 # Mentions that are a piece of a longer name: York in New York, Paris in Paris Hilton.
 
 
-def is_part_of_a_name(answer: AnswerText, mention: Mention) -> bool:
-    """`York` in New York, `Paris` in Paris Hilton, `Oxford` in University of Oxford."""
-    return _has_a_name_before(answer, mention) or _has_a_name_behind(answer, mention)
-
-
-def _has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
+def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
+    """`York` in New York, `Oxford` in University of Oxford."""
     first, left = answer.words[mention.start], mention.start - 1
     if left < 0 or first.gap.strip("-") or (answer.cased and not first.capital):
         return False
@@ -82,7 +78,8 @@ def _has_a_part(answer: AnswerText, mention: Mention) -> bool:
     )
 
 
-def _has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
+def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
+    """`Paris` in Paris Hilton."""
     last, right = answer.words[mention.end - 1], mention.end
     if not (answer.cased and last.capital and right < len(answer.words)):
         return False
@@ -170,14 +167,15 @@ def _is_name(answer: AnswerText, index: int) -> bool:
 
 
 SHORT = 6  # words up to which every veto holds
-PART, RESTATED = "part-of-another-name", "restated"
+PART, LONGER, RESTATED = "part-of-another-name", "goes-on-as-another-name", "restated"
 ALWAYS = frozenset({"negated"})
-LONG = frozenset({"alternatives", PART})  # those that people read past in long answers on the finest level of a ladder
+LONG = frozenset({"alternatives", PART, LONGER})  # those that people read past in long answers on the finest level of a ladder
 VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("negated", is_negated),
     (RESTATED, is_restated),
     ("alternatives", is_alternative),
-    (PART, is_part_of_a_name),
+    (PART, has_a_name_before),
+    (LONGER, has_a_name_behind),
     ("finer-claim-conflict", conflicts.follows_a_finer_claim),
     ("finer-claim-conflict", conflicts.is_before_another_name),
 )
