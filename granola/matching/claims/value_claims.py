@@ -54,6 +54,8 @@ def compare(
     if not affirmed:
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
     tiers = IntervalLadder(ladder)
+    if kind == "amount" and question and not any(tier.label for level in ladder for tier in level):
+        affirmed = [claim for claim in affirmed if _is_asked_unit(claim.label, question)]
     placed = [found for claim in affirmed if (found := _placed(kind, claim, tiers)) is not None]
     if not placed:
         return Verdict(level=None, rule=f"{kind}:other-unit")
@@ -201,6 +203,21 @@ def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text:
     if placing.level and is_bare and claim.width > ROUNDED * abs(_middle(claim)):
         return claim, IntervalPlacing(None, "conflict", placing.tier)
     return claim, placing
+
+
+def _is_asked_unit(unit: str, question: str) -> bool:
+    """Whether a question may ask for shares or money, where an answer states such: 42 % is no number of stations."""
+    pattern = _ASKS_SHARE if unit == "%" else _ASKS_MONEY if unit in _MONEY else None
+    return pattern is None or pattern.search(question) is not None
+
+
+_MONEY = frozenset({"usd", "eur", "gbp", "jpy"})
+_ASKS_SHARE = re.compile(r"%|\b(?:percent|per cent|share|rate|proportion|fraction|portion|how much)", re.IGNORECASE)
+_ASKS_MONEY = re.compile(
+    r"[$€£¥]|\b(?:how much|cost|pric|worth|earn|pay|paid|budget|gross|revenue|salar|dollar|euro|pound|money|value|income"
+    r"|profit|box office|fine|spen|rais|sold|sell|bought|buy|fee|wage|loan|debt|billion|million|tax)",
+    re.IGNORECASE,
+)
 
 
 def _first(ladder: Sequence[Sequence[IntervalClaim]]) -> str:

@@ -297,6 +297,8 @@ class AnswerText:
     def is_marked(self, start: int, end: int) -> bool:
         """Whether a mark that tells another thing is attached to the words [start, end): -5, C#, 42 %."""
         words = self.words
+        if words[start].gap == "-" and start and words[start].text[0].isdigit() and words[start - 1].text.isalpha():
+            return True  # B-23
         behind = words[end] if end < len(words) and words[end].text in MARKS else None
         before = words[start - 1] if start and words[start - 1].text in ("minus", "below", "above") else None
         return (behind is not None and not self.text[behind.start].isalnum()) or (

@@ -14,13 +14,13 @@ _PARTS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "quarters": 0.25, "third
 _NAMES = any_of(_SMALL.keys() - {"a", "an"})
 _POWERS = any_of(_LARGE)
 _WORD = rf"(?:{_NAMES}|hundred|{_POWERS})"
-_GAP = r"(?:[\s-]+and[\s-]+|[\s-]+)"
+_GAP = r"(?:[\s-]+and[\s-]+|(?<=hundred), (?:and )?|[\s-]+)"
 _RUN = re.compile(rf"\b(?:an?\s+(?=hundred|{_POWERS}))?{_WORD}(?:{_GAP}{_WORD})+\b")
 _PART = re.compile(
     rf"\b(?:(?P<many>an?|one|two|three)[\s-]+)?(?P<part>half|quarters?|thirds?)\s+(?:of\s+)?an?\s+(?P<scale>{_POWERS})\b"
 )
 _AND_A_HALF = re.compile(
-    rf"\b(?P<whole>\d{{1,15}}|{_NAMES})\s+and\s+a\s+(?P<part>half|quarter)(?:\s+(?P<scale>{_POWERS}))?\b"
+    rf"\b(?P<whole>\d{{1,15}}|{_NAMES}|an? dozen)\s+and\s+a\s+(?P<part>half|quarter)(?:\s+(?P<scale>{_POWERS}))?\b"
 )
 _NEEDED = re.compile(r"hundred|thousand|illion|and a ")
 
@@ -48,6 +48,8 @@ def _placed(value: float, found: re.Match[str]) -> str:
 
 
 def _mixed(found: re.Match[str]) -> str:
+    if found["whole"].endswith("dozen"):
+        return _placed(12 + 12 * _PARTS[found["part"]], found)
     whole = _SMALL.get(found["whole"]) or int(found["whole"])
     return _placed((whole + _PARTS[found["part"]]) * _LARGE.get(found["scale"] or "", 1), found)
 
@@ -57,7 +59,7 @@ def _fraction(found: re.Match[str]) -> str:
 
 
 def _run(match: re.Match[str]) -> str:
-    number_words = [word for word in re.split(r"[\s-]+", match[0]) if word != "and"]
+    number_words = [word for word in re.split(r"[\s,-]+", match[0]) if word != "and"]
     if _LARGE.keys().isdisjoint(number_words) and "hundred" not in number_words:
         return match[0]
     value = _value(number_words)

@@ -38,7 +38,7 @@ def mended(text: str) -> str:
 _SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")
 _ENDINGS = r"(?:s|t|re|ve|ll|d|m)\b"
 _PARTED = re.compile(
-    rf"(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odl]) ['’] (?=\w)", re.IGNORECASE
+    rf"(?<=\w) (?=n['’]t\b)|(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odl]) ['’] (?=\w)", re.IGNORECASE
 )
 
 
@@ -47,12 +47,15 @@ _CLOCK = re.compile(r"\b(\d{1,2})(?::00)?\s?([ap])\.?m\b\.?", re.IGNORECASE)
 
 def tidied(text: str) -> str:
     """The text as it is read: blanks, marks and what a system parted at its signs set in order."""
+    if "~~" in text:
+        text = _STRUCK.sub("", text)
     text = _joined(spaced(mended(text)))
     if len(text) <= SHORT and _PARTED_NUMBER.search(text):  # 1, 776 and 3. 97
         text = _PARTED_NUMBER.sub(lambda sign: sign[1] or sign[2], text)
     return text
 
 
+_STRUCK = re.compile(r"~~[^~]*+~~")
 SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
 _PARTED_NUMBER = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
@@ -63,7 +66,7 @@ def _joined(text: str) -> str:
         text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
     if "m" in text or "M" in text:
         text = _CLOCK.sub(r"\1 \2m", text)
-    if " '" in text or " ’" in text:
+    if " '" in text or " ’" in text or " n't" in text or " n’t" in text:
         text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
     return text
 

@@ -13,6 +13,8 @@ def is_negated(answer: AnswerText, mention: Mention) -> bool:
     """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
     if is_denied_word(answer, mention.start) or _is_asked_and_denied(answer, mention):
         return True
+    if answer.texts[max(0, mention.start - 1) : mention.start] == ("than",):  # larger than Africa
+        return answer.texts[max(0, mention.start - 3) : mention.start - 1] not in (("none", "other"), ("no", "other"))
     if "," not in answer.words[mention.start].gap:
         return False
     smaller = next((m for m in answer.mentions_by_end.get(mention.start, ()) if m.level < mention.level), None)
@@ -46,10 +48,13 @@ def _clause(answer: AnswerText, start: int) -> Iterator[str]:
         if text in word_lists.NEGATIONS and text in answer.asked:
             continue
         if gap.strip("'\"’“”()-") or (
-            text in word_lists.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] == "anything")
+            text in word_lists.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] in _BUT)
         ):
             return
         yield answer.words[index].text
+
+
+_BUT = frozenset({"anything", "anyone", "anybody", "everyone"})
 
 
 def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:

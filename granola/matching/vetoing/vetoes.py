@@ -124,6 +124,8 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
     if answer.cased and not words[mention.start].capital:
         return False  # a bank or credit union
     end = _chain_end(answer, mention)
+    if end < len(words) and not _BETWEEN.isdisjoint(words[end].gap) and _is_name(answer, end):
+        return True  # Paris/Lyon, Paris -> Lyon
     start, joined = _past_or(answer, end, 1)
     if end < start < len(words):
         stop = start + 1
@@ -157,6 +159,7 @@ def _past_or(answer: AnswerText, index: int, step: int) -> tuple[int, bool]:
     return index, joined
 
 
+_BETWEEN = frozenset("/→>")
 _JOINING = word_lists.MAYBE | {"probably", "even", "or"}
 
 
