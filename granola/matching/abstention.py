@@ -149,8 +149,8 @@ _NOT_TOLD = re.compile(
     rf"|\b(?:there (?:is|are|was|were)|i (?:could|can) find|have|has|with) (?:no|not any|insufficient|not enough) "
     rf"(?:[\w-]+ ){{0,4}}(?:mention|{_NEWS}|indication|reference|way to (?:know|tell|say))\b"
     # so it cannot be said
-    # "isn't something I'm able to recall"
-    r"|\b(?:is not|isn'?t) something (?:that )?(?:i|we)(?:'m| am|'re| are)? (?:able to|can) (?:recall|say|tell|answer|name)"
+    r"|\b(?:is not|isn'?t) something (?:that )?(?:i|we)(?:'m| am|'re| are)? (?:able to|can) "
+    r"(?:recall|say|tell|answer|name)"
     rf"|\b(?:{_I} |it is |it's |be )(?:{_CANNOT}|(?:not possible|impossible|unable|not able) to) {_HOW}"
     r"(?:provide|determine|answer|state|say|tell|identify|confirm|verify|give|specify|name|know)"
 )

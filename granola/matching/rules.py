@@ -25,7 +25,7 @@ from granola.code_hash import hash_of_modules
 from granola.matching.abstention import REPORTS, refusal
 from granola.matching.claims import multilingual
 from granola.matching.claims.amount_claims import amounts, counted
-from granola.matching.claims.date_claims import dates
+from granola.matching.claims.date_claims import dates, turned_dates
 from granola.matching.claims.intervals import IntervalClaim
 from granola.matching.claims.value_claims import compare
 from granola.matching.naming import references
@@ -49,7 +49,7 @@ from granola.matching.naming.partial_answers import (
     covered,
     phrase_tiers,
 )
-from granola.matching.naming.person_names import by_person, is_another_person
+from granola.matching.naming.person_names import by_person, given_name_first, is_another_person
 from granola.matching.naming.references import Tier
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
@@ -150,6 +150,7 @@ _COVERABLE = frozenset({"no-match", LONGER, RESTATED, *(f"amount:{how}" for how 
 
 
 def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+    prediction = given_name_first(prediction, names)
     declined = refusal(prediction, code)
     if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
@@ -215,6 +216,8 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         if not ladder:
             continue
         claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
+        if kind == "date":
+            claims += turned_dates(prediction)[:MOST]
         verdict = compare(kind, _stated(kind, claims, read, prediction, question), ladder, prediction, question)
         if verdict.rule == "date:none-stated" and references.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount

@@ -45,7 +45,8 @@ _POWER = (
     r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
 )
 _AMOUNT = re.compile(
-    r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to|<=?|≤)|(?P<above>more than|over|above|at least|>=?|≥))\s*+)?"
+    r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to|<=?|≤)"
+    r"|(?P<above>more than|over|above|at least|>=?|≥))\s*+)?"
     rf"(?<![\w.,])(?<![^\W\d_]-)(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
     + rf"(?:\s*+(?:-|–|—|\bto\b|\band\b)\s*+(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
     + r"[\s-]*+(?:square\s++(?P<of>kilometre|kilometer|mile|metre|meter)s?"

@@ -250,7 +250,35 @@ def dates(text: str) -> tuple[IntervalClaim, ...]:
         text = lower
     if usual := _usual(lower, text):
         return (usual,)
-    return tuple(_scan(lower, text))
+    return tuple(_scan(_YEAR_IN_WORDS.sub(_year_in_digits, lower), text))
+
+
+_HUNDREDS_OF_YEARS = {word: n for word, n in _ENGLISH.number_words.items() if 10 < n < 21}
+_TENS = {word: n for word, n in _ENGLISH.number_words.items() if n >= 20 and not n % 10}
+_ONES = {word: n for word, n in _ENGLISH.number_words.items() if 0 < n < 10}
+_YEAR_IN_WORDS = re.compile(  # nineteen seventy-one, eighteen oh five
+    rf"\b(?P<hundreds>{any_of(_HUNDREDS_OF_YEARS)})[\s-]++(?:(?P<tens>{any_of(_TENS)})(?:[\s-]++(?P<ones>{any_of(_ONES)}))?"
+    rf"|(?:oh?|zero)[\s-]++(?P<one>{any_of(_ONES)}))\b"
+)
+
+
+def _year_in_digits(match: re.Match[str]) -> str:
+    """The digits of a year, behind blanks that keep every position."""
+    rest = _TENS.get(match["tens"] or "", 0) + _ONES.get(match["ones"] or match["one"] or "", 0)
+    return str(100 * _HUNDREDS_OF_YEARS[match["hundreds"]] + rest).rjust(len(match[0]))
+
+
+def turned_dates(text: str) -> tuple[IntervalClaim, ...]:
+    """The dates of a text whose day and month may stand in either order, in the order that `dates` does not read."""
+    claims = []
+    for match in _TURNABLE.finditer(text):
+        first, second = int(match["a"]), int(match["b"])
+        if first != second and max(first, second) <= 12 and (days := _day(int(match["y"]), second, first)):
+            claims.append(IntervalClaim(*days, match[0], match.start(), match.end()))
+    return tuple(claims)
+
+
+_TURNABLE = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?![\d/])")
 
 
 def _usual(lower: str, text: str) -> IntervalClaim | None:

@@ -198,7 +198,7 @@ def _is_rounded(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]],
 
 
 def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text: str) -> _Placed:
-    """A bare number states itself: 30 is not 25, though a tier says "about 30"; 200 is not in "between 100 and 1,000"."""
+    """A bare number states itself: 30 is not 25, though a tier says "about 30", nor 200 "between 100 and 1,000"."""
     is_bare = claim.exact is not None and not _ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)
     if placing.level and is_bare and claim.width > ROUNDED * abs(_middle(claim)):
         return claim, IntervalPlacing(None, "conflict", placing.tier)
@@ -214,8 +214,8 @@ def _is_asked_unit(unit: str, question: str) -> bool:
 _MONEY = frozenset({"usd", "eur", "gbp", "jpy"})
 _ASKS_SHARE = re.compile(r"%|\b(?:percent|per cent|share|rate|proportion|fraction|portion|how much)", re.IGNORECASE)
 _ASKS_MONEY = re.compile(
-    r"[$€£¥]|\b(?:how much|cost|pric|worth|earn|pay|paid|budget|gross|revenue|salar|dollar|euro|pound|money|value|income"
-    r"|profit|box office|fine|spen|rais|sold|sell|bought|buy|fee|wage|loan|debt|billion|million|tax)",
+    r"[$€£¥]|\b(?:how much|cost|pric|worth|earn|pay|paid|budget|gross|revenue|salar|dollar|euro|pound|money|value"
+    r"|income|profit|box office|fine|spen|rais|sold|sell|bought|buy|fee|wage|loan|debt|billion|million|tax)",
     re.IGNORECASE,
 )
 

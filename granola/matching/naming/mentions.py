@@ -47,7 +47,7 @@ class Mention:
     end: int
 
 
-def _is_delicate(folded: tuple[str, ...]) -> bool:
+def is_delicate(folded: tuple[str, ...]) -> bool:
     """Whether a name could be ordinary words: function words, or up to three letters (IN, US, ME, Ali)."""
     return word_lists.ORDINARY.issuperset(folded) or (
         len(folded) == 1 and len(folded[0]) <= _SHORT and folded[0].isalpha()
@@ -216,7 +216,7 @@ class AnswerText:
             if not self.present.issuperset(folded):
                 continue
             size = len(folded)
-            delicate = _is_delicate(folded)
+            delicate = is_delicate(folded)
             for start in occurrences(texts, folded):
                 if self.is_marked(start, start + size):
                     continue
@@ -275,6 +275,8 @@ class AnswerText:
         if self.has_article(start):
             return True
         ordinary = word_lists.ORDINARY.issuperset(folded)
+        if ordinary and len(name) == 2 and not self._may_be_a_code(start):
+            return False
         name_letters, (letters, starts) = _letters(name), self._spelt
         spelling = letters[starts[start] : starts[end]]
         if self._is_upper:
@@ -283,6 +285,13 @@ class AnswerText:
             return False
         before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+
+    def _may_be_a_code(self, start: int) -> bool:
+        """Whether a code may stand at word `start`: Norman, OK; born in ME."""
+        before = self.words[start - 1] if start else None
+        if before is None:
+            return False
+        return (before.capital and "," in self.words[start].gap) or before.text in ("in", "of", "from", "at")
 
     @lazy
     def _spelt(self) -> tuple[str, tuple[int, ...]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from granola.matching.naming.countries import is_adjective, is_known
-from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention, is_delicate
 from granola.matching.naming.names import DELICATE, Mentions
 from granola.matching.naming.person_names import is_another_person, whole_person
 from granola.matching.naming.references import Tier, is_description
@@ -27,6 +27,8 @@ def by_words(answer: AnswerText, tier: Tier) -> Mentions:
     wanted = [word for word in whole if word not in answer.loose_asked]
     if not wanted or answer.denies or len(whole) > RETOLD:
         return
+    if is_another_institute(answer, tier):
+        return
     if len(wanted) < len(whole) and names_bare_container(answer, tier):
         return
     if _says_all_else(answer, wanted, whole) or _says_all_but_kind(answer, wanted, tier[1]):
@@ -35,6 +37,16 @@ def by_words(answer: AnswerText, tier: Tier) -> Mentions:
         for start, end in _closest_runs(answer, wanted):
             if _is_one_name(answer, wanted, start, end):
                 yield Mention(tier[0], tier[1], start, end)
+
+
+def is_another_institute(answer: AnswerText, tier: Tier) -> bool:
+    """`University of Washington` for Washington University: in names of institutes "of" tells one from another."""
+    if _INSTITUTES.isdisjoint(tier[2]) or "of" in tier[2]:
+        return not _INSTITUTES.isdisjoint(tier[2]) and "of" not in answer.present and len(answer.words) <= len(tier[2])
+    return any(
+        word in _INSTITUTES and answer.texts[index + 1 : index + 2] == ("of",)
+        for index, word in enumerate(answer.texts)
+    )
 
 
 def _says_all_else(answer: AnswerText, wanted: Sequence[str], whole: Sequence[str]) -> bool:
@@ -230,12 +242,18 @@ def covered(answer: AnswerText) -> Mention | None:
     if not answer.words:
         return None
     return next(
-        (Mention(level, name, 0, len(answer.words)) for level, name, _ in answer.tiers if _covers(answer, level, name)),
+        (
+            Mention(level, name, 0, len(answer.words))
+            for level, name, folded in answer.tiers
+            if not (name.isupper() and is_delicate(folded)) and _covers(answer, level, name)
+        ),
         None,
     )
 
 
 def _covers(answer: AnswerText, level: int, name: str) -> bool:
+    if answer.asks_place and len(key(name)) == 1 and name[:1].isupper() and answer.loose_present.isdisjoint(loose_key(name)):
+        return False  # Dominica and the Dominican Republic have a root in common
     word_of, answer_roots = {root(word): word for word in informative(name)}, answer.roots
     if any(_may_not_miss(word) and form not in answer_roots for form, word in word_of.items()):
         return False

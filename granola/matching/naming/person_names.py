@@ -6,6 +6,7 @@ George W. Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,10 +14,10 @@ from importlib.resources import files
 from granola.matching.naming.countries import ABBREVIATIONS
 from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.names import DELICATE, Mentions
-from granola.matching.naming.references import Tier
+from granola.matching.naming.references import Names, Tier
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import FoldedWord, drop_articles, words
+from granola.matching.text.tokens import FoldedWord, drop_articles, plain, words
 
 _LONGEST = 6  # words of a name of a person
 
@@ -186,6 +187,19 @@ def _same(person: Person, i: int, other: Person, j: int) -> bool:
 @cache
 def _full() -> frozenset[str]:
     return frozenset(line[0] for line in _lines())
+
+
+_FAMILY_FIRST = re.compile(r"\s*+([^\W\d_][\w'’-]++(?: [^\W\d_][\w'’-]++)?), ([^\W\d_][\w.'’ -]{0,40})\s*+")
+
+
+def given_name_first(text: str, levels: Names) -> str:
+    """`Strauss, Richard` as `Richard Strauss`, where a name of the finest level is that of a person of the family."""
+    turned = _FAMILY_FIRST.fullmatch(text)
+    if turned is None or not levels:
+        return text
+    family = plain(turned[1])
+    families = {who.family for name in levels[0] if (who := whole_person(name)) is not None}
+    return f"{turned[2]} {turned[1]}" if family in families else text
 
 
 # Persons in answers: one family name with first names that agree, a title, or the family name alone.

@@ -38,7 +38,8 @@ def mended(text: str) -> str:
 _SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")
 _ENDINGS = r"(?:s|t|re|ve|ll|d|m)\b"
 _PARTED = re.compile(
-    rf"(?<=\w) (?=n['’]t\b)|(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odl]) ['’] (?=\w)", re.IGNORECASE
+    rf"(?<=\w) (?=n['’]t\b)|(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odl]) ['’] (?=\w)",
+    re.IGNORECASE,
 )
 
 

@@ -172,7 +172,8 @@ def _is_name(answer: AnswerText, index: int) -> bool:
 SHORT = 6  # words up to which every veto holds
 PART, LONGER, RESTATED = "part-of-another-name", "goes-on-as-another-name", "restated"
 ALWAYS = frozenset({"negated"})
-LONG = frozenset({"alternatives", PART, LONGER})  # those that people read past in long answers on the finest level of a ladder
+# Those that people read past in long answers on the finest level of a ladder.
+LONG = frozenset({"alternatives", PART, LONGER})
 VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("negated", is_negated),
     (RESTATED, is_restated),
