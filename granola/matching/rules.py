@@ -51,6 +51,7 @@ from granola.matching.naming.partial_answers import (
 )
 from granola.matching.naming.person_names import by_person, given_name_first, is_another_person
 from granola.matching.naming.references import Tier
+from granola.matching.naming.spelling import by_spelling
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.restated import restates_at
@@ -88,6 +89,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="container", find=by_container, whole=True),
     Rule(name="words", find=by_words, whole=True),
     Rule(name="phrase", find=by_phrase, of=phrase_tiers),
+    Rule(name="spelling", find=by_spelling, of=lambda answer: answer.tiers),
 )
 """Asked in this order behind `span`, each for levels finer than the one matched before."""
 
