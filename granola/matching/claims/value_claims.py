@@ -14,10 +14,12 @@ from granola.matching.naming.mentions import AnswerText
 from granola.matching.verdict import Comparison, Verdict
 from granola.matching.vetoing.negation import is_denied
 
+MONTH = 31  # days
 YEAR = 12 * 31  # days, as dates count them
 ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
+_ASKS_DAY = re.compile(r"\b(?:day|month|date)\b")
 _NEAR = 60  # characters before a claim that are read for what it is
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
@@ -65,7 +67,7 @@ def compare(
         placed = [_without_rounding_away(claim, placing, text) for claim, placing in placed]
     claim, best = _best(placed)
     if best.how == "coarser-than-all" and (
-        _is_close(claim, ladder) if kind == "date" else _is_rounded(claim, ladder, text)
+        _is_close(claim, ladder, question) if kind == "date" else _is_rounded(claim, ladder, text)
     ):
         best = IntervalPlacing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
     return Verdict(
@@ -172,11 +174,14 @@ def _middle(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
-def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]]) -> bool:
+def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], question: str | None) -> bool:
     """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
 
-    That is the year of a day or month, or the century of a part of it.
+    That is the year of a day or month, or the century of a part of it; not where the question names the day or month.
     """
+    asked = _ASKS_DAY.findall(question.lower()) if question else ()
+    if asked and claim.width >= (MONTH if set(asked) == {"month"} else 2):
+        return False
     coarsest = [tiers for tiers in ladder if tiers][-1]
     if len(ladder) == 1 and claim.width < 10 * YEAR:
         return True
