@@ -18,6 +18,7 @@ from granola.matching.naming.person_names import is_another_person, whole_person
 from granola.matching.naming.references import Tier, is_description
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.near import is_near
 from granola.matching.text.tokens import MARKS, MOST, drop_articles, key, loose_key, occurrences, root, stem, words
 
 
@@ -286,6 +287,8 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
     `word_of`: the words of the name by their roots.
     """
     answer_roots = answer.roots
+    if _misses_what_tells(answer, name):
+        return False
     if len(answer.words) <= FEW:
         if any(root(word) not in word_of for word in answer.claimed):
             return False
@@ -293,6 +296,28 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
             return False  # a language, for French language
     person = whole_person(name)
     return person is None or (root(person.family) in answer_roots and stated > 1)
+
+
+def _misses_what_tells(answer: AnswerText, name: str) -> bool:
+    """Whether an answer lacks a word that tells a place, an institute or a club from its siblings.
+
+    `Arlandastad Golf Club` for Forsgården Golf Club, `Florida` for Odessa, Florida.
+    """
+    name_words = drop_articles(words(name))
+    if not all(word.capital or word.text in word_lists.FUNCTION for word in name_words):
+        return False
+    of_a_kind = any(word.capital and word.text in word_lists.CLASSES for word in name_words)
+    if len(name_words) < 2 or not (answer.asks_place or of_a_kind or any("," in word.gap for word in name_words[1:])):
+        return False
+    loose_words = zip(name_words, loose_key(name), strict=False)
+    return any(
+        word.capital
+        and word.text not in word_lists.CLASSES | word_lists.FUNCTION
+        and folded not in answer.loose_present
+        and folded not in answer.loose_asked
+        and not any(is_near(word.text, said) for said in answer.texts)
+        for word, folded in loose_words
+    )
 
 
 def _may_not_miss(word: str) -> bool:
