@@ -287,7 +287,7 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
     `word_of`: the words of the name by their roots.
     """
     answer_roots = answer.roots
-    if _misses_what_tells(answer, name):
+    if _names_a_sibling(answer, name):
         return False
     if len(answer.words) <= FEW:
         if any(root(word) not in word_of for word in answer.claimed):
@@ -298,26 +298,32 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
     return person is None or (root(person.family) in answer_roots and stated > 1)
 
 
-def _misses_what_tells(answer: AnswerText, name: str) -> bool:
-    """Whether an answer lacks a word that tells a place, an institute or a club from its siblings.
+def _names_a_sibling(answer: AnswerText, name: str) -> bool:
+    """Whether an answer sets another name before the words that it shares with a proper name of several words.
 
-    `Arlandastad Golf Club` for Forsgården Golf Club, `Florida` for Odessa, Florida.
+    `Arlandastad Golf Club` for Forsgården Golf Club, `Lodi, New Jersey` for North Caldwell, New Jersey; `in Florida` is
+    no other than Odessa, Florida.
     """
     name_words = drop_articles(words(name))
-    if not all(word.capital or word.text in word_lists.FUNCTION for word in name_words):
+    if not answer.cased or not all(word.capital or word.text in word_lists.FUNCTION for word in name_words):
         return False
-    of_a_kind = any(word.capital and word.text in word_lists.CLASSES for word in name_words)
-    if len(name_words) < 2 or not (answer.asks_place or of_a_kind or any("," in word.gap for word in name_words[1:])):
-        return False
-    loose_words = zip(name_words, loose_key(name), strict=False)
-    return any(
-        word.capital
-        and word.text not in word_lists.CLASSES | word_lists.FUNCTION
-        and folded not in answer.loose_present
-        and folded not in answer.loose_asked
-        and not any(is_near(word.text, said) for said in answer.texts)
-        for word, folded in loose_words
-    )
+    shared = {word.text for word in name_words if word.text not in word_lists.FUNCTION} & answer.present
+    for index, word in enumerate(answer.words):
+        if word.text not in shared or not word.capital:
+            continue
+        before = index - 1
+        while before > 0 and answer.texts[before] in _JOINTS and not answer.words[before].gap.strip(","):
+            before -= 1
+        if before < 0 or set(answer.words[before + 1].gap) - {",", "-"} or not answer.words[before].capital:
+            continue
+        said = answer.texts[before]
+        is_other = said not in shared and answer.is_claim(before, before + 1) and said not in word_lists.FUNCTION
+        if is_other and not any(is_near(said, own.text) for own in name_words):
+            return True
+    return False
+
+
+_JOINTS = frozenset({"of", "in", "at", "for"})
 
 
 def _may_not_miss(word: str) -> bool:
