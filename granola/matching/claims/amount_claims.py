@@ -93,9 +93,16 @@ _SIZES: dict[str, tuple[str, float, float]] = {label: tuple(size) for label, siz
 }
 
 
+def _size(label: str) -> tuple[str, float, float] | None:
+    """Dimension, size and offset of a unit by its label here, or by its QID, as other languages have it."""
+    if (size := _SIZES.get(label)) is not None or (unit := units().get(label)) is None:
+        return size
+    return unit.dimension, float(unit.factor), float(unit.offset)
+
+
 def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
     """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
-    unit_of_claim, unit_wanted = _SIZES.get(claim.label), _SIZES.get(unit)
+    unit_of_claim, unit_wanted = _size(claim.label), _size(unit)
     if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
         return claim
     low, high = (

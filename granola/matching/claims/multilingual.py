@@ -98,6 +98,22 @@ def _claim(parsed: ParsedDate | None, text: str, start: int, end: int) -> Interv
     return IntervalClaim(first.days()[0], last.days()[1], text[start:end].strip(), start, end)
 
 
+_DIGITS = r"\d{1,60}+(?:[.,'’]\d{1,60}+|[ ]\d{3}(?!\d)){0,10}+"
+_TURNED = str.maketrans(".,", ",.")
+
+
+def _number(written: str, words: Language) -> str | None:
+    """Digits as the language writes them, with a point for decimals; None for what is no number.
+
+    What the language cannot read wholly is read the other way: 6.3 in a German answer is six and three tenths.
+    """
+    sign, digits = ("-", written[1:]) if written.startswith("-") else ("", written)
+    for text in (digits, digits.translate(_TURNED)):
+        if re.fullmatch(words.number_pattern, text):
+            return sign + words.plain_number(text)
+    return None
+
+
 @cache
 def _amount(words: Language) -> re.Pattern[str]:
     spelled = any_of(word for word, number in words.number_words.items() if number > 1)
@@ -105,8 +121,8 @@ def _amount(words: Language) -> re.Pattern[str]:
     joint = "|".join(re.escape(j.strip()) for j in (words.joint_and, words.joint_to))
     scale = rf"(?:\s*(?P<{{}}>{any_of(words.powers)})\b\.?)?"
     return re.compile(
-        rf"(?P<below>(?:{below})\s+)?(?<![\w.,])(?P<a>-?{words.number_pattern}|\b(?:{spelled})\b){scale.format('s')}"
-        rf"(?:\s*(?:-|\b(?:{joint})\b)\s*(?P<b>{words.number_pattern}){scale.format('t')})?(?!\w*\d)"
+        rf"(?P<below>(?:{below})\s+)?(?<![\w.,])(?P<a>-?{_DIGITS}|\b(?:{spelled})\b){scale.format('s')}"
+        rf"(?:\s*(?:-|\b(?:{joint})\b)\s*(?P<b>{_DIGITS}){scale.format('t')})?(?!\w*\d)"
         r"(?:\s*(?:de\s+|d')?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[²³23]?(?:/[^\W\d_]+)?(?:\s[^\W\d_]+){0,2}))?"
     )
 
@@ -122,14 +138,17 @@ def amounts(text: str, code: str) -> tuple[IntervalClaim, ...]:
 def _amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
     for match in _amount(words).finditer(lower):
         written = words.number_words.get(match["a"])
-        digits = str(written) if written is not None else words.plain_number(match["a"])
+        digits = str(written) if written is not None else _number(match["a"], words)
+        last_digits = _number(match["b"], words) if match["b"] else ""
+        if digits is None or last_digits is None:
+            continue
         scale = 10.0 ** words.powers[match["s"]] if match["s"] else 1.0
         value = float(digits) * scale
         low, high, exact = value, value, None
         if match["b"]:
             last = 10.0 ** words.powers[match["t"]] if match["t"] else 1.0
             low = float(digits) * (scale if match["s"] else last)
-            high = float(words.plain_number(match["b"])) * last
+            high = float(last_digits) * last
         elif match["below"]:
             low, high = min(0.0, value - 1.0), math.nextafter(value, -math.inf)
         else:
