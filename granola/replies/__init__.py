@@ -1,4 +1,4 @@
-"""The border for what models write: raw output in, the answer that is judged out, with what was cut and by which rule."""
+"""The border for what models write: raw output in, the answer that is judged out, and what was cut by which rule."""
 
 from granola.replies.reply import Cut, Reply, read_reply
 from granola.replies.verdict_words import read_word

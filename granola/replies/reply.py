@@ -49,7 +49,8 @@ def read_reply(raw: str) -> Reply:
         if kept != text:
             cuts.append(Cut(rule=name, characters=len(text) - len(kept)))
             text = kept
-    return Reply(raw=raw, answer=text.strip() if cuts else raw, cuts=tuple(cuts), unfinished=unfinished and not text.strip())
+    answer = text.strip() if cuts else raw
+    return Reply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)
 
 
 _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=]*+")  # without these signs no rule has anything to cut
@@ -94,8 +95,8 @@ _ASKED_AGAIN = re.compile(  # a label and a question
     r"(?![\"“„«])[^\n?？:：]{3,300}[?？؟]"
 )
 _NEXT_TURN = re.compile(
-    r"(?<=\S)[^\S\n]*+\n\s*+(?:#{1,6} |\*\*)?+(?:Q|Question|Human|User|Assistant|System|Instruction|Input|Context|Passage"
-    r")(?: ?\d{1,3})?(?:\*\*)?\s?:",
+    r"(?<=\S)[^\S\n]*+\n\s*+(?:#{1,6} |\*\*)?+(?:Q|Question|Human|User|Assistant|System|Instruction|Input|Context"
+    r"|Passage)(?: ?\d{1,3})?(?:\*\*)?\s?:",
 )
 
 
@@ -173,8 +174,8 @@ def _field_of_json(text: str) -> str:
 
 
 _FINAL = re.compile(
-    r"(?:\A|\n)\s*+(?:#{1,6} |\*\*)?+(?:(?:the|my) )?(?:final|short|correct|best) answer(?: is)?\s?(?:\*\*)?\s?[:：](?:\*\*)?"
-    r"\s*+(?=\S)|\n\s*+(?:#{1,6} |\*\*)?+answer(?:\*\*)?\s?[:：](?:\*\*)?\s*+(?=\S)|\n####\s++(?=\S)",
+    r"(?:\A|\n)\s*+(?:#{1,6} |\*\*)?+(?:(?:the|my) )?(?:final|short|correct|best) answer(?: is)?\s?"
+    r"(?:\*\*)?\s?[:：](?:\*\*)?\s*+(?=\S)|\n\s*+(?:#{1,6} |\*\*)?+answer(?:\*\*)?\s?[:：](?:\*\*)?\s*+(?=\S)|\n####\s++(?=\S)",
     re.IGNORECASE,
 )
 
@@ -186,7 +187,9 @@ def _final_answer(text: str) -> str:
 
 
 _LABEL = re.compile(r"\s*+(?:\*\*|__)?([^\W\d_][\w' -]{0,40}?)(?:\*\*|__)?\s?[:：](?:\*\*|__)?\s*+(?=\S)")
-_OPTION = re.compile(r"\s*+(?:option )?\(?[A-J]\)\s*+(?=\S)(?!.*\s\(?[B-J]\)\s)", re.IGNORECASE | re.DOTALL)  # one alone
+_OPTION = re.compile(  # of one alone
+    r"\s*+(?:option )?\(?[A-J]\)\s*+(?=\S)(?!.*\s\(?[B-J]\)\s)", re.IGNORECASE | re.DOTALL
+)
 
 
 def _unlabelled(text: str) -> str:

@@ -12,9 +12,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from operator import attrgetter
+from itertools import takewhile
+from operator import attrgetter, eq
 
-from abstraction.language.calendar_units import unit_of
+from abstraction.language.calendar_units import day_number, unit_of
 from abstraction.language.date_reader import ParsedDate, parse_date
 from abstraction.language.language_data import any_of, with_plain_digits
 from abstraction.language.languages import Language, language
@@ -67,6 +68,7 @@ def dates(text: str, code: str) -> tuple[IntervalClaim, ...]:
             claim = _claim(parse_date(match[0], code=words.code), text, *match.span())
             if claim is not None:
                 kept.insert(at, claim)
+    kept = [_with_inflected_month(claim, text, lower, words) for claim in kept]
     for claim in english.dates(text):  # 28 June 1919, and the months of other languages
         if any(letter.isalpha() for letter in claim.text):
             last = bisect_left(kept, claim.end, key=_start)
@@ -76,6 +78,43 @@ def dates(text: str, code: str) -> tuple[IntervalClaim, ...]:
             if all(own.width > claim.width for own in kept[first:last]):
                 kept[first:last] = [claim]
     return tuple(kept)
+
+
+_BEFORE_YEAR = re.compile(r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+\Z")
+_STEM, _ENDING = 3, 4  # letters that forms of a month have in common at least, and that they end with at most
+
+
+def _with_inflected_month(claim: IntervalClaim, text: str, lower: str, words: Language) -> IntervalClaim:
+    """A year with the month before it in a case that CLDR does not list: `v lednu 1961`, `tammikuussa 1961`."""
+    if not claim.text.isdigit() or len(claim.text) != 4:
+        return claim
+    before = _BEFORE_YEAR.search(lower, max(0, claim.start - 30), claim.start)
+    month = _month_of(before["word"], words) if before else None
+    if before is None or month is None:
+        return claim
+    day = int(before["day"] or 0)
+    start = before.start("day") if day else before.start("word")
+    low = day_number(int(claim.text), month, day or 1)
+    return IntervalClaim(low, low if day else low + MOST_DAYS_OF_MONTH, text[start : claim.end], start, claim.end)
+
+
+MOST_DAYS_OF_MONTH = 30  # behind its first; `day_number` gives every month 31
+
+
+@MATCHING.remembered(1 << 12)
+def _month_of(word: str, words: Language) -> int | None:
+    """The month of which a word in small letters may be a form: the one with which it shares most letters."""
+    MATCHING.count(len(word))
+    shared: dict[int, int] = {}
+    for number, month in enumerate(words.months, 1):
+        for name in (month.name.lower(), *(form.lower() for form in month.read)):
+            size = sum(takewhile(bool, map(eq, word, name)))
+            longest_ending = max(len(word), len(name)) - size
+            if size >= _STEM and longest_ending <= _ENDING:
+                shared[number] = max(size, shared.get(number, 0))
+    best = max(shared.values(), default=0)
+    months = [number for number, size in shared.items() if size == best]
+    return months[0] if len(months) == 1 else None
 
 
 _start = attrgetter("start")
