@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from abstraction.language.languages import language
@@ -57,7 +57,7 @@ from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.restated import restates_at
 from granola.matching.text.tokens import MOST, key, plain
 from granola.matching.verdict import Comparison, Levels, Verdict, signature
-from granola.matching.vetoing.vetoes import LONGER, PART, RESTATED, veto
+from granola.matching.vetoing.vetoes import ELSEWHERE, LONGER, PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
@@ -141,18 +141,29 @@ class RulesMatcher:
             verdict_of_repair = _decided(repaired, names, question, code)
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
-        if len(names) == 1 and verdict.rule in _COVERABLE:
+        if len(names) == 1 and (verdict.rule in _COVERABLE or (verdict.rule == PART and not _asks_place(question))):
             for reading in readings:
                 if coverage := _covered(reading, names, question, code):
                     return coverage
         return verdict
 
 
+def _asks_place(question: str | None) -> bool:
+    return AnswerText("", (), question).asks_place
+
+
 _COVERABLE = frozenset({"no-match", LONGER, RESTATED, *(f"amount:{how}" for how in _UNDECIDED)})
 
 
 def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
-    prediction = given_name_first(prediction, names)
+    turned = given_name_first(prediction, names)
+    verdict = _decided_as_written(turned, names, question, code)
+    if turned is prediction or verdict.compared is None:
+        return verdict
+    return replace(verdict, compared=replace(verdict.compared, prediction=prediction.strip()))
+
+
+def _decided_as_written(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
     if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
@@ -242,7 +253,7 @@ def _is_open(
     if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
         return False
     if len(key(prediction)) <= BARE and any(
-        _numbers(claim.text) & _numbers(tier.text) for claim in claims for tier in ladder[0]
+        _numbers(claim.text) & set(key(tier.text)) == set(key(tier.text)) for claim in claims for tier in ladder[0]
     ):
         return False  # fewer than 42, 23 million; in sentences people read past "over 216 countries"
     return all(_currencies(tier.text) <= _currencies(prediction) for tier in ladder[0])
@@ -301,6 +312,8 @@ def _named(answer: AnswerText) -> Verdict:
             break
         if refused is None:
             refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
+        if why == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
+            break
     limit = _above(best)
     if refused is not None and refused.rule not in (PART, LONGER, RESTATED):
         # what is taken back in plain words is not stated in others

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from granola.matching.naming.countries import country_ids
+from granola.matching.naming.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.name_forms import place_parts
 from granola.matching.text import word_lists
 
 
@@ -96,6 +97,51 @@ def _before_a_specific(answer: AnswerText, mention: Mention) -> bool:
     return marked and index < len(answer.words) and answer.is_claim(index, index + 1)
 
 
+def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a state or province said behind a place is another than its own.
+
+    `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
+    """
+    containers = [folded for level, _, folded in answer.tiers if level > mention.level]
+    named_containers = [
+        part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]
+    ]
+    containers += named_containers
+    for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
+        if set(answer.words[index].gap) & SENTENCE_END:
+            return False
+        stated = _division_at(answer, index)
+        if stated is not None:
+            if stated in containers:
+                return False
+            if any(exclude(stated, other) for other in containers) or any(
+                contradict(stated, other) for other in named_containers
+            ):
+                return True
+        if not _is_in_a_chain(answer, index):
+            return False
+    return False
+
+
+def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
+    """The state or province that stands from word `index` on, in full or behind a comma in short; None for none."""
+    word = answer.words[index]
+    if answer.cased and not word.capital:
+        return None
+    full_name = division(answer.texts[index : index + 3])
+    if full_name is None and word.gap:
+        return ABBREVIATIONS.get(answer.quote(index, index + 1))
+    return full_name
+
+
+def _is_in_a_chain(answer: AnswerText, index: int) -> bool:
+    """Whether a word may stand in a chain of places: of a name, a kind of place, or what joins them."""
+    word = answer.words[index]
+    if (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION:
+        return True
+    return word.text in word_lists.BRIDGE or word.text in word_lists.CLASSES
+
+
 def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
     """`an Austrian composer, Joseph Haydn`: a description, and then the name of one who is no tier."""
     if mention.level == 0 or not answer.cased or answer.words[mention.end - 1].capital:
@@ -140,4 +186,16 @@ def _is_other(answer: AnswerText, start: int, end: int) -> bool:
 _GOES_ON = word_lists.CLAUSE_WORDS | {phrase[0] for phrase in word_lists.NEARBY}
 
 
+_CHAIN = 8  # words behind a place that are searched for its state
 _RUN = 4  # capitalised words in a row, more are a headline
+
+
+def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
+    """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
+    before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
+    if len(before) == 2 and before[0] in word_lists.POINTS and before[1] == "of":
+        at = mention.start - 2
+        at -= at > 0 and answer.words[at - 1].text in word_lists.POINTS  # south-east
+        if answer.has_article(at) and not (at > 0 and answer.words[at - 1].text == "to"):
+            return False
+    return any(tuple(before[-len(phrase) :]) == phrase for phrase in word_lists.NEARBY)

@@ -170,16 +170,18 @@ def _is_name(answer: AnswerText, index: int) -> bool:
 
 
 SHORT = 6  # words up to which every veto holds
-PART, LONGER, RESTATED = "part-of-another-name", "goes-on-as-another-name", "restated"
+PART, LONGER, ELSEWHERE, RESTATED = "part-of-another-name", "goes-on-as-another-name", "other-container", "restated"
 ALWAYS = frozenset({"negated"})
 # Those that people read past in long answers on the finest level of a ladder.
 LONG = frozenset({"alternatives", PART, LONGER})
 VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("negated", is_negated),
     (RESTATED, is_restated),
+    ("only-nearby", conflicts.is_only_nearby),
     ("alternatives", is_alternative),
     (PART, has_a_name_before),
     (LONGER, has_a_name_behind),
+    (ELSEWHERE, conflicts.is_in_another_division),
     ("finer-claim-conflict", conflicts.follows_a_finer_claim),
     ("finer-claim-conflict", conflicts.is_before_another_name),
 )
