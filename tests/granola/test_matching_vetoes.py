@@ -22,7 +22,6 @@ ELSE = ["something else"]
         ("The answer that is most often given is Paris or Lyon.", "Paris", None, 1, 1),
         ("Paris or Lyon", "Paris", None, None, None),
         ("It is the Narora Atomic Power Plant that they mean.", "Atomic Power", None, 1, 1),
-        ("The 2018 final was won by France, who beat Croatia.", "Croatia", "who won the final", None, None),
         ("The capital of Australia is Sydney, of course.", "Australia", "What is the capital of Australia?", 1, None),
         ('The singer of "I Write Sins Not Tragedies" is Panic! at the Disco.', "Panic! at the Disco", None, 1, 1),
     ],

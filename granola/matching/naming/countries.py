@@ -36,12 +36,6 @@ def _divisions() -> dict[tuple[str, ...], int]:
     return {key(name): number for number, names in enumerate(countries) for name in names}
 
 
-def exclude(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two folded names are two divisions of one country."""
-    country = _divisions().get(name)
-    return country is not None and name != other and country == _divisions().get(other)
-
-
 def contradict(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a place in `name` cannot be in `other`: two divisions, two countries, a division and a country."""
     if name == other:

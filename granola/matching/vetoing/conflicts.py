@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from granola.matching.naming.countries import ABBREVIATIONS, contradict, country_ids, division, exclude
+from granola.matching.naming.countries import ABBREVIATIONS, contradict, country_ids, division
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.naming.name_forms import place_parts
 from granola.matching.text import word_lists
@@ -114,9 +114,7 @@ def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
         if stated is not None:
             if stated in containers:
                 return False
-            if any(exclude(stated, other) for other in containers) or any(
-                contradict(stated, other) for other in named_containers
-            ):
+            if any(contradict(stated, other) for other in containers):
                 return True
         if not _is_in_a_chain(answer, index):
             return False
