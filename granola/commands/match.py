@@ -144,14 +144,13 @@ def _rows(file: str, tally: MatchCounts) -> Iterator[tuple[Record, MatchRow]]:
 def _judged(
     rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: MatchCounts
 ) -> Iterator[Mapping[str, Any]]:
-    from granola.matching.model_judge import JudgedItem
 
     waiting: deque[Record] = deque()
 
     def items() -> Iterator[JudgedItem]:
         for record, row in rows:
             waiting.append(record)
-            yield JudgedItem(prediction=row.prediction, levels=row.levels, question=row.question)
+            yield matcher.item(row.prediction, row.levels, row.question)
 
     for item, outcome in matcher.judged(items()):
         record = waiting.popleft()

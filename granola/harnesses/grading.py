@@ -53,8 +53,3 @@ def graded(verdict: Verdict, lambda_: float = LAMBDA) -> dict[str, float]:
     outcome = Outcome(level=verdict.level, abstained=verdict.abstained)
     by_name = {metric.name: metric for metric in metrics(lambda_)}
     return {name: by_name[name].adds(outcome) or 0.0 for name in SCORES}
-
-
-def answer_of(completion: str) -> str:
-    """The first line with anything in it: what models without a chat template write behind it is no answer."""
-    return next((line.strip() for line in completion.splitlines() if line.strip()), "")

@@ -8,11 +8,11 @@ from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching import squad
 from granola.matching.abstention import abstention
-from granola.matching.verdict import Comparison, Levels, Verdict, signature
+from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class F1Matcher:
+@dataclass(frozen=True, kw_only=True)
+class F1Matcher(ReplyMatcher):
     """A level matches when the token-F1 with one of its names is above `tau`, in [0, 1); the finest level wins.
 
     "Exceeds" is the paper's word; it states no threshold. One of its matches has a token-F1 of 0.40 (Table 9), so its
@@ -32,21 +32,21 @@ class F1Matcher:
             raise MatcherError(f"tau is {self.tau:g}; allowed: 0 and more, below 1, as in --tau 0.3")
 
     def signature(self) -> str:
-        """`f1|tau:>0.3|v:HASH`; the hash is of the code and the data that it uses."""
-        return signature("f1", tau=f">{self.tau:g}", v=hash_of_modules("granola.matching.f1"))
+        """`f1|tau:>0.3|replies:cut|v:HASH`; the hash is of the code and the data that it uses."""
+        return signature("f1", tau=f">{self.tau:g}", **self.reading, v=hash_of_modules("granola.matching.f1"))
 
-    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+    def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 exceeds tau; an abstention is looked for only where none does."""
-        prediction_tokens = squad.tokens(prediction)
+        prediction_tokens = squad.tokens(answer)
         closest: Comparison | None = None
         best = 0.0
         for number, names in enumerate(levels, start=1):
             for name in names:
-                score = squad.token_f1(prediction, name) if prediction_tokens else 0.0
+                score = squad.token_f1(answer, name) if prediction_tokens else 0.0
                 if score > best:
-                    best, closest = score, Comparison(prediction=prediction, tier=name)
+                    best, closest = score, Comparison(prediction=answer, tier=name)
             if best > self.tau:
                 return Verdict(level=number, rule="token-f1", compared=closest, score=best)
-        if pattern := abstention(prediction, self.language):
+        if pattern := abstention(answer, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)
         return Verdict(level=None, rule="below-threshold", compared=closest, score=best)

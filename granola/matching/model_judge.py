@@ -1,7 +1,8 @@
 """A chat model as the judge of which level an answer states: an option, never the default.
 
-Its verdict must be one of the words that it was offered, alone; any other reply is asked about once more, and then
-there is no verdict. What was asked and answered can be kept and replayed (`abstraction.models`).
+Its verdict must be one of the words that it was offered, with marks or a label around it at most; any other reply is
+asked about once more, and then there is no verdict. What was asked and answered can be kept and replayed
+(`abstraction.models`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
-from granola.matching.verdict import Comparison, Levels, Verdict, signature
+from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
+from granola.replies import read_reply, read_word
 
 JUDGE = PromptKind(
     name="judge", required=frozenset({"levels", "prediction", "words"}), optional=frozenset({"question"})
@@ -51,9 +53,9 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
 
 
 def verdict_of(item: JudgedItem, reply: str) -> Verdict:
-    """The verdict that a reply gives, case and blanks around aside. Raises ReplyError for any other word."""
-    word = reply.strip().casefold()
-    if word not in item.words():
+    """The verdict of the word that a reply gives, as `granola.replies.read_word` reads it; ReplyError for any other."""
+    word = read_word(reply, item.words())
+    if word is None:
         raise ReplyError(f"expected one of {', '.join(item.words())}")
     if word in (WRONG, ABSTAINS):
         return Verdict(level=None, rule=f"judge:{word}", abstained=word == ABSTAINS)
@@ -63,7 +65,7 @@ def verdict_of(item: JudgedItem, reply: str) -> Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JudgeMatcher:
+class JudgeMatcher(ReplyMatcher):
     """Asks `model` which level a prediction states. Verdicts once given are kept, as `score` asks one by one."""
 
     model: ChatModel
@@ -73,8 +75,8 @@ class JudgeMatcher:
     _known: dict[JudgedItem, Verdict] = field(default_factory=dict, repr=False)
 
     def signature(self) -> str:
-        """`judge|model:NAME-HASH|prompt:HASH|temperature:0|v:HASH`: who judged, by the hash of all that tells it, how,
-        and by the hash of the code that asks and reads replies.
+        """`judge|model:NAME-HASH|prompt:HASH|temperature:0|replies:cut|v:HASH`: who judged, by the hash of all that
+        tells it, how, and by the hash of the code that asks and reads replies.
         """
         identity = dict(self.model.identity)
         identity_hash = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[
@@ -88,7 +90,7 @@ class JudgeMatcher:
             "prompt": prompt,
             "temperature": f"{self.sampling.temperature:g}",
         }
-        return signature("judge", **settings, v=hash_of_modules("granola.matching.model_judge"))
+        return signature("judge", **settings, **self.reading, v=hash_of_modules("granola.matching.model_judge"))
 
     def judged(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:
         """Each item with its verdict, or why it has none, in their order; many are asked at a time."""
@@ -112,9 +114,14 @@ class JudgeMatcher:
                 failed[outcome.failed] = failed.get(outcome.failed, 0) + 1
         return failed
 
-    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+    def item(self, prediction: str, levels: Levels, question: str | None = None) -> JudgedItem:
+        """A prediction as it is judged: the answer in it, unless all that was written is judged."""
+        answer = prediction if self.raw else read_reply(prediction).answer
+        return JudgedItem(prediction=answer, levels=tuple(map(tuple, levels)), question=question)
+
+    def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The model's verdict, from before where there is one. Raises MatcherError where it gives none."""
-        item = JudgedItem(prediction=prediction, levels=tuple(map(tuple, levels)), question=question)
+        item = JudgedItem(prediction=answer, levels=tuple(map(tuple, levels)), question=question)
         if (known := self._known.get(item)) is not None:
             return known
         outcome = next(self.judged([item]))[1]
@@ -122,7 +129,7 @@ class JudgeMatcher:
             raise outcome.fault.cause
         if outcome.value is None:
             why = f"{outcome.failed} {outcome.why}".strip()
-            raise MatcherError(f"the judge gave no verdict on {prediction[:80]!r}: {why}")
+            raise MatcherError(f"the judge gave no verdict on {answer[:80]!r}: {why}")
         return outcome.value
 
 

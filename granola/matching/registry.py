@@ -38,10 +38,10 @@ class Entry:
 
 
 _ENTRIES: dict[str, Entry] = {
-    "rules": Entry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language"})),
-    "f1": Entry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "tau"})),
-    "em": Entry(make="granola.matching.em:EmMatcher", settings=frozenset({"language"})),
-    "judge": Entry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model"})),
+    "rules": Entry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language", "raw"})),
+    "f1": Entry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
+    "em": Entry(make="granola.matching.em:EmMatcher", settings=frozenset({"language", "raw"})),
+    "judge": Entry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model", "raw"})),
 }
 MATCHERS: Mapping[str, Entry] = MappingProxyType(_ENTRIES)
 """The registered matchers by name, the default first."""
@@ -73,12 +73,18 @@ def register(name: str, make: Callable[..., Matcher], *settings: str) -> None:
 
 
 def matcher(
-    name: str, *, tau: float | None = None, language: str | None = None, model: ChatModel | None = None
+    name: str,
+    *,
+    tau: float | None = None,
+    language: str | None = None,
+    model: ChatModel | None = None,
+    raw: bool = False,
 ) -> Matcher:
     """The matcher of that name.
 
     `tau` is the threshold of `f1`, to be exceeded (default 0.3) and of no other, `language` that in which `rules` reads
     answers and `em` and `f1` abstentions (default "en"), `model` the one that `judge` asks, which has no default.
+    With `raw` all of a prediction is judged, not the answer that `granola.replies` finds in it.
     Raises MatcherError for an unknown name, naming the nearest, and for a setting that the matcher has not, or lacks.
     """
     if name not in MATCHERS:
@@ -95,7 +101,7 @@ def matcher(
             if model is None
             else f"matcher {name!r} asks no model; leave --judge out, or use --matcher {named(asking=True)}"
         )
-    settings: dict[str, Any] = {"tau": tau, "language": language, "model": model}
+    settings: dict[str, Any] = {"tau": tau, "language": language, "model": model, "raw": raw or None}
     return entry.made(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})
 
 

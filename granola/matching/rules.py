@@ -56,7 +56,7 @@ from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.restated import restates_at
 from granola.matching.text.tokens import MOST, key, plain
-from granola.matching.verdict import Comparison, Levels, Verdict, signature
+from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.vetoing.vetoes import ELSEWHERE, LONGER, PART, RESTATED, veto
 
 EXAMINED = 20_000  # characters of a prediction
@@ -102,8 +102,8 @@ _UNDECIDED = frozenset({"conflict", "none-stated", "coarser-than-all"})
 _Read = Callable[[str], tuple[IntervalClaim, ...]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RulesMatcher:
+@dataclass(frozen=True, kw_only=True)
+class RulesMatcher(ReplyMatcher):
     """The rules of this module. Always the finest level that an answer states, with the rule that says so.
 
     `language` is that of the answers: dates, amounts and refusals are read in it where the package has its data.
@@ -113,16 +113,16 @@ class RulesMatcher:
     language: str = "en"
 
     def signature(self) -> str:
-        """`rules|v:HASH`: it has no settings; the hash is of the rules, their data and the readers that they use.
+        """`rules|replies:cut|v:HASH`; the hash is of the rules, their data and the readers that they use.
 
         The version of Babel is in it, since CLDR's data decide in other languages than English.
         """
         code = hash_of_modules("granola.matching.rules", folders=("granola/matching",), libraries=("babel",))
-        return signature("rules", v=code)
+        return signature("rules", **self.reading, v=code)
 
-    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+    def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = tidied(_beginning(prediction))
+        prediction = tidied(_beginning(answer))
         names = references.mended_names(tuple(map(tuple, levels)))
         if exact := _exact(prediction, names):
             return exact

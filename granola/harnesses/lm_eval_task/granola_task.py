@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from granola.errors import PredictionError
-from granola.harnesses.grading import PROMPT, answer_of, graded, questions
+from granola.harnesses.grading import PROMPT, graded, questions
 from granola.matching import in_language, matcher
 from granola.scoring.metrics import LAMBDA, usual_standard
 
@@ -48,5 +48,5 @@ def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str,
     """The graded scores of one answer by name."""
     settings = json.loads(doc["settings"])
     chosen = in_language(matcher(settings["matcher"], tau=settings["tau"]), doc["language"])
-    verdict = chosen.match(answer_of(results[0]), json.loads(doc["levels"]), doc["question"])
+    verdict = chosen.match(results[0], json.loads(doc["levels"]), doc["question"])
     return graded(verdict, settings["lambda"])

@@ -19,7 +19,7 @@ from granola.decoding.answer_prompts import read_prompts as decoding_prompts
 from granola.decoding.methods import Answering
 from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 from granola.matching import matcher
-from granola.matching.model_judge import JudgedItem, JudgeMatcher
+from granola.matching.model_judge import JudgeMatcher
 from granola.matching.model_judge import read_prompts as judge_prompts
 from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard
@@ -55,7 +55,7 @@ def judge_ahead(
     Raises NeedsReplies until it has, and HTTPProblem for more than `most` and where it gives none.
     """
     items = [
-        JudgedItem(prediction=text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
+        asked.item(text, names_of(row, standard), row.question)
         for row, text in pairs
     ]
     if len(items) > most:
