@@ -16,7 +16,7 @@ from granola.commands.output import RowsCommand, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
 from granola.settings import Setting
-from granola.shared_settings import Force, JudgeModel, KeptAnswers, MatcherName, MatchingWorkers, Tau
+from granola.shared_settings import Force, JudgeModel, KeptAnswers, MatcherName, MatchingWorkers, Raw, Tau
 
 if TYPE_CHECKING:
     from granola.matching import Matcher
@@ -46,6 +46,7 @@ class Match(RowsCommand):
     force: Force = False
     matcher: MatcherName = "rules"
     tau: Tau = None
+    raw: Raw = False
     language: Annotated[
         str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
     ] = None
@@ -61,7 +62,7 @@ class Match(RowsCommand):
             tally = MatchCounts(rejected=output.rejected)
             with opened_matcher(
                 self.matcher, tau=self.tau, judge=self.judge, answers=self.answers, out=output.beside,
-                inputs=[self.file], language=self.language,
+                inputs=[self.file], language=self.language, raw=self.raw,
             ) as chosen:  # fmt: skip
                 output.write(_matched(self.file, chosen, tally, self.workers), on_fault=tally.fault)
                 signature = chosen.signature()
@@ -167,4 +168,5 @@ def _line_with_verdict(record: Record, verdict: Verdict, tally: MatchCounts) -> 
     data = record.data
     tally.taken = record
     tally.replaced += not data.keys().isdisjoint(ADDED)
-    return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained}
+    judged = {"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict.cuts else {}
+    return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained, **judged}

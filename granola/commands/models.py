@@ -69,16 +69,17 @@ def opened_matcher(
     out: Path | str | None,
     inputs: list[str],
     language: str | None = None,
+    raw: bool = False,
 ) -> Iterator[Matcher]:
     """The matcher, wrong settings told before a model is opened."""
     from granola import matching
 
     check_matcher(name, tau=tau, judge=judge, answers=answers)
     if judge is None:
-        yield matching.matcher(name, tau=tau, language=language)
+        yield matching.matcher(name, tau=tau, language=language, raw=raw)
         return
     with opened(judge, out, answers, inputs) as model:
-        yield matching.matcher("judge", model=model)
+        yield matching.matcher("judge", model=model, raw=raw)
 
 
 def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: Path | None) -> None:

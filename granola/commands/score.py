@@ -37,6 +37,7 @@ from granola.shared_settings import (
     Lambda,
     MatcherName,
     MatchingWorkers,
+    Raw,
     Resamples,
     Seed,
     Tau,
@@ -75,6 +76,7 @@ class ScoringSettings:
 
     matcher: MatcherName = "rules"
     tau: Tau = None
+    raw: Raw = False
     judge: JudgeModel = None
     answers: KeptAnswers = None
     lambda_: Lambda = 0.5
@@ -152,7 +154,7 @@ def score_systems(
     faults: list[RejectedRow] = []
     with opened_matcher(
         settings.matcher, tau=settings.tau, judge=settings.judge, answers=settings.answers, out=out,
-        inputs=[tiered, *predictions],
+        inputs=[tiered, *predictions], raw=settings.raw,
     ) as chosen:  # fmt: skip
         if settings.matcher != "judge":
             warn_of_answer_languages(read.languages)

@@ -79,7 +79,8 @@ class ItemScore:
     def to_json(self) -> dict[str, Any]:
         """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none.
 
-        `other_level` is the level by the other names of level 1, null where there is none.
+        `other_level` is the level by the other names of level 1, null where there is none. `answer` is the part of the
+        prediction that was judged and `cuts` the rules that cut off the remainder, where they did.
         """
         verdict = self.verdict
         compared = verdict.compared if verdict else None
@@ -97,6 +98,7 @@ class ItemScore:
             "bits": self.bits,
             "bits_share": self.bits_share,
             "other_level": self.other.level if self.other else verdict.level if verdict else None,
+            **({"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict and verdict.cuts else {}),
         }
 
 
