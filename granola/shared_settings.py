@@ -102,7 +102,7 @@ MatcherName = Annotated[str, Setting(f"What decides a match: {named()}.")]
 Tau = Annotated[float | None, Setting("Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")]
 Raw = Annotated[
     bool,
-    Setting("Judge all that a model wrote, thoughts and further questions too, not the answer found in it.", advanced=True),
+    Setting("Judge all that a model wrote, thoughts and further questions too, not the answer in it.", advanced=True),
 ]
 JudgeModel = Annotated[
     str | None,

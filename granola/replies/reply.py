@@ -53,7 +53,7 @@ def read_reply(raw: str) -> Reply:
     return Reply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)
 
 
-_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=]*+")  # without these signs no rule has anything to cut
+_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"]*+")  # without these signs no rule has anything to cut
 
 _TOKEN = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<eos>|<(?:start|end)_of_turn>|\[/?INST\]")
 _TURN = re.compile(  # a token with which the turn of the model begins
