@@ -6,7 +6,8 @@ Three sets of judgements. `nq`: answers of five systems to questions of Natural 
 (EVOUNA, Wang et al. 2023). `openqa`: the same of OpenQA-eval (Kamalloo et al. 2023), in the half that was tuned on and
 the half that was not. `ladders`: 400 answers of `nq` against ladders, each with the level that two readers gave it
 (docs/evaluation/answers-judged.jsonl); a quarter is measured with `--aside` alone. Few of these answers stand above
-level 1, so the levels that are claimed falsely are counted too.
+level 1, so the levels that are claimed falsely are counted too. `simpleqa`: long answers of three search systems with
+the grade of a model (right, wrong, not attempted).
 
 Half of the questions of `nq`, by a hash, is for tuning: `--errors` prints from that half alone. Cohen's kappa with a
 95 % bootstrap interval over questions. A part's worth is what changes where it is left out.
@@ -61,6 +62,28 @@ def openqa(data: Path) -> list[Row]:
     for row in rows:
         row["levels"], row["half"] = [row["answers"]], half(row["question"], "matching-1")
     return rows
+
+
+def simpleqa(data: Path) -> list[Row]:
+    """Graded long answers to SimpleQA; `grade` is A (right), B (wrong) or C (not attempted)."""
+    with gzip.open(data / "answers/simpleqa_en_tavily.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    return [
+        {**row, "prediction": row["answer"] or "", "levels": [[row["gold"]]], "human": row["grade"] == "A"}
+        for row in rows
+    ]
+
+
+def print_long_answers(rows: Sequence[Row]) -> None:
+    """Kappa with the grader, what is taken for an abstention, and the order of the systems."""
+    verdicts = [rules_say(row) for row in rows]
+    pairs = pairs_of(rows, verdicts)
+    print(f"simpleqa: {len(rows)} answers, kappa {kappa(pairs):.4f} ({interval(rows, pairs)})")
+    declined = [(verdict.abstained, row["grade"] == "C") for row, verdict in zip(rows, verdicts, strict=True)]
+    both = sum(ours and theirs for ours, theirs in declined)
+    taken, graded = sum(ours for ours, _ in declined), sum(theirs for _, theirs in declined)
+    print(f"  abstentions: {taken} taken, {graded} graded, precision {both / taken:.3f}, recall {both / graded:.3f}")
+    print_groups(rows, verdicts, pairs)
 
 
 def half(question: str, seed: str) -> str:
@@ -283,6 +306,8 @@ def main() -> None:
     print(f"nq, all: {len(rows)} answers, kappa {kappa(pairs):.4f} ({interval(rows, pairs)})")
     print_groups(rows, verdicts, pairs)
     print_agreement("openqa", others)
+    if (arguments.data / "answers" / "simpleqa_en_tavily.jsonl.gz").exists():
+        print_long_answers(simpleqa(arguments.data))
     print_ladders(judged, [rules_say(row) for row in judged])
     if not arguments.no_parts:
         print_parts([*rows, *others], judged)
