@@ -18,6 +18,7 @@ from abstraction.language.languages import languages
 from granola.decoding.response_cache import DECODING
 from granola.matching.abstention import Refusal, refusal
 from granola.matching.text.tokens import plain
+from granola.replies import read_reply
 
 IDK = "IDK"  # the prediction of a method that abstains
 _BEFORE = " \"'([*-¿¡"  # what a refusal is set in
@@ -41,7 +42,6 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(rf"\A[#\s]*(?:the )?(?:{_LABELS})\s*\Z", re.IGNORECASE)  # a label with a line of its own
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
 # What is thought aloud without tags, and how its conclusion begins.
 _STEPS = re.compile(
     r"\s*+(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s++)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
@@ -55,8 +55,6 @@ _CONCLUDES = re.compile(
     r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
     re.IGNORECASE,
 )
-_INNER = re.compile(r"\\(?:text|textbf|mathrm)\s*\{([^{}]*)\}")
-_BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 _FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
 _KEY = re.compile(rf"(?:the )?(?:{_LABELS})", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
@@ -180,7 +178,7 @@ class CleanedResponse:
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
     DECODING.count(len(response))
-    text = _answer_part(_conclusion(response)[:EXAMINED])
+    text = _answer_part(_conclusion(read_reply(response).answer)[:EXAMINED])
     declined = _refusal(text, language)
     if declined is not None:
         if not declined.guess or not declined.offer.strip():
@@ -249,16 +247,11 @@ def readings(text: str) -> tuple[str, ...]:
 
 
 def _conclusion(response: str) -> str:
-    """The response without what was thought aloud, and where it boxes an answer at the end of a reasoning, that."""
-    text = _THINKING.sub("\n", response)
-    if "\\" in text:
-        text = _INNER.sub(r"\1", _INNER.sub(r"\1", text))
-    boxes = _BOXED.findall(text)
-    if boxes:
-        return str(boxes[-1])
-    if (steps := _STEPS.match(text)) and (conclusions := list(_CONCLUDES.finditer(text, len(steps[0].rstrip())))):
-        return text[conclusions[-1].end() :]
-    return text
+    """The response without what was thought aloud before its conclusion."""
+    steps = _STEPS.match(response)
+    if steps and (conclusions := list(_CONCLUDES.finditer(response, len(steps[0].rstrip())))):
+        return response[conclusions[-1].end() :]
+    return response
 
 
 def _answer_part(response: str) -> str:
