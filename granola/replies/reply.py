@@ -46,7 +46,7 @@ def read_reply(raw: str) -> Reply:
         cuts.append(Cut(rule="thought", characters=len(raw) - len(text)))
     for name, rule in RULES:
         kept = rule(text)
-        if kept != text:
+        if kept != text and kept.strip():  # a rule that leaves nothing has found something else
             cuts.append(Cut(rule=name, characters=len(text) - len(kept)))
             text = kept
     answer = text.strip() if cuts else raw

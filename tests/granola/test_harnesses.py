@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 
 from abstraction.rows import read_tiered
 from granola.errors import PredictionError
-from granola.harnesses.grading import SCORES, answer_of, graded, questions
+from granola.harnesses.grading import SCORES, graded, questions
 from granola.matching import matcher
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreSettings, score
@@ -53,9 +55,9 @@ def test_the_names_of_level_1_may_be_the_gold_answers_alone(tmp_path: Path) -> N
     assert [one.levels for one in questions(path)] == [(("New York City", "Gotham"),)]
 
 
-def test_an_answer_is_the_first_line() -> None:
-    assert answer_of("\n  Paris.\n\nQuestion: more") == "Paris."
-    assert answer_of(" \n") == ""
+def test_the_harness_file_names_the_scores_that_are_returned() -> None:
+    text = (files("granola.harnesses") / "lm_eval_task" / "granola.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"- metric: (\w+)", text) == list(SCORES)
 
 
 def test_a_damaged_tiered_file_is_told(tmp_path: Path) -> None:
@@ -155,4 +157,4 @@ def test_evaluate(systems: Path, tmp_path: Path) -> None:
     assert {name: found[name] for name in SCORES} == pytest.approx(expected(tiered))
     assert found["signature"] == matcher("rules").signature()
     assert not any(name.endswith("_gold") for name in found)  # aliases cannot be told from gold answers here
-    assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"].startswith("f1|tau:>0.9|v:")
+    assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"].startswith("f1|tau:>0.9|replies:cut|v:")

@@ -101,7 +101,7 @@ def test_matchers_are_values_with_a_name_and_a_signature() -> None:
     assert matcher("f1", tau=0.7) != matcher("f1")
     assert matcher("rules") == RulesMatcher()
     for name, known in (("em", "em"), ("f1", r"f1\|tau:>0\.3"), ("rules", "rules")):
-        assert re.fullmatch(rf"{known}\|v:[0-9a-f]{{8}}", matcher(name).signature())
+        assert re.fullmatch(rf"{known}\|replies:cut\|v:[0-9a-f]{{8}}", matcher(name).signature())
 
 
 @pytest.mark.parametrize(
