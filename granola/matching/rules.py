@@ -41,6 +41,7 @@ from granola.matching.naming.names import (
     country_tiers,
     joined_tiers,
 )
+from granola.matching.naming.other_spellings import by_spelling
 from granola.matching.naming.partial_answers import (
     by_container,
     by_description,
@@ -51,7 +52,6 @@ from granola.matching.naming.partial_answers import (
 )
 from granola.matching.naming.person_names import by_person, given_name_first, is_another_person
 from granola.matching.naming.references import Tier
-from granola.matching.naming.spelling import by_spelling
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.restated import restates_at
