@@ -108,13 +108,13 @@ class ComparedSystems:
 def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFile, standard: Standard) -> None:
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
     from granola.errors import PredictionError
-    from granola.matching.model_judge import JudgedItem, JudgeMatcher
+    from granola.matching.model_judge import JudgeMatcher
     from granola.scoring.items import names_of
 
     if not isinstance(matcher, JudgeMatcher):
         return
     failed = matcher.prepare(
-        JudgedItem(prediction=said.text, levels=tuple(map(tuple, names_of(row, standard))), question=row.question)
+        matcher.item(said.text, names_of(row, standard), row.question)
         for row in rows
         if (said := given.predictions.get(row.id)) is not None
     )
