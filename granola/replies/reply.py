@@ -24,7 +24,7 @@ class Cut:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reply:
+class ModelReply:
     """One output: `raw` as it came, `answer` as it is judged, the `cuts` between them in their order.
 
     `unfinished` where the output ends in the midst of a thought: then there is no answer.
@@ -36,10 +36,10 @@ class Reply:
     unfinished: bool = False
 
 
-def read_reply(raw: str) -> Reply:
+def read_reply(raw: str) -> ModelReply:
     """The answer in a raw output. Never raises, whatever the text; a plain answer comes back as it is."""
     if _PLAIN.fullmatch(raw):
-        return Reply(raw=raw, answer=raw)
+        return ModelReply(raw=raw, answer=raw)
     cuts = []
     text, unfinished = without_thoughts(raw)
     if text != raw:
@@ -50,7 +50,7 @@ def read_reply(raw: str) -> Reply:
             cuts.append(Cut(rule=name, characters=len(text) - len(kept)))
             text = kept
     answer = text.strip() if cuts else raw
-    return Reply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)
+    return ModelReply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)
 
 
 _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"]*+")  # without these signs no rule has anything to cut
