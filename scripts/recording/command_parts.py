@@ -273,19 +273,10 @@ def record_knowledge(recorder: Recorder) -> None:
     run("rating", "knowledge", "rate", "scored-one.jsonl", "--out", "drawn.jsonl", "--sheet", "sheet.csv", "--each", 20)
     run("correlating", "knowledge", "correlate", "scored-one.jsonl", "--json", "--resamples", 100)
     run("correlating-table", "knowledge", "correlate", "scored-two.jsonl", "--resamples", 100)
-    run(
-        "drawing",
-        "knowledge",
-        "draw",
-        "scored-one.jsonl",
-        "scored-two.jsonl",
-        "--out",
-        "figures",
-        "--size",
-        1,
-        "--size",
-        7,
-    )
+    systems = ("scored-one.jsonl", "scored-two.jsonl")
+    if not run("drawing", "knowledge", "draw", *systems, "--out", "figures", "--size", 1, "--size", 7):
+        for figure, sizes in (("conner-2", ()), ("conner-3", ("--size", 1, "--size", 7))):
+            run(f"drawing-{figure}", "draw", *systems, "--figure", figure, "--out", f"{figure}.svg", *sizes)
     write(folder / "asked.jsonl", _asked_by_relation(recorder, 3))
     run("making", "tiers", "asked.jsonl", "--snapshot", recorder.snapshot, "--out", "tiers.jsonl")
     run("describing", "knowledge", "describe", "tiers.jsonl", "--out", "described.jsonl")
