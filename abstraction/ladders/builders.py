@@ -150,7 +150,11 @@ class Proposing:
         row_proposals: Sequence[Proposal] = (),
     ) -> Proposed:
         """What `build` proposes, and what the row itself tells; kept where only the date of the question is read."""
-        if row_proposals or _reads_question(case, kinds):
+        if (
+            row_proposals
+            or looks_at_subject(case.relation.asks, kinds)
+            or ("person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer))
+        ):
             return _proposed_in_language(case, [*build(case), *row_proposals])
         alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
         relation = "" if alike else case.relation.id
@@ -164,9 +168,3 @@ class Proposing:
 def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Proposed:
     in_language = localised(proposals, case.graph, trivial=lambda p: is_trivial(p, case.relation))
     return Proposed(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
-
-
-def _reads_question(case: LadderCase, kinds: Collection[str]) -> bool:
-    if looks_at_subject(case.relation.asks, kinds):
-        return True
-    return "person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer)

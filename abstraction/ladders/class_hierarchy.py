@@ -94,7 +94,8 @@ def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Cal
     """
     memory: dict[str, bool] = {}
     need, store = minimum, graph.store  # the graph itself would never be let go by a weak dictionary with such values
-    everyday = common_occupations() if prop == "P106" and _is_fetched(store) else frozenset()
+    is_fetched = prop == "P106" and store.manifest().get("source_kind") in ("api", "sparql")
+    everyday = common_occupations() if is_fetched else frozenset()
 
     def test(qid: str) -> bool:
         nonlocal need
@@ -107,11 +108,6 @@ def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Cal
         return memory[qid]
 
     return test
-
-
-def _is_fetched(store: Store) -> bool:
-    """Whether a snapshot counts no more than what services gave."""
-    return store.manifest().get("source_kind") in ("api", "sparql")
 
 
 def _label(store: Store, qid: str) -> str:

@@ -4,7 +4,7 @@ its description names and the graph has above it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -39,7 +39,9 @@ def concepts(case: LadderCase) -> list[Proposal]:
     if not case.relation.id:
         return []
     used = used_as_value(case.graph, case.relation.id, minimum=1)
-    noun = _noun(case)
+    label = case.graph.label(case.relation.id)
+    # The noun of the relation's own name: "religion", "sport", "instrument".
+    noun = normalise(label).split(" of ")[0].split(" ")[-1] if label and speaks_english(case) else None
 
     def keep(qid: str) -> bool:
         label = normalise(case.graph.label(qid) or "")
@@ -49,12 +51,6 @@ def concepts(case: LadderCase) -> list[Proposal]:
 
     how = Climbing(properties=("P279",), first=("P31",), depth=_CONCEPT_STEPS, keep=keep, doubting=True)
     return list(climb(case.graph, case.answer, how, condition=case.relation.id).values())
-
-
-def _noun(case: LadderCase) -> str | None:
-    """The noun of the relation's own name: "religion", "sport", "instrument"."""
-    label = case.graph.label(case.relation.id)
-    return normalise(label).split(" of ")[0].split(" ")[-1] if label and speaks_english(case) else None
 
 
 # Taxa: the genus, family, order and class above a species; else what the description calls it.
@@ -185,8 +181,11 @@ def genres(case: LadderCase) -> list[Proposal]:
     def keep(qid: str) -> bool:
         kinds = metaclasses.intersection(graph.classes(qid))
         label = graph.label(qid) or ""
-        if qid in stop_classes() or qid in metaclasses or not _may_be_genre(case.gazetteer.classes(qid)):
+        if qid in stop_classes() or qid in metaclasses:
             return False
+        kinds_of_answer = case.gazetteer.classes(qid)
+        if "genre" not in kinds_of_answer and not _NO_GENRE.isdisjoint(kinds_of_answer):
+            return False  # only a kind of work or activity
         if label.endswith(" genre") and normalise(label) not in case.relation.trivial:
             return False
         if kinds and media and _ANY_GENRE not in kinds and media.isdisjoint(kinds):
@@ -200,11 +199,6 @@ def genres(case: LadderCase) -> list[Proposal]:
             if proposal.key not in proposals:
                 add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
     return list(as_graph(proposals.values()).values())
-
-
-def _may_be_genre(kinds: Collection[str]) -> bool:
-    """Whether answer classes let something be a genre: a class that is only a kind of work or activity is none."""
-    return "genre" in kinds or _NO_GENRE.isdisjoint(kinds)
 
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".

@@ -125,16 +125,12 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
     if not kinds:
         return []
     kind = min(kinds, key=lambda value: (len(value.label), value.label))
-    text = indefinite(_singular(kind.label))
+    # "British Overseas Territories" -> "British overseas territory"; a name behind "of" stays as it is.
+    label, of, name = kind.label.partition(" of ")
+    first, *rest = label.replace("Territories", "territory").replace("territories", "territory").split()
+    text = indefinite(" ".join([first, *(word.lower() for word in rest)]) + of + name)
     evidence = (kind.evidence,)
     return [Proposal(key=normalise(text), text=text, parents=(key,), evidence=evidence, conditions=kind.conditions)]
-
-
-def _singular(label: str) -> str:
-    """ "British Overseas Territories" -> "British overseas territory"; a name behind "of" stays as it is."""
-    kind, of, name = label.partition(" of ")
-    first, *rest = kind.replace("Territories", "territory").replace("territories", "territory").split()
-    return " ".join([first, *(word.lower() for word in rest)]) + of + name
 
 
 # On which continent a place lies: as the coarsest tier of a where-question, and only where all of it does.
@@ -302,13 +298,9 @@ class Containers:
         if description is None or not any(map(_SPREADING.search, kinds)):
             return True
         text = normalise(description)
-        return any(
-            phrase_in(normalise(name), text) for name in (*self.graph.names(container), *self._adjectives(container))
-        )
-
-    def _adjectives(self, country: str) -> tuple[str, ...]:
         table = bundled_demonyms()
-        return tuple(filter(None, (table.adjectives.get(country), *table.variants.get(country, ()))))
+        adjectives = (table.adjectives.get(container), *table.variants.get(container, ()))
+        return any(phrase_in(normalise(name), text) for name in (*self.graph.names(container), *adjectives) if name)
 
     def _agreeing(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""

@@ -130,16 +130,13 @@ def _rungs(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: E
     if other and (also := unit_of(other, unit.kind)) and also != unit:
         rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung(also, era))
     if unit.kind == "century" and unit.number > 0 and value.precision >= _YEAR and value.year == unit.last_year():
-        rungs.append(_next_century(unit, era))
+        # Most people count the year 2000 to the 21st century.
+        following = _rung(CalendarUnit("century", unit.number + 1), era)
+        year = names(CalendarUnit("year", unit.last_year()), era=era)[0]
+        rule = f"{year} is counted to {following.texts[0]} by most people, and is the last year of "
+        rule += names(unit, era=era)[0]
+        rungs.append(_DateRung(following.texts, frozenset({_either_state(unit)}), rule))
     return rungs
-
-
-def _next_century(century: CalendarUnit, era: Era) -> _DateRung:
-    """The century after the one that its last year belongs to: most people count 2000 to the 21st."""
-    rung = _rung(CalendarUnit("century", century.number + 1), era)
-    year = names(CalendarUnit("year", century.last_year()), era=era)[0]
-    rule = f"{year} is counted to {rung.texts[0]} by most people, and is the last year of {names(century, era=era)[0]}"
-    return _DateRung(rung.texts, frozenset({_either_state(century)}), rule)
 
 
 def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
@@ -152,7 +149,9 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of an estimate: a day or month is taken to be right about its year, a year about none."""
     first, last = parsed.first, parsed.last or parsed.first
     if parsed.last is None and first.precision > _YEAR:
-        return _from_year(first.year, parsed.era)
+        year = TimeValue(year=first.year, precision=_YEAR)
+        units = filter(None, (unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
+        return [[_rung(unit, parsed.era)] for unit in units if _is_worth_saying(unit, parsed.era)]
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -176,13 +175,6 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
         levels.append([_rung(millennium, parsed.era)])
     return levels
-
-
-def _from_year(year: int, era: Era) -> list[list[_DateRung]]:
-    """The rungs from a year on."""
-    value = TimeValue(year=year, precision=_YEAR)
-    units = filter(None, (unit_of(value, kind) for kind in KINDS[KINDS.index("year") : -1]))
-    return [[_rung(unit, era)] for unit in units if _is_worth_saying(unit, era)]
 
 
 def _spread(value: TimeValue) -> int:

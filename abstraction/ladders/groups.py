@@ -30,8 +30,9 @@ def groups(case: LadderCase) -> list[Proposal]:
     described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
     kind = described.kind if described is not None else None
     chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
-    if not any(_tells(text) for chain in chains for text in chain.texts):
-        chains = _by_genre(case, chains) or chains
+    wordings = [text for chain in chains for text in chain.texts]
+    if not any(" " in text and not text.startswith(("musical ", "music ")) for text in wordings):
+        chains = _by_genre(case, chains) or chains  # no more is told than that it is a group
     national = (kind.nationality or (described.land if described else None)) if kind is not None else None
     nationalities = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
     lattice = Lattice()
@@ -92,11 +93,6 @@ def _entail(lattice: Lattice, feature: str, more: frozenset[str]) -> None:
 
 def _is_group(small: str) -> Evidence:
     return Evidence(kind="rule", text=f"{indefinite(small)} is a group")
-
-
-def _tells(text: str) -> bool:
-    """Whether a kind says more than that it is a group."""
-    return " " in text and not text.startswith(("musical ", "music "))
 
 
 def _by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindChain]:

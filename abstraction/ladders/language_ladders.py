@@ -63,10 +63,14 @@ def languages(case: LadderCase) -> list[Proposal]:
     upward = Climbing(properties=("P279",), depth=8, keep=keep)
     proposals = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
     nearest = [key for key, node in proposals.items() if ANSWER in node.parents]
+
+    def called(written: str) -> list[str]:
+        return [f"{written} {kind}" for kind in ("language", "languages", "language family", "dialects")]
+
     described = [
         proposal
         for pattern in (_LANGUAGE, _FAMILY_OF)
-        for proposal in described_classes(case, pattern, "P407", keep, names=_family_names)
+        for proposal in described_classes(case, pattern, "P407", keep, names=called)
     ]
     for proposal in described:
         if proposal.key in proposals:
@@ -76,7 +80,10 @@ def languages(case: LadderCase) -> list[Proposal]:
             add_with_classes_above(proposals, proposal, graph, upward, condition="P407")
     # The answer's own P31 says "a language of this family" only for classes below `language`.
     nodes = as_graph(_singular(node) for node in proposals.values())
-    nodes = _nested(nodes, nearest, [p.key for p in described])
+    keys = [proposal.key for proposal in described]
+    for key in keys:
+        if key in nodes:
+            nodes = _above_nearest(nodes, key, nearest, keys)
     return [_with_article(graph, node) for node in _thin(case, nodes).values()]
 
 
@@ -101,18 +108,10 @@ def _is_of_one(graph: Graph, language: str, family: str) -> bool:
     return memory[key]
 
 
-def _nested(nodes: ProposalGraph, nearest: Collection[str], described: Collection[str]) -> ProposalGraph:
-    """The families with those that the description names above the nearest, and none whose place beside them is
-    unknown."""
-    for key in described:
-        if key in nodes:
-            nodes = _above_nearest(nodes, key, nearest, described)
-    return nodes
-
-
 def _above_nearest(
     nodes: ProposalGraph, key: str, nearest: Collection[str], described: Collection[str]
 ) -> ProposalGraph:
+    """The families with the described one above the nearest, and none whose place beside it is unknown."""
     related = {key, *ancestors(nodes, key)}
     beside = [other for other in nodes if other not in related and key not in ancestors(nodes, other)]
     below = tuple(other for other in beside if other in nearest and other not in described)
@@ -167,7 +166,3 @@ def _singular(node: Proposal) -> Proposal:
 
 def _plain(name: str) -> str:
     return re.sub(r"(?<!\s)\s++(?:languages?|dialects?)$", "", normalise(name))
-
-
-def _family_names(written: str) -> list[str]:
-    return [f"{written} {kind}" for kind in ("language", "languages", "language family", "dialects")]

@@ -33,11 +33,6 @@ class Nation(Wording):
     person: bool = True
 
     @property
-    def compound(self) -> bool:
-        """Whether two nationalities stand together: "German-South African"."""
-        return "-" in self.text and len(self.broader) > 0
-
-    @property
     def stated(self) -> bool:
         """Whether it comes from statements alone."""
         return self.evidence[0].kind == "statement"

@@ -62,9 +62,9 @@ def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -
     posts = named_values(case.graph, ever(case.graph, case.answer, "P39"))
     tells_occupation = False
     for office in described:
-        tells_occupation |= _add(
-            case, person, office, nations, word_evidence(case, office.words), _matching(office, posts)
-        )
+        content = _content(f"{office.title} {office.complement}")
+        same = next((post for post in posts if _content(post.label) == content), None)  # in any order of words
+        tells_occupation |= _add(case, person, office, nations, word_evidence(case, office.words), same)
     if described or case.relation.facets is not None:  # an author is no president of a jury first
         return tells_occupation
     alive = not case.graph.statements(case.answer, "P570")
@@ -90,12 +90,6 @@ def office_labelled(label: str) -> Office | None:
     sequence = words(label)
     nominal = next((i for i, w in enumerate(sequence) if w.key in {"of", "for", "to"}), 0)
     return read_office(sequence, nominal) if nominal else None
-
-
-def _matching(office: Office, posts: Sequence[NamedValue]) -> NamedValue | None:
-    """The stated office that says the same in any order of words."""
-    content = _content(f"{office.title} {office.complement}")
-    return next((post for post in posts if _content(post.label) == content), None)
 
 
 def _content(text: str) -> frozenset[str]:

@@ -195,8 +195,9 @@ def organisations(case: LadderCase) -> list[Proposal]:
     if not speaks_english(case):
         return above
     phrases = kinds(case)
-    if _is_owned(case):
-        return [*above, *phrases]
+    text = case.graph.description(case.answer)
+    if text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners):
+        return [*above, *phrases]  # the description tells the parent as an owner: kind and owner stand side by side
     # What is said of the nearest parent as well follows from naming the parent, and stands a level below it.
     nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
     texts_of = {key: {p.text for p in kinds(replace(case, answer=key))} for key in nearest}
@@ -209,12 +210,6 @@ def organisations(case: LadderCase) -> list[Proposal]:
 def kinds(case: LadderCase) -> list[Proposal]:
     """What kind of organisation it is, whose and where, in phrases."""
     return _Kinds(case).proposals()
-
-
-def _is_owned(case: LadderCase) -> bool:
-    """Whether the description tells the parent as an owner: then kind and owner stand side by side."""
-    text = case.graph.description(case.answer)
-    return text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners)
 
 
 class _Kinds:

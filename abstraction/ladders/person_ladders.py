@@ -186,7 +186,8 @@ class _Person:
             for nation in nations if index >= chain.tied else ():
                 self.portrait.order += 1
                 is_name = wording.text[:1].isupper() and not chain.national
-                if not is_name and not (occupation.lifted and nation.compound):
+                is_compound = "-" in nation.text and len(nation.broader) > 0  # "German-South African"
+                if not is_name and not (occupation.lifted and is_compound):
                     self.put((nation, wording), occupation.other)
                 for broader in nation.broader:
                     self.put((broader, wording), occupation.other)

@@ -104,7 +104,8 @@ class Climb:
         entity_id = self.case.answer if key == ANSWER else key
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
             return
-        stated = self.containers.of(entity_id, all_properties=key == ANSWER or not self._is_place(entity_id))
+        is_place = not PLACES.isdisjoint(self.case.gazetteer.classes(entity_id))
+        stated = self.containers.of(entity_id, all_properties=key == ANSWER or not is_place)
         fresh = dict.fromkeys(s.target for s in stated if s.target and s.target not in self.nodes)
         linked = {s.target for s in stated if self._link(key, s)}
         for target in fresh:
@@ -185,15 +186,11 @@ class Climb:
             self._above_regions(chosen, added, below)
         elif not stated:
             keys = [region.key for region in added] or [below]
-            self._described_continents(country, flat, keys)
-
-    def _described_continents(self, country: str, named: list[Place], keys: list[str]) -> None:
-        """Adds the continents among the parts of the world that the country's description names."""
-        for place in named:
-            if place.qid and self._is_continent(place.qid):
-                evidence = (from_description(self.graph, country, place.written or place.text),)
-                for key in keys:
-                    self._connect(place, key, evidence)
+            for place in flat:  # the continents among the parts of the world that the country's description names
+                if place.qid and self._is_continent(place.qid):
+                    evidence = (from_description(self.graph, country, place.written or place.text),)
+                    for key in keys:
+                        self._connect(place, key, evidence)
 
     def _regions(
         self, country: str, named: list[list[Place]], continents: list[Statement]
@@ -350,7 +347,8 @@ class Climb:
     def _add(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
         names = self.graph.names(place.qid) if place.qid else ()
         # "southeastern United States" tells where and "Indian" whose: neither is a name.
-        named = place.qid is None or any(_holds_words(place.written, name) for name in names[:1])
+        words = set(normalise(place.written).split())
+        named = place.qid is None or any(words.issuperset(normalise(name).split()) for name in names[:1])
         written = place.written if named and not is_directed(place.written) else ""
         if place.key not in self.nodes:
             self.nodes[place.key] = Proposal(
@@ -462,10 +460,3 @@ class Climb:
 
     def _is_continent(self, qid: str) -> bool:
         return "Q5107" in self.graph.classes(qid)
-
-    def _is_place(self, qid: str) -> bool:
-        return not PLACES.isdisjoint(self.case.gazetteer.classes(qid))
-
-
-def _holds_words(text: str, name: str) -> bool:
-    return set(normalise(name).split()) <= set(normalise(text).split())

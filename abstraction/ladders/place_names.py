@@ -52,14 +52,10 @@ class PlaceNames:
     def _spelled(self, node: Proposal) -> Proposal:
         if node.qid is None or not is_named(node) or node.text != self._graph.label(node.qid):
             return node
-        name = self._name_of(node.qid, node)
-        return node if name == node.text else replace(node, text=name, aliases=(node.text, *node.aliases))
-
-    def _name_of(self, qid: str, node: Proposal) -> str:
-        name = self._names.get(qid)
+        name = self._names.get(node.qid)
         if name is None:
-            name = self._names[qid] = self._worked_out(qid, node)
-        return name
+            name = self._names[node.qid] = self._worked_out(node.qid, node)
+        return node if name == node.text else replace(node, text=name, aliases=(node.text, *node.aliases))
 
     def _worked_out(self, qid: str, node: Proposal) -> str:
         label = node.text

@@ -35,7 +35,9 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     evidence = () if subject_evidence is None else (subject_evidence,)
     answer = Tier(text=parsed.text, aliases=_without(parsed.text, _answer_names(parsed)), evidence=evidence)
     levels = [Level(tiers=(answer,))]
-    if _is_small_count(parsed) or parsed.amount == 0:
+    is_whole = parsed.amount == parsed.amount.to_integral_value()
+    is_small = is_whole and 0 <= parsed.amount < SMALL and parsed.unit is None and not parsed.approximate
+    if is_small or parsed.amount == 0:
         return levels
     rounded = _roundings(parsed)
     interval = _interval(parsed, evidence)
@@ -43,7 +45,8 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     tiers: list[tuple[Tier, ...]] = []
     for position, (digits, amount) in enumerate(reversed(rounded)):
         rounding = Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits")
-        at_border = position == 0 and interval is not None and _is_power_of_ten(amount)
+        is_power_of_ten = abs(amount) == Decimal(1).scaleb(amount.adjusted())
+        at_border = position == 0 and interval is not None and is_power_of_ten
         stated_here = [rounding] if at_border else [rounding, *stated]
         tier = _about(parsed, amount, digits, evidence, frozenset(stated_here))
         if at_border and interval:
@@ -114,15 +117,6 @@ def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
         roundings.append((digits, amount))
         last = amount
     return roundings
-
-
-def _is_small_count(parsed: ParsedQuantity) -> bool:
-    whole = parsed.amount == parsed.amount.to_integral_value()
-    return parsed.unit is None and whole and 0 <= parsed.amount < SMALL and not parsed.approximate
-
-
-def _is_power_of_ten(amount: Decimal) -> bool:
-    return abs(amount) == Decimal(1).scaleb(amount.adjusted())
 
 
 def _about(

@@ -66,8 +66,9 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
     """The telling kinds by the description, else by P31, else by a class with a land in its name; and the land."""
     text = case.graph.description(case.answer)
     kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
+    chains = [described_kind(case, kind, recipe.family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
-    chains = [described_kind(case, kind, recipe.family).only(_is_dateless)] if kind is not None else []
+    chains = [chain.only(lambda text: not any(c.isdigit() for c in text)) for chain in chains]
     if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, recipe.family) or chains
     national = kind.nationality if kind is not None else None
@@ -77,10 +78,6 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
     vague = listed("vague_kinds")
     telling = [chain for chain in chains if chain.wordings and normalise(chain.texts[0]) not in vague]
     return telling, nationalities[0] if len(nationalities) == 1 else None
-
-
-def _is_dateless(text: str) -> bool:
-    return not any(c.isdigit() for c in text)
 
 
 def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, Nation] | None:

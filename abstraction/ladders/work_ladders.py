@@ -39,7 +39,11 @@ MOST_CREATORS = 2
 
 def works(case: LadderCase) -> list[Proposal]:
     """ "a 1958 American film by X › a film by X | a 1958 American film › an American film | a 1958 film › a film"."""
-    series = _series(case)
+    series = [
+        entity_proposal(case.graph, v.qid, v.label, (v.evidence,), v.conditions, order=-1)
+        for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
+        if v.qid != case.subject
+    ]
     if not speaks_english(case):
         return series
     if _belongs_to_another(case):
@@ -176,12 +180,3 @@ def _belongs_to_another(case: LadderCase) -> bool:
     described = parse_work(text, case.vocabulary) if text else None
     creators = described.creators if described is not None else None
     return creators is not None and not names_whole_subject(case, creators.names)
-
-
-def _series(case: LadderCase) -> list[Proposal]:
-    """The series that the work is part of (P179)."""
-    return [
-        entity_proposal(case.graph, v.qid, v.label, (v.evidence,), v.conditions, order=-1)
-        for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
-        if v.qid != case.subject
-    ]
