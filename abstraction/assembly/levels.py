@@ -7,7 +7,7 @@ its parents to its children together with its evidence, so that a reader can sti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -264,7 +264,9 @@ def union(ladders: Sequence[Ladder]) -> Ladder:
 
 def _tiers_at(ladder: Ladder, ranks: Mapping[str, int], depth: int) -> Sequence[Tier]:
     """The ladder's tiers that stand on a level of the union."""
-    return [tier for tier in _beyond(ladder) if ranks[tier.key] == depth] if depth else ladder.levels[0].tiers
+    if depth == 0:
+        return ladder.levels[0].tiers
+    return [tier for level in ladder.levels[1:] for tier in level.tiers if ranks[tier.key] == depth]
 
 
 def _without_texts_of_others(levels: Sequence[Level]) -> tuple[Level, ...]:
@@ -283,10 +285,6 @@ def _starts_elsewhere(tier: Tier, known: set[str]) -> bool:
     """Whether a step starts at what neither a finer tier nor another step leads to: a namesake stands for it, say."""
     led = {step.value for step in tier.evidence if step.kind == "statement"}
     return any(step.subject and step.subject not in known and step.subject not in led for step in tier.evidence)
-
-
-def _beyond(ladder: Ladder) -> Iterator[Tier]:
-    return (tier for level in ladder.levels[1:] for tier in level.tiers)
 
 
 def _ranks(ladders: Sequence[Ladder]) -> dict[str, int]:

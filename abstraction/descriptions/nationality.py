@@ -15,11 +15,11 @@ from kg.terms import normalise
 LONGEST = 5  # "Saint Vincent and the Grenadines"
 _HYPHEN = re.compile(r"[-–‐/]")
 # Before an adjective these make another word of it: a South American is of no one country.
-_REGIONAL = frozenset({"south", "north", "latin", "central", "pan", "all", "meso", "west", "east", "middle", "roman"})
+REGIONAL = frozenset({"south", "north", "latin", "central", "pan", "all", "meso", "west", "east", "middle", "roman"})
 # Descent and faith before a nationality are left out: an African American is an American.
-_DESCENT = frozenset({"african", "asian", "afro", "jewish", "black", "latino", "hispanic", "arab", "white", "native"})
+DESCENT = frozenset({"african", "asian", "afro", "jewish", "black", "latino", "hispanic", "arab", "white", "native"})
 _ERA = re.compile(r"^(?:BCE?|CE|AD|\d+(?:st|nd|rd|th)[-–]century|\d{1,4}(?:[-–—]\d{1,4})?s?|\d+(?:st|nd|rd|th))$")
-_ERA_WORDS = frozenset({"ancient", "medieval", "classical"})
+ERA_WORDS = frozenset({"ancient", "medieval", "classical"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +87,7 @@ def _whole(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> National
     pieces = [p.strip() for p in _HYPHEN.split(joined.replace(" / ", "/"))]
     if len(pieces) < 2 or not all(pieces) or pieces[-1].casefold() == "born":
         return None
-    if pieces[0].casefold() in _REGIONAL:
+    if pieces[0].casefold() in REGIONAL:
         return None
     last = _countries(pieces[-1][:1].upper() + pieces[-1][1:], vocabulary)
     if not last:
@@ -127,24 +127,9 @@ def _spelled(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> s
 _ABBREVIATED = frozenset({"us", "u.s.", "usa", "uk", "u.k.", "us american", "us-american", "u.s. american"})
 
 
-def is_regional(word: DescriptionWord) -> bool:
-    """Whether the word makes a following adjective speak of a region or people: "Latin American"."""
-    return word.key in _REGIONAL
-
-
-def is_descent(word: DescriptionWord) -> bool:
-    """Whether the word tells descent or faith before a nationality: "African American"."""
-    return word.key in _DESCENT
-
-
 def is_era(word: DescriptionWord) -> bool:
     """Whether the word tells a time: "19th-century", "1920s"."""
     return bool(_ERA.match(word.text))
-
-
-def is_era_adjective(word: DescriptionWord) -> bool:
-    """Whether the word is an adjective of time that may stand before a nationality: "ancient"."""
-    return word.key in _ERA_WORDS
 
 
 def is_birth(word: DescriptionWord) -> bool:

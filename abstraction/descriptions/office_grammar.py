@@ -104,11 +104,6 @@ def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
     return (title, lift) if lift else None
 
 
-def needs_nation(title: str) -> bool:
-    """Whether a title without complement says enough only together with a nationality: "an Ethiopian president"."""
-    return title in office_data()["not_alone"]
-
-
 def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None:
     """The office that a stretch of words tells, its noun phrase being the first `nominal` words, or None.
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.nationality import (
+    DESCENT,
+    ERA_WORDS,
+    REGIONAL,
     Nationality,
     begins_with_nation,
     is_birth,
-    is_descent,
     is_era,
-    is_era_adjective,
-    is_regional,
     read_language,
     read_nationality,
 )
@@ -29,7 +29,7 @@ from abstraction.descriptions.office_grammar import (
     Office,
     is_ordinal,
     is_title,
-    needs_nation,
+    office_data,
     read_kin,
     read_office,
     title_alone,
@@ -94,7 +94,8 @@ class OccupationReader:
         if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.common(w) for w in phrase[:-1]):
             return []
         alone = title_alone(phrase)
-        if alone is not None and alone[0] != alone[1] and (names_nation or not needs_nation(alone[0])):
+        # Some titles without complement say enough only together with a nationality: "an Ethiopian president".
+        if alone is not None and alone[0] != alone[1] and (names_nation or alone[0] not in office_data()["not_alone"]):
             if alone[0] in listed("ambiguous_titles"):
                 return []
             title = Occupation(
@@ -392,9 +393,9 @@ class _DescriptionReader:
             return False
         if not before:
             return True
-        if is_title(before) or is_regional(before[-1]) or self.vocabulary.is_occupation(before[-1].text):
+        if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
             return False
-        return all((self.phrases.common(w) or is_descent(w)) and not w.key.endswith(("'s", "’s")) for w in before)
+        return all((self.phrases.common(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
 
 
 def _may_follow(second: Nationality) -> bool:
@@ -457,7 +458,7 @@ def _time_or_birth(
         return 1, ()
     if is_birth(behind) and word.capital:
         return 2, words[at : at + 2]
-    is_old = is_era_adjective(word) and read_nationality(words[at:], vocabulary) is None
+    is_old = word.key in ERA_WORDS and read_nationality(words[at:], vocabulary) is None
     return (1, words[at : at + 1]) if is_old and read_nationality(words[at + 1 :], vocabulary) else (0, ())
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
@@ -55,25 +55,36 @@ def _span(relation: str) -> tuple[int, int]:
 
 def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
     """The levels of a date, the answer first, with bits: log2 of the days it is drawn from over its own days."""
-    days = _age(parsed, relation) * YEAR
-    return _weighed(levels, days, _answered(parsed), _days_stated)
+    return _weighed(levels, _age(parsed, relation) * YEAR, _answered(parsed), _days_of)
 
 
 def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
     """The levels of an amount, the answer first, with bits: log2 of the scale's width over the interval's."""
     decades = _spreads()["decades"].get(relation, _spreads()["decades"]["default"])
     small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
-    answer_width = _small_width(parsed.amount, parsed.amount) if small else _width(*_interval_of(parsed), decades)
-    return _weighed(levels, decades, answer_width, lambda states: _width_stated(states, decades))
+    if small:
+        answer_width = math.log10(float(parsed.amount) + 1.5) - math.log10(float(parsed.amount) + 0.5)
+    else:
+        # What the answer leaves open: its bound, else half a unit of its last digit, one if approximate.
+        unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
+        bound = parsed.bound or (unit if parsed.approximate else unit / 2)
+        answer_width = _width(parsed.amount - bound, parsed.amount + bound, decades)
+    return _weighed(levels, decades, answer_width, lambda state: _width_of(state, decades))
 
 
-def _weighed(levels: Sequence[Level], whole: float, answer_width: float, width: Any) -> tuple[Level, ...]:
+def _weighed(
+    levels: Sequence[Level], whole: float, answer_width: float, width: Callable[[str], float | None]
+) -> tuple[Level, ...]:
     def bits(part: float | None) -> float | None:
         return None if not part else max(0.0, math.log2(whole / part))
 
     def coarser(states: Iterable[Condition]) -> float | None:
-        """What follows from the answer is no narrower, though a mean decade may be, by hours, than ten real years."""
-        part: float | None = width(states)
+        """The narrowest part that is stated.
+
+        What follows from the answer is no narrower, though a mean decade may be, by hours, than ten real years.
+        """
+        widths = (width(condition.value) for condition in states)
+        part = min((stated for stated in widths if stated is not None), default=None)
         return max(part, answer_width) if part else part
 
     first = Level(tiers=tuple(replace(tier, bits=bits(answer_width)) for tier in levels[0].tiers))
@@ -125,11 +136,6 @@ def _day(key: tuple[int, int, int]) -> float:
     return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day
 
 
-def _days_stated(states: Iterable[Condition]) -> float | None:
-    """Days of the finest unit that is stated."""
-    return min((days for condition in states if (days := _days_of(condition.value)) is not None), default=None)
-
-
 def _days_of(state: str) -> float | None:
     if _DATE.fullmatch(state):
         return (YEAR, YEAR / 12, 1.0)[state.lstrip("-").count("-")]
@@ -140,30 +146,12 @@ def _days_of(state: str) -> float | None:
     return sum(known) * YEAR if len(known) == len(sizes) else None
 
 
-def _interval_of(parsed: ParsedQuantity) -> tuple[Decimal, Decimal]:
-    """The amounts that the answer leaves open: its bound, else half a unit of its last digit, one if approximate."""
-    unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
-    bound = parsed.bound or (unit if parsed.approximate else unit / 2)
-    return parsed.amount - bound, parsed.amount + bound
-
-
 def _width(low: Decimal, high: Decimal, decades: float) -> float:
     """Powers of ten between two amounts of one sign; what reaches to zero begins at half its middle."""
     if high < 0:
         low, high = -high, -low
     middle = (low + high) / 2
     return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else decades
-
-
-def _small_width(low: Decimal, high: Decimal) -> float:
-    return math.log10(float(high) + 1.5) - math.log10(float(low) + 0.5)
-
-
-def _width_stated(states: Iterable[Condition], decades: float) -> float | None:
-    """The width of the narrowest interval that is stated."""
-    return min(
-        (width for condition in states if (width := _width_of(condition.value, decades)) is not None), default=None
-    )
 
 
 def _width_of(state: str, decades: float) -> float | None:

@@ -74,7 +74,9 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
     words = language(code)
-    plain = _plainly_written(text, words, is_temperature=is_temperature)
+    # Signs and digits of one kind, and words for k, M and B behind a number.
+    plain = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text))).translate(_SIGNS)
+    plain = _with_powers(" ".join(plain.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
     lowered = plain.lower()
     about = words.patterns["about"].match(lowered)
     start = about.end() if about else 0
@@ -83,12 +85,6 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
         plain = lowered
     quantity = _compound(lowered, plain, words) or _single(lowered, plain, words)
     return replace(quantity, text=text.strip(), approximate=start > 0, code=words.code) if quantity else None
-
-
-def _plainly_written(text: str, words: Language, *, is_temperature: bool) -> str:
-    """The text with signs and digits of one kind, and words for k, M and B behind a number."""
-    plain = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text))).translate(_SIGNS)
-    return _with_powers(" ".join(plain.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
 
 
 _SIGNS = {ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'}
@@ -106,13 +102,16 @@ def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     unit_text = noun = ""
     if tail := cased[match.start("rest") :].strip():
         named = unit_of_spelling(tail, code=words.code)
-        if named is None and _NOUN.fullmatch(tail) and not _is_no_noun(tail, words):
+        # Words behind a number may count nothing: "three hundred and twenty".
+        is_number = any(word in words.no_nouns or word in words.number_words for word in tail.lower().split())
+        if named is None and _NOUN.fullmatch(tail) and not is_number:
             noun = tail
         elif named is None or sign:
             return None
         else:
+            unit = named
             # The text as it is compared has km2 for km².
-            unit, unit_text = named, next((s for s in named.spellings if _plainly(s) == tail), tail)
+            unit_text = next((s for s in named.spellings if unicodedata.normalize("NFKC", s) == tail), tail)
     number = words.plain_number(match["number"])
     scale = Decimal(10) ** words.powers[match["scale"]] if match["scale"] else Decimal(1)
     return ParsedQuantity(
@@ -128,29 +127,15 @@ def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     )
 
 
-def _is_no_noun(tail: str, words: Language) -> bool:
-    """Whether words behind a number count nothing: "three hundred and twenty"."""
-    return any(word in words.no_nouns or word in words.number_words for word in tail.lower().split())
-
-
 def _with_powers(text: str, words: Language, *, is_temperature: bool) -> str:
     """ "12k people" as 12 thousand people."""
 
     def spelled(match: re.Match[str]) -> str:
         letter = match.lastgroup or ""
-        word = "" if letter == "K" and is_temperature else _power_word(words, _POWERS[letter])
-        return f" {word}" if word else match[0]
+        word = next((word for word, power in words.powers.items() if power == _POWERS[letter]), "")
+        return f" {word}" if word and not (letter == "K" and is_temperature) else match[0]
 
     return _LETTER.sub(spelled, text)
-
-
-@cache
-def _power_word(words: Language, power: int) -> str:
-    return next((word for word, exponent in words.powers.items() if exponent == power), "")
-
-
-def _plainly(spelling: str) -> str:
-    return unicodedata.normalize("NFKC", spelling)
 
 
 def _as_in(text: str, word: str) -> str:

@@ -140,11 +140,18 @@ def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[
             alone = era.words.written("year", n=unit.number) if unit.number >= 100 else ()
             texts = [*alone, *_years(unit.number, era)]
         case "decade" | "century" | "millennium" if not era.words.can_tell(unit.kind):
-            texts = _spans(unit, era)
+            # The years of a unit that the language has no word for: "1960–1969", "49–40 v. Chr.".
+            first = str(abs(unit.first_year())) if unit.number < 0 else _years(unit.first_year(), era)[0]
+            texts = list(era.words.written("range", first=first, last=_years(unit.last_year(), era)[0]))
         case "decade":
             texts = _decades(unit.number, era)
         case "century" | "millennium":
-            texts = _counted(unit, era)
+            texts = [
+                text
+                for mark in century_marks(unit, era)
+                for count in era.words.counted(abs(unit.number))
+                for text in era.words.written(unit.kind, count=count, mark=mark)
+            ]
         case _:
             texts = _deep(unit.number, era)
     return tuple(dict.fromkeys(texts))
@@ -188,12 +195,6 @@ def _years(year: int, era: Era) -> list[str]:
     marked = words.written(f"year_after_{era.kind}", n=year)
     plain = words.written("year_in_date", n=year)
     return [*plain, *marked] if year >= 100 else [*marked, *plain]
-
-
-def _spans(unit: CalendarUnit, era: Era) -> list[str]:
-    """The years of a unit that the language has no word for: "1960–1969", "49–40 v. Chr."."""
-    first = str(abs(unit.first_year())) if unit.number < 0 else _years(unit.first_year(), era)[0]
-    return list(era.words.written("range", first=first, last=_years(unit.last_year(), era)[0]))
 
 
 def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
@@ -242,15 +243,6 @@ def _decades(number: int, era: Era) -> list[str]:
     if 1920 <= number < 2000:
         out += words.written("decade_short", n=number % 100, spoken=words.spoken_decades[number % 100])
     return out
-
-
-def _counted(unit: CalendarUnit, era: Era) -> list[str]:
-    return [
-        text
-        for mark in century_marks(unit, era)
-        for count in era.words.counted(abs(unit.number))
-        for text in era.words.written(unit.kind, count=count, mark=mark)
-    ]
 
 
 def century_marks(unit: CalendarUnit, era: Era) -> list[str]:

@@ -79,7 +79,7 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
     if bare.timed and (len(points) == 2 or first.value.precision != 11):
         return None
     if bare.calendar:
-        first, last = (_in_calendar(point, bare.calendar) for point in (first, last))
+        first, last = (replace(point, value=replace(point.value, calendar=bare.calendar)) for point in (first, last))
     if _sort_key(first.value) > _sort_key(last.value):
         return None
     return ParsedDate(
@@ -145,10 +145,6 @@ def _strip(pattern: re.Pattern[str], text: str) -> str:
 
 def _sort_key(value: TimeValue) -> tuple[int, int, int]:
     return value.year, value.month or 0, value.day or 0
-
-
-def _in_calendar(point: _DatePoint, calendar: str) -> _DatePoint:
-    return replace(point, value=replace(point.value, calendar=calendar))
 
 
 def _points(text: str, words: Language, *, dashed: bool) -> list[_DatePoint] | None:

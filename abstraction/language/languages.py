@@ -74,11 +74,6 @@ def read_language(path: Traversable) -> Language:
     return _FileReader(str(path), data, has_file=True).language()
 
 
-def language_of_cldr(code: str) -> Language:
-    """A language without a file, by what CLDR alone tells of it."""
-    return _FileReader(f"CLDR {code}", {"code": code, "months": [[]] * 12}, has_file=False).language()
-
-
 class _FileReader:
     """Checks one file's fields one by one. What the file leaves out is CLDR's."""
 
@@ -164,6 +159,7 @@ class _FileReader:
         def of(data: dict[str, Any], name: str, kind: type) -> Any:
             return text(data.get(name), kind, name)
 
+        zero = of(number, "zero", str)
         return Language(
             code=self.get("code", str),
             name=self.get("name", str),
@@ -189,7 +185,8 @@ class _FileReader:
             grouped_from=of(number, "grouped_from", int),
             later_group=of(number, "later_group", int),
             groups_read=of(number, "groups_read", str),
-            digits=_digits(of(number, "zero", str)),
+            # What puts a script's digits in place of 0 to 9; empty where they are these.
+            digits={} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)},
             signs_after=of(number, "signs_after", bool),
             plural_from_two=of(number, "plural_from_two", bool),
             scales=self.scales(quantity),
@@ -293,11 +290,6 @@ class _FileReader:
         return tuple(sorted(out, key=lambda s: -s.power))
 
 
-def _digits(zero: str) -> dict[int, str]:
-    """What puts a script's digits, given by its zero, in place of 0 to 9; empty where they are these."""
-    return {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)}
-
-
 # The languages there are, and which one reads a text.
 
 
@@ -329,7 +321,9 @@ def language(code: str) -> Language:
     nearest = next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en")
     if nearest != code:
         return language(nearest)
-    return read_language(_folder() / f"{code}.json") if code in languages() else language_of_cldr(code)
+    if code in languages():
+        return read_language(_folder() / f"{code}.json")
+    return _FileReader(f"CLDR {code}", {"code": code, "months": [[]] * 12}, has_file=False).language()
 
 
 def _has_data(code: str) -> bool:

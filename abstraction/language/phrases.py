@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
@@ -149,7 +149,7 @@ class Lattice:
         old = self.nodes.get(key)
         if old is not None:
             if normalise(old.text) != normalise(text) and text not in old.aliases:
-                self.nodes[key] = _with_aliases(old, (text, *aliases))
+                self.nodes[key] = replace(old, aliases=tuple(dict.fromkeys((*old.aliases, text, *aliases))))
             return
         self.nodes[key] = Proposal(
             key=normalise(text),
@@ -175,7 +175,7 @@ class Lattice:
                 if len(large) > len(small) and small < large and not any(mid < large for mid in above):
                     above.append(large)
             parents = tuple(self.nodes[s].key for s in above) or tuple(under)
-            out.append(_with_parents(node, parents))
+            out.append(replace(node, parents=parents))
         return out
 
 
@@ -185,18 +185,3 @@ def distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
         return tuple(evidence)
     out = {(e.kind, e.subject, e.statement, e.property, e.value, e.span, e.text): e for e in reversed(evidence)}
     return tuple(reversed(out.values()))
-
-
-def _with_aliases(node: Proposal, more: Sequence[str]) -> Proposal:
-    return Proposal(
-        key=node.key, text=node.text, parents=node.parents, qid=node.qid,
-        aliases=tuple(dict.fromkeys((*node.aliases, *more))),
-        evidence=node.evidence, conditions=node.conditions, order=node.order,
-    )  # fmt: skip
-
-
-def _with_parents(node: Proposal, parents: tuple[str, ...]) -> Proposal:
-    return Proposal(
-        key=node.key, text=node.text, parents=parents, qid=node.qid, aliases=node.aliases,
-        evidence=node.evidence, conditions=node.conditions, order=node.order,
-    )  # fmt: skip

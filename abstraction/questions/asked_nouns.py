@@ -285,7 +285,7 @@ class AskedNouns:
             return {"asked": 0.5}
         if not kinds or not noun.kinds:
             return {}
-        reach = frozenset().union(*(f for f in _families() if not f.isdisjoint(noun.kinds)))
+        reach = frozenset().union(*(row for row in _data()["families"] if not noun.kinds.isdisjoint(row)))
         if reach.isdisjoint(kinds):
             return {"otherwise": 1.0}
         if kinds.isdisjoint(noun.kinds):
@@ -362,11 +362,6 @@ def _arts(text: str) -> frozenset[str]:
     return frozenset(
         art for art, nouns in _data()["works"].items() if any(key == n or key.endswith(f" {n}") for n in nouns)
     )
-
-
-@lru_cache(maxsize=1)
-def _families() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(row) for row in _data()["families"])
 
 
 @lru_cache(maxsize=1)

@@ -184,17 +184,12 @@ def _who(word: str, behind: Sequence[str]) -> AskedKind:
 
 def _doer(behind: Sequence[str]) -> str:
     """The trade of who does what the verb says, "actor" of who stars in a film; empty where it tells none."""
-    trade = next((trade for verb in behind[:1] for trade, verbs in _doers().items() if verb in verbs), "")
+    trade = next((trade for verb in behind[:1] for trade, verbs in _data()["doers"].items() if verb in verbs), "")
     if behind[:1] in (["plays"], ["played"]) and (
         not {"in", "on"} & {*behind} or not _words_of("played_otherwise").isdisjoint(behind)
     ):
         return ""
     return trade
-
-
-@lru_cache(maxsize=1)
-def _doers() -> Mapping[str, frozenset[str]]:
-    return {trade: frozenset(verbs) for trade, verbs in _data()["doers"].items()}
 
 
 def _what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from abstraction.questions.question_kinds import AskedKind, QuestionKind, asked_kind
+from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from abstraction.questions.question_patterns import question_patterns
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache
@@ -60,7 +60,9 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
             literal = len(text) - len(subject)
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
-    kind = _sort_of(asked_kind(question, language))
+    asked = asked_kind(question, language)
+    # The row without id that stands for the kind; None where it leaves the sort of answer open.
+    kind = _row(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
     most = max((literal for literal, _ in best.values()), default=0)
     candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not candidates:
@@ -142,11 +144,6 @@ _BY_NOUN = {
     "high school": ("school", "school"),
     "law school": ("school", "school"),
 }
-
-
-def _sort_of(asked: AskedKind) -> Relation | None:
-    """The relation row without id that stands for a kind; None where it leaves the sort of answer open."""
-    return _row(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
 
 
 @cache

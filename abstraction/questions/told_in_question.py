@@ -83,7 +83,10 @@ class ToldInQuestion:
             longer_words = _question_names(case.question).words
             named |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer_words)}
         if case.relation.id == "P36":
-            named = self._told_of_capital(nodes, named, whole, case)
+            # Those that tell where a capital is, and what lies around its state.
+            around = self._around_state(case)
+            named = {key for key in named if self._tells_of_capital(nodes[key], whole, case.subject)}
+            named |= {key for key, node in nodes.items() if node.qid in around}
         following = american | _with_entailed(nodes, named)
         if lands:
             nations = {adjective.casefold() for land in lands if (adjective := self._vocabulary.adjective(land))}
@@ -146,10 +149,10 @@ class ToldInQuestion:
 
     def _is_around_named(self, names: frozenset[str], whole: str, country: str, gazetteer: Gazetteer) -> bool:
         """Whether a well-known place of the country is named: Copenhagen Harbour Buses."""
-        known = self._well_known()
+        known, kinds_of_places = self._well_known(), set(_parts()["around_places"]["words"])
         country_names = {normalise(name) for name in self._graph.names(country)}
         for name in names & known.keys():
-            if set(whole.split()) - set(name.split()) <= _kinds_of_places():
+            if set(whole.split()) - set(name.split()) <= kinds_of_places:
                 continue  # what is asked about, or is called after it
             around = (held for place in known[name] for held in gazetteer.containers(place))
             if any(qid == country or not country_names.isdisjoint(called) for qid, called in around):
@@ -183,14 +186,6 @@ class ToldInQuestion:
 
     def _is_country(self, qid: str) -> bool:
         return not _COUNTRIES.isdisjoint(self._graph.classes(qid))
-
-    def _told_of_capital(
-        self, nodes: Mapping[str, Proposal], named: Collection[str], whole: str, case: LadderCase
-    ) -> set[str]:
-        """Of the keys of named places those that tell where a capital is, and those of what lies around its state."""
-        around = self._around_state(case)
-        telling = {key for key in named if self._tells_of_capital(nodes[key], whole, case.subject)}
-        return telling | {key for key, node in nodes.items() if node.qid in around}
 
     def _tells_of_capital(self, node: Proposal, whole: str, subject: str | None) -> bool:
         """Whether a named place is not the subject, or a country: what lies around a county few know."""
@@ -238,11 +233,6 @@ def _parts() -> Mapping[str, Mapping[str, list[str]]]:
         files("abstraction").joinpath("data/name_parts.json").read_text(encoding="utf-8")
     )
     return data
-
-
-@lru_cache(maxsize=1)
-def _kinds_of_places() -> frozenset[str]:
-    return frozenset(_parts()["around_places"]["words"])
 
 
 @bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most
