@@ -6,14 +6,13 @@ anchor met on each branch and never goes more than four steps.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
+from functools import lru_cache, partial
 
 from abstraction.descriptions.trimming import LONGEST
+from abstraction.package_data import package_data
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -30,11 +29,7 @@ class Wanted:
     excludes: frozenset[str]
 
 
-@lru_cache(maxsize=1)
-def _data() -> Mapping[str, Mapping[str, object]]:
-    text = files("abstraction").joinpath("data/classes.json").read_text(encoding="utf-8")
-    data: Mapping[str, Mapping[str, object]] = json.loads(text)
-    return data
+_data = partial(package_data, "classes.json")
 
 
 @lru_cache(maxsize=1)
@@ -156,5 +151,4 @@ class Classifier:
 @lru_cache(maxsize=1)
 def stop_classes() -> frozenset[str]:
     """Classes that are never a tier and never climbed through."""
-    data = json.loads(files("abstraction").joinpath("data/stop_classes.json").read_text(encoding="utf-8"))
-    return frozenset(data["stop"])
+    return frozenset(package_data("stop_classes.json")["stop"])

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from importlib.resources import files
-from typing import Any
+from functools import cache, partial
 
 from abstraction.errors import UnknownRelationError
+from abstraction.package_data import package_data
 
-
-@cache
-def _data() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads((files("abstraction") / "data" / "properties.json").read_text(encoding="utf-8"))
-    return data
+_data = partial(package_data, "properties.json")
 
 
 @cache
@@ -25,21 +19,15 @@ def properties() -> frozenset[str]:
 def label_of(prop: str) -> str | None:
     """WikiData's English label of a property that is read, or that a question may be read as asking for; else None."""
     row = _data()["properties"].get(prop)
-    return _labels_alone().get(prop) if row is None else row["label"]
+    # Some are not read of entities.
+    label: str | None = package_data("relation_labels.json")["labels"].get(prop) if row is None else row["label"]
+    return label
 
 
 def titled(prop: str) -> str:
     """`P38 currency`; the id alone where no label is known."""
     label = label_of(prop)
     return f"{prop} {label}" if label else prop
-
-
-@cache
-def _labels_alone() -> dict[str, str]:
-    """Labels of properties that are not read of entities."""
-    text = (files("abstraction") / "data" / "relation_labels.json").read_text(encoding="utf-8")
-    labels: dict[str, str] = json.loads(text)["labels"]
-    return labels
 
 
 @cache

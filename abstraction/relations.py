@@ -6,15 +6,14 @@ The table is `abstraction/data/relations.json`; a relation without a row gets th
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.resources import files
+from functools import lru_cache, partial
 from typing import Any
 
 from abstraction.errors import UnknownRelationError
+from abstraction.package_data import package_data
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,12 +57,7 @@ ANY = Relation(
 )
 
 
-@lru_cache(maxsize=1)
-def _data() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = json.loads(
-        files("abstraction").joinpath("data/relations.json").read_text(encoding="utf-8")
-    )
-    return data
+_data = partial(package_data, "relations.json")
 
 
 def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:

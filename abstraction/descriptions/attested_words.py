@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from itertools import islice
 
 from abstraction.language.demonyms import bundled_demonyms, choose_adjective
+from abstraction.package_data import package_text
 from kg.bounded_cache import bounded_cache
 from kg.model import Entity, Rank, TextValue
 from kg.store.protocol import Store
@@ -136,8 +136,7 @@ def head_phrase(opening: str) -> str:
 
 @lru_cache(maxsize=8)
 def _written(name: str) -> tuple[str, ...]:
-    text = files("abstraction").joinpath(f"data/{name}").read_text(encoding="utf-8")
-    lines = (line.split("#", 1)[0] for line in text.splitlines())
+    lines = (line.split("#", 1)[0] for line in package_text(name).splitlines())
     return tuple(word.strip() for line in lines for word in line.split(",") if word.strip())
 
 

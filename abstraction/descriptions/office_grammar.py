@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import lru_cache, partial
 
 from abstraction.descriptions.words import DescriptionWord, text_of
 from abstraction.language.phrases import listed
+from abstraction.package_data import package_data
 
 LONGEST = 10
 
@@ -45,11 +43,7 @@ class Kin:
     words: tuple[DescriptionWord, ...]
 
 
-@lru_cache(maxsize=1)
-def office_data() -> Mapping[str, Any]:
-    """The file `data/offices.json`."""
-    data: Mapping[str, Any] = json.loads(files("abstraction").joinpath("data/offices.json").read_text(encoding="utf-8"))
-    return data
+office_data = partial(package_data, "offices.json")
 
 
 @lru_cache(maxsize=1)

@@ -8,19 +8,16 @@ below twenty, zero among them, lie on the same scale moved by one.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import lru_cache
-from importlib.resources import files
-from typing import Any
 
 from abstraction.language.amount_reader import ParsedQuantity
 from abstraction.language.calendar_units import tolerance
 from abstraction.language.date_reader import ParsedDate
+from abstraction.package_data import package_data
 from abstraction.tiers import Condition, Level
 from kg.model import TimeValue
 from kg.walks.ranks import time_key
@@ -35,13 +32,6 @@ _BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
 _SMALL = 20  # counts below it have a scale of their own
 
 
-@lru_cache(maxsize=1)
-def _spreads() -> Mapping[str, Mapping[str, Any]]:
-    text = files("abstraction").joinpath("data/spreads.json").read_text(encoding="utf-8")
-    data: Mapping[str, Mapping[str, Any]] = json.loads(text)
-    return data
-
-
 def years_of(relation: str) -> int:
     """How many years the dates of a relation are drawn from."""
     first, last = _span(relation)
@@ -49,7 +39,8 @@ def years_of(relation: str) -> int:
 
 
 def _span(relation: str) -> tuple[int, int]:
-    first, last = _spreads()["years"].get(relation, _spreads()["years"]["default"])
+    years = package_data("spreads.json")["years"]
+    first, last = years.get(relation, years["default"])
     return first, last
 
 
@@ -60,7 +51,8 @@ def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -
 
 def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
     """The levels of an amount, the answer first, with bits: log2 of the scale's width over the interval's."""
-    decades = _spreads()["decades"].get(relation, _spreads()["decades"]["default"])
+    decades_of = package_data("spreads.json")["decades"]
+    decades = decades_of.get(relation, decades_of["default"])
     small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
     if small:
         answer_width = math.log10(float(parsed.amount) + 1.5) - math.log10(float(parsed.amount) + 0.5)

@@ -5,12 +5,10 @@ Without it the average genre has seventeen superclasses (jazz, specialty, knowle
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib.resources import files
 from weakref import WeakKeyDictionary
 
 from abstraction.classes import stop_classes
@@ -19,6 +17,7 @@ from abstraction.evidence import joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import takes_back
+from abstraction.package_data import package_data
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import Evidence
 from kg.store.protocol import Store
@@ -33,15 +32,14 @@ USES, USES_OF = 20, 11_000
 def denied_lifts(*, of_persons: bool = True) -> frozenset[tuple[str, str]]:
     """P279 pairs that are no reason to call a person by the broader class; without `of_persons` those alone that
     do not hold of the occupation itself either."""
-    data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
-    return frozenset((row[0], row[2]) for row in data["denied"] if of_persons or row[4:] != ["person"])
+    rows = package_data("lifts.json")["denied"]
+    return frozenset((row[0], row[2]) for row in rows if of_persons or row[4:] != ["person"])
 
 
 @cache
 def never_lifted() -> frozenset[tuple[str, str]]:
     """The pairs among those that do not hold even where nothing else is known of the occupation."""
-    data = json.loads(files("abstraction").joinpath("data/lifts.json").read_text(encoding="utf-8"))
-    return frozenset((row[0], row[2]) for row in data["denied"] if row[4:] == ["never"])
+    return frozenset((row[0], row[2]) for row in package_data("lifts.json")["denied"] if row[4:] == ["never"])
 
 
 ENTAILED_STEPS = 4

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 
+from abstraction.package_data import package_text
 from kg.terms import normalise
 
 
@@ -37,7 +37,7 @@ def bundled_demonyms() -> Demonyms:
     countries: dict[str, list[str]] = {}
     names: dict[str, list[str]] = {}
     variants: dict[str, tuple[str, ...]] = {}
-    for line in files("abstraction").joinpath("data/demonyms.tsv").read_text(encoding="utf-8").splitlines():
+    for line in package_text("demonyms.tsv").splitlines():
         if not line or line.startswith("#"):
             continue
         qid, adjective, others, called = line.split("\t")

@@ -6,14 +6,13 @@ phrase: a phrase entails every other whose features are a proper subset of its o
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from importlib.resources import files
+from functools import cache
 from typing import Literal
 
+from abstraction.package_data import package_data
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.bounded_cache import bounded_cache
@@ -86,15 +85,10 @@ def indefinite(phrase: str) -> str:
     return f"{article(phrase)} {phrase}"
 
 
-@lru_cache(maxsize=1)
-def _lists() -> Mapping[str, frozenset[str]]:
-    data = json.loads(files("abstraction").joinpath("data/phrases.json").read_text(encoding="utf-8"))
-    return {name: frozenset(words) for name, words in data.items() if isinstance(words, list)}
-
-
+@cache
 def listed(name: str) -> frozenset[str]:
     """A word list of `data/phrases.json` by its name there: "weak_heads", "prepositions" ..."""
-    return _lists()[name]
+    return frozenset(package_data("phrases.json")[name])
 
 
 def may_stand(phrase: str) -> bool:

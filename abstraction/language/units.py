@@ -7,14 +7,13 @@ per cent, no "light years" or "degrees Celsius". It takes acres for US survey ac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from importlib.resources import files
 
 from abstraction.language.languages import language
+from abstraction.package_data import package_data
 from kg.terms import normalise
 
 
@@ -48,7 +47,7 @@ class MeasureUnit:
 def units(code: str = "en") -> Mapping[str, MeasureUnit]:
     """Every unit of data/units.json by QID, spelled as in a language; by its symbol where that has no name for it."""
     names = language(code)
-    data = json.loads(files("abstraction").joinpath("data/units.json").read_text("utf-8"))
+    data = package_data("units.json")
     bare = set(data["no_interval"])
     return {
         row["qid"]: MeasureUnit(

@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+
+from abstraction.package_data import package_data
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,8 +31,7 @@ class LinkSettings:
 @lru_cache(maxsize=1)
 def link_settings() -> LinkSettings:
     """The settings that come with the package."""
-    text = files("abstraction").joinpath("data/linking.json").read_text(encoding="utf-8")
-    data = json.loads(text)
+    data = package_data("linking.json")
     return LinkSettings(
         weights=data["weights"],
         rules={name: tuple(signs) for name, signs in data["rules"].items()},

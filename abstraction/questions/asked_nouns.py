@@ -6,13 +6,10 @@ the label of a class in the graph. One that nobody knows says nothing, nor does 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import lru_cache, partial
 
 from abstraction.assembly.filters import is_named
 from abstraction.assembly.levels import ancestors
@@ -23,6 +20,7 @@ from abstraction.evidence import from_statement, joined
 from abstraction.ladders.landholders import noun_of, spoken
 from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import SETTLEMENTS, STATE
+from abstraction.package_data import package_data
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.questions.question_kinds import asked_kind
 from abstraction.relations import Relation
@@ -36,6 +34,7 @@ from kg.walks.graph import Graph
 # A container by its name answers where something is. Who asks which country or what capital wants one, and "Gabon" is
 # no capital: there the bare name is not among the names of the tier.
 
+_data = partial(package_data, "asked_nouns.json")
 _WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
 # "In which city ...?" wants a city, and is answered by "in Germany"; "In which country ...?" by a country alone.
 _IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
@@ -367,10 +366,3 @@ def _arts(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _verbs() -> frozenset[str]:
     return frozenset(_data()["verbs"])
-
-
-@lru_cache(maxsize=1)
-def _data() -> Mapping[str, Any]:
-    text = files("abstraction").joinpath("data/asked_nouns.json").read_text(encoding="utf-8")
-    data: Mapping[str, Any] = json.loads(text)
-    return data

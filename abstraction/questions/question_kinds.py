@@ -7,19 +7,18 @@ without question word ("season 2 number of episodes") by the first noun phrase t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import cache, lru_cache, partial
 
 from abstraction.descriptions.attested_words import common_occupations
 from abstraction.language.languages import language
+from abstraction.package_data import package_data
 from kg.bounded_cache import bounded_cache
 
+_data = partial(package_data, "asked_kinds.json")
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
@@ -352,11 +351,3 @@ def _words_of(key: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _nouns() -> Mapping[str, QuestionKind]:
     return {noun: QuestionKind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}
-
-
-@lru_cache(maxsize=1)
-def _data() -> Mapping[str, Any]:
-    data: Mapping[str, Any] = json.loads(
-        files("abstraction").joinpath("data/asked_kinds.json").read_text(encoding="utf-8")
-    )
-    return data

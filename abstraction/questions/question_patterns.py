@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from abstraction.package_data import package_data
 
 SLOT = "{}"
 
@@ -55,8 +55,7 @@ class QuestionPatterns:
 @cache
 def question_patterns() -> QuestionPatterns:
     """The patterns of data/question_patterns.json."""
-    data = json.loads(files("abstraction").joinpath("data/question_patterns.json").read_text("utf-8"))
-    return QuestionPatterns(data["patterns"])
+    return QuestionPatterns(package_data("question_patterns.json")["patterns"])
 
 
 def _clean(question: str) -> str:

@@ -6,12 +6,11 @@ The patterns are data (`abstraction/data/wording.json`), in English. They are wr
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 
+from abstraction.package_data import package_data
 from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from abstraction.questions.question_patterns import question_patterns
 from abstraction.relations import Relation, trivial_phrases
@@ -100,7 +99,7 @@ def _cleaned(question: str) -> str:
 
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
-    data = json.loads(files("abstraction").joinpath("data/wording.json").read_text(encoding="utf-8"))
+    data = package_data("wording.json")
     macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}
 
     def compiled(pattern: str) -> re.Pattern[str]:

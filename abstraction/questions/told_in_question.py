@@ -6,19 +6,18 @@ answer and of what is named alike, for of several namesakes the one on the answe
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.resources import files
+from functools import partial
 
 from abstraction.assembly.levels import ancestors
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, STATE, Gazetteer
+from abstraction.package_data import package_data
 from abstraction.proposals import LadderCase, Proposal
 from kg.bounded_cache import SizedDict, bounded_cache
 from kg.terms import normalise
@@ -40,6 +39,7 @@ _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _AMERICA = re.compile(r"\A(?:american|u\.s\.) | in the united states(?: of america)?\Z")
+_parts = partial(package_data, "name_parts.json")
 _ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
 
 
@@ -225,14 +225,6 @@ def _is_only(node: Proposal, nations: Collection[str], asked: Collection[str]) -
         return False
     remainder = next((phrase.removeprefix(n).strip() for n in nations if phrase.startswith(f"{n} ")), phrase)
     return remainder in asked if remainder != phrase else phrase in asked
-
-
-@lru_cache(maxsize=1)
-def _parts() -> Mapping[str, Mapping[str, list[str]]]:
-    data: Mapping[str, Mapping[str, list[str]]] = json.loads(
-        files("abstraction").joinpath("data/name_parts.json").read_text(encoding="utf-8")
-    )
-    return data
 
 
 @bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most

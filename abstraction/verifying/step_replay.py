@@ -3,15 +3,14 @@ monarch") give what the step claims?"""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 from abstraction.evidence import value_of
 from abstraction.language.comparable_words import all_words, bare
+from abstraction.package_data import package_data
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.findings import Finding, Flaw
 from abstraction.verifying.value_ranges import holds as range_holds
@@ -158,7 +157,7 @@ def _superclasses(graph: Graph, qid: str) -> set[str]:
 @lru_cache(maxsize=1)
 def titles() -> Mapping[str, str]:
     """Title -> what every holder is, from the table of offices."""
-    data = json.loads(files("abstraction").joinpath("data/offices.json").read_text(encoding="utf-8"))
+    data = package_data("offices.json")
     out: dict[str, str] = {}
     for family in data["families"].values():
         for title in (*family["unique"], *family["titles"]):
