@@ -7,7 +7,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -30,6 +30,7 @@ from kg.web.answer_cache import Cache
 BLOCK = 256  # scores that are lost at most where a run is killed
 T = TypeVar("T")
 R = TypeVar("R")
+M = TypeVar("M", EntailmentModel, RelevanceModel, ContinuationModel, CoherenceModel, EmbeddingModel)
 
 
 class ScoreStore:
@@ -101,16 +102,20 @@ def _number(number: float | None) -> float:
     return math.nan if number is None else number
 
 
-class KeptEntailment:
-    """An entailment model whose judgements are kept."""
+class _KeptScores(Generic[M]):
+    """What asks a model only for scores that are not kept."""
 
-    def __init__(self, model: EntailmentModel, store: ScoreStore) -> None:
+    def __init__(self, model: M, store: ScoreStore) -> None:
         self._model, self._store = model, store
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The model's."""
         return self._model.identity
+
+
+class KeptEntailment(_KeptScores[EntailmentModel]):
+    """An entailment model whose judgements are kept."""
 
     def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
         """As the model's."""
@@ -121,16 +126,8 @@ class KeptEntailment:
         )  # fmt: skip
 
 
-class KeptRelevance:
+class KeptRelevance(_KeptScores[RelevanceModel]):
     """A relevance model whose scores are kept."""
-
-    def __init__(self, model: RelevanceModel, store: ScoreStore) -> None:
-        self._model, self._store = model, store
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model's."""
-        return self._model.identity
 
     def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
         """As the model's."""
@@ -140,16 +137,8 @@ class KeptRelevance:
         )  # fmt: skip
 
 
-class KeptContinuations:
+class KeptContinuations(_KeptScores[ContinuationModel]):
     """A causal language model whose log-probabilities are kept."""
-
-    def __init__(self, model: ContinuationModel, store: ScoreStore) -> None:
-        self._model, self._store = model, store
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model's."""
-        return self._model.identity
 
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """As the model's."""
@@ -160,16 +149,8 @@ class KeptContinuations:
         )  # fmt: skip
 
 
-class KeptCoherence:
+class KeptCoherence(_KeptScores[CoherenceModel]):
     """A coherence model whose scores are kept."""
-
-    def __init__(self, model: CoherenceModel, store: ScoreStore) -> None:
-        self._model, self._store = model, store
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model's."""
-        return self._model.identity
 
     def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
         """As the model's."""
@@ -178,16 +159,8 @@ class KeptCoherence:
         )
 
 
-class KeptEmbeddings:
+class KeptEmbeddings(_KeptScores[EmbeddingModel]):
     """An embedding model whose vectors are kept."""
-
-    def __init__(self, model: EmbeddingModel, store: ScoreStore) -> None:
-        self._model, self._store = model, store
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The model's."""
-        return self._model.identity
 
     def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
         """As the model's."""

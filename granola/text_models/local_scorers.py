@@ -27,7 +27,17 @@ from granola.text_models.text_scorers import (
 # Coherence of paragraphs by a checkpoint that `transformers` loads: trained for it, or for the next sentence.
 
 
-class LocalCoherence:
+class _LocalScorer:
+    """What scores by weights of its own."""
+
+    _weights: LocalWeights
+
+    def close(self) -> None:
+        """Release the weights."""
+        self._weights.close()
+
+
+class LocalCoherence(_LocalScorer):
     """A paragraph as one text, its sentences joined by a space, under a head of sequence classification.
 
     How a score comes into [0, 1] is part of its identity: one output by its sigmoid, two by the probability of the
@@ -67,12 +77,8 @@ class LocalCoherence:
         low, high = self._bounds
         return min(1.0, max(0.0, (logits[0] - low) / (high - low)))
 
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()
 
-
-class LocalNextSentences:
+class LocalNextSentences(_LocalScorer):
     """The mean, over neighbouring sentences, of the probability that the second follows the first.
 
     For checkpoints with a head for that, as BERT has. A paragraph of one sentence, or none, has no neighbours: 1.
@@ -97,10 +103,6 @@ class LocalNextSentences:
             coherences.append(math.fsum(pair_shares) / len(pair_shares) if pair_shares else 1.0)
         return coherences
 
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()
-
 
 # Natural language inference by any three-class checkpoint that `transformers` loads.
 
@@ -117,7 +119,7 @@ WORDS: Mapping[str, Class] = {
 }  # fmt: skip
 
 
-class LocalEntailment:
+class LocalEntailment(_LocalScorer):
     """Premise and hypothesis as one pair, in this order, under a head of sequence classification.
 
     Which of the outputs is which class is read from the labels in the model's config. A pair that is too long loses
@@ -153,10 +155,6 @@ class LocalEntailment:
         logits = self._weights.pair_logits([(pair.premise, pair.hypothesis) for pair in pairs])
         return [entailment_of(softmax(row), self.classes) for row in logits]
 
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()
-
 
 def classes_of(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
     """The class of each label. Raises ModelError where one is not known, or two mean the same."""
@@ -189,7 +187,7 @@ def entailment_of(shares: Sequence[float], classes: Sequence[Class]) -> Entailme
 # Relevance by any cross-encoder that `transformers` loads.
 
 
-class LocalRelevance:
+class LocalRelevance(_LocalScorer):
     """Query and passage as one pair, in this order, under a head of sequence classification.
 
     One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second. A pair that is
@@ -211,10 +209,6 @@ class LocalRelevance:
         """As `RelevanceModel.relevances`."""
         logits = self._weights.pair_logits([(pair.query, pair.passage) for pair in pairs], cut="second")
         return [share_of(row) for row in logits]
-
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()
 
 
 def check_outputs_of(weights: LocalWeights, *, most: int, what: str) -> None:
@@ -249,7 +243,7 @@ class _Window:
     first: int
 
 
-class LocalContinuations:
+class LocalContinuations(_LocalScorer):
     """Prompt and text are tokenized together, and parted where the prompt's characters end.
 
     A start token stands before every prompt: the tokenizer's own, else its end token, as GPT-2 was trained; where it
@@ -341,10 +335,6 @@ class LocalContinuations:
             scores.append([max(LEAST, logprob) if logprob < 0 else logprob for logprob in logprobs.cpu().tolist()])
         return scores
 
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()
-
 
 def _keeps_some(model: type) -> bool:
     return "logits_to_keep" in inspect.signature(model.forward).parameters  # type: ignore[attr-defined]
@@ -353,7 +343,7 @@ def _keeps_some(model: type) -> bool:
 # Texts as vectors, by any encoder.
 
 
-class LocalEmbeddings:
+class LocalEmbeddings(_LocalScorer):
     """The last layer's vectors, their `mean` over a text's tokens or the `first`; a text too long loses its end.
 
     `query_prefix` and `passage_prefix` are what some checkpoints were trained to see before texts.
@@ -395,7 +385,3 @@ class LocalEmbeddings:
             return [of_length_one(vector) for vector in vectors]
 
         return self._weights.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
-
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()

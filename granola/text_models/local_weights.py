@@ -155,17 +155,7 @@ class LocalWeights:
         A pair that is too long loses the end of the text that `cut` names; where the other alone takes more than half
         of the room, the longer of the two loses its end until both fit.
         """
-        tokenizer, model = self._both()
-        encoded = [self._pair(first, second, cut) for first, second in pairs]
-
-        def run(some: Sequence[Any]) -> list[list[float]]:
-            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt").to(
-                self.device
-            )
-            logits: list[list[float]] = model(**padded).logits.float().cpu().tolist()
-            return logits
-
-        return self.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
+        return self._logits([self._pair(first, second, cut) for first, second in pairs])
 
     def _pair(self, first: str, second: str, cut: Literal["first", "second"]) -> Any:
         tokenizer, room = self.tokenizer, self.room
@@ -176,8 +166,10 @@ class LocalWeights:
 
     def text_logits(self, texts: Sequence[str]) -> list[list[float]]:
         """The logits of each text alone; one that is too long loses its end."""
+        return self._logits([self.tokenizer(text, truncation=True, max_length=self.room) for text in texts])
+
+    def _logits(self, encoded: Sequence[Any]) -> list[list[float]]:
         tokenizer, model = self._both()
-        encoded = [tokenizer(text, truncation=True, max_length=self.room) for text in texts]
 
         def run(some: Sequence[Any]) -> list[list[float]]:
             padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt").to(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from granola.text_models.local_scorers import classes_of, entailment_of
 from granola.text_models.scoring_server import ScoringServer
@@ -29,12 +29,10 @@ from granola.text_models.text_scorers import (
 _TOGETHER = 32  # texts of one call for embeddings
 
 
-class ServerContinuations:
-    """The prompt and the text are sent as one, and come back token by token with log-probabilities.
+class _ServerScorer:
+    """What asks a server for one kind of scores."""
 
-    Tokens are the server's: one that ends behind the prompt is the text's. A server gives no number for the very first
-    token unless it puts a start token before it; then a text without a prompt has one token less.
-    """
+    _score: ClassVar[str]
 
     def __init__(self, server: ScoringServer) -> None:
         self._server = server
@@ -42,7 +40,21 @@ class ServerContinuations:
     @property
     def identity(self) -> Mapping[str, Any]:
         """The server."""
-        return {**self._server.identity, "score": "logprobs"}
+        return {**self._server.identity, "score": self._score}
+
+    def close(self) -> None:
+        """Release connections."""
+        self._server.close()
+
+
+class ServerContinuations(_ServerScorer):
+    """The prompt and the text are sent as one, and come back token by token with log-probabilities.
+
+    Tokens are the server's: one that ends behind the prompt is the text's. A server gives no number for the very first
+    token unless it puts a start token before it; then a text without a prompt has one token less.
+    """
+
+    _score = "logprobs"
 
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """As `ContinuationModel.token_scores`."""
@@ -79,10 +91,6 @@ class ServerContinuations:
             raise self._server.misread(path, "no log-probability of the text that was sent: does it know `echo`?")
         return scores
 
-    def close(self) -> None:
-        """Release connections."""
-        self._server.close()
-
 
 def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
     """Where each token begins in the text that was sent; below 0 for start tokens before it."""
@@ -99,19 +107,13 @@ def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
     raise ValueError("tokens that do not make up the text, without offsets")
 
 
-class ServerRelevance:
+class ServerRelevance(_ServerScorer):
     """A reranker's scores of a query's passages, each call of one passage.
 
     Servers give a probability, or a logit where they are told not to normalise: a number outside [0, 1] is refused.
     """
 
-    def __init__(self, server: ScoringServer) -> None:
-        self._server = server
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The server."""
-        return {**self._server.identity, "score": "relevance"}
+    _score = "relevance"
 
     def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
         """As `RelevanceModel.relevances`."""
@@ -133,21 +135,11 @@ class ServerRelevance:
             raise self._server.misread(path, f"a score of {score}, which is not from 0 to 1")
         return score
 
-    def close(self) -> None:
-        """Release connections."""
-        self._server.close()
 
-
-class ServerEntailment:
+class ServerEntailment(_ServerScorer):
     """A classifier of pairs: premise and hypothesis in, every label with its probability out."""
 
-    def __init__(self, server: ScoringServer) -> None:
-        self._server = server
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The server."""
-        return {**self._server.identity, "score": "entailment"}
+    _score = "entailment"
 
     def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
         """As `EntailmentModel.entailments`."""
@@ -168,22 +160,20 @@ class ServerEntailment:
             raise self._server.misread(path, f"probabilities that do not add up to 1: {shares}")
         return entailment_of([share / whole for share in shares], classes_of(labels, where=self._server.shown))
 
-    def close(self) -> None:
-        """Release connections."""
-        self._server.close()
 
-
-class ServerEmbeddings:
+class ServerEmbeddings(_ServerScorer):
     """Vectors of texts, scaled to length 1; `query` makes no difference but for the prefixes."""
 
+    _score = "embeddings"
+
     def __init__(self, server: ScoringServer, *, query_prefix: str = "", passage_prefix: str = "") -> None:
-        self._server = server
+        super().__init__(server)
         self._prefixes = passage_prefix, query_prefix
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The server and the prefixes."""
-        return {**self._server.identity, "score": "embeddings", "prefixes": list(self._prefixes)}
+        return {**super().identity, "prefixes": list(self._prefixes)}
 
     def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
         """As `EmbeddingModel.embeddings`."""
@@ -201,7 +191,3 @@ class ServerEmbeddings:
             return [of_length_one(vector_of[at]) for at in range(len(texts))]
         except (KeyError, TypeError, ValueError) as error:
             raise self._server.misread(path, answer) from error
-
-    def close(self) -> None:
-        """Release connections."""
-        self._server.close()
