@@ -165,7 +165,8 @@ class EntityQuestions:
         numbered = self._is_numbered()
         for name, path in self._read_files():
             is_chosen = name in self.relations
-            for row in read_questions([path], relation=name, on_reject=on_reject if is_chosen else _unheard):
+            # What is wrong in the file of a relation that was not asked for is nobody's concern.
+            for row in read_questions([path], relation=name, on_reject=on_reject if is_chosen else lambda _: None):
                 if numbered and has_one_answer(row):
                     row, number = replace(row, id=str(number)), number + 1
                 if is_chosen:
@@ -207,7 +208,3 @@ def has_one_answer(row: QARow) -> bool:
 def _check_limit(limit: int | None) -> None:
     if limit is not None and limit < 1:
         raise DatasetError(f"limit {limit} is too small; expected 1 or more questions")
-
-
-def _unheard(row: RejectedRow) -> None:
-    """What is wrong in the file of a relation that was not asked for."""

@@ -52,7 +52,8 @@ class PlaceRelation:
             return None
         kinds = words - content(name)
         descriptions = [self.graph.description(i) or "" for i in case.answers]
-        if any(kinds & content(_head(text)) for text in (*descriptions, *self._class_labels(case.answers))):
+        labels = [self.graph.label(c) or "" for i in case.answers for c in self.graph.classes(i)]
+        if any(kinds & content(_head(text)) for text in (*descriptions, *labels)):
             return None
         forms = [form for kind in sorted(kinds) for form in (text, f"{name} {kind}", f"{kind} of {name}")]
         called = self._units_called(case, forms, words)
@@ -64,9 +65,6 @@ class PlaceRelation:
             capitals = {i for i in called if not set(case.answers).isdisjoint(self.graph.targets(i, "P36"))}
             called &= capitals.union(case.above.ids)
         return frozenset(i for i in called if not self.elsewhere(case, [i]))
-
-    def _class_labels(self, ids: Iterable[str]) -> list[str]:
-        return [self.graph.label(c) or "" for i in ids for c in self.graph.classes(i)]
 
     def _units_called(self, case: AnswerFacts, forms: Sequence[str], words: Set[str]) -> set[str]:
         """The entities, above the answer or called in one of these forms, with a name of these words."""

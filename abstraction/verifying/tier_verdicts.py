@@ -295,7 +295,12 @@ class Judge:
         if (by_own_name := self._by_own_name(case, tier, meant)) is not None:
             return (*by_own_name, _NOTHING)
         if meant:
-            return (*self._as_place(case, tier, meant), meant)
+            verdict, why = self.placing.ordered(case, meant)
+            if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
+                verdict, why = VerdictKind.SIBLING, NOT_ALL
+            if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
+                verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
+            return verdict, why, meant
         unit = self.placing.unit_around(case, tier.text)
         if unit:
             return (*self.placing.ordered(case, unit), unit)
@@ -321,14 +326,6 @@ class Judge:
         if self._leaks(case, tier.text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
             return VerdictKind.UNINFORMATIVE, LEAKS
         return None
-
-    def _as_place(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str]:
-        verdict, why = self.placing.ordered(case, meant)
-        if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
-            verdict, why = VerdictKind.SIBLING, NOT_ALL
-        if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
-            verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
-        return verdict, why
 
     def _by_carriers(self, case: AnswerFacts, tier: Tier, how: Naming) -> tuple[VerdictKind, str]:
         """By the entities that carry the tier's name, or as a phrase where it is none."""

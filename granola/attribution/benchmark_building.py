@@ -119,15 +119,12 @@ class SampleMaker:
         """The samples of queries, in order."""
         source = iter(queries)
         while batch := list(islice(source, _BATCH)):
-            yield from self._batch(batch)
-
-    def _batch(self, batch: Sequence[SourcedQuery]) -> Iterator[AttributionSample]:
-        self.counts.queries += len(batch)
-        ready = self._grounded([(sourced, sourced.query, Extension.NONE) for sourced in batch])
-        if self.settings.extend:
-            ready = self._extended(ready)
-        for sourced, grounding, extension in ready:
-            yield from self._samples_of(sourced, grounding, extension)
+            self.counts.queries += len(batch)
+            ready = self._grounded([(sourced, sourced.query, Extension.NONE) for sourced in batch])
+            if self.settings.extend:
+                ready = self._extended(ready)
+            for sourced, grounding, extension in ready:
+                yield from self._samples_of(sourced, grounding, extension)
 
     def _extended(self, ready: Sequence[_Ready]) -> list[_Ready]:
         """The queries after their extension, grounded anew where it changed them."""

@@ -24,7 +24,6 @@ from granola.errors import UsageError
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
-    from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.evaluators import AttributionEvaluator
 
 KINDS = ("graph", "majority", "linear", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
@@ -90,6 +89,7 @@ class EvaluatorWords:
 
     def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
         from abstraction.models import Sampling
+        from granola.attribution.attribution_samples import read_samples
         from granola.attribution.chat_evaluator import (
             CATEGORY,
             ChatEvaluator,
@@ -105,15 +105,11 @@ class EvaluatorWords:
             sampling = Sampling(max_tokens=256, temperature=self.temperature)
             return DecomposedEvaluator(model=model, prompts=prompts, sampling=sampling)
         family = PromptFamily(kind)
+        examples = () if self.examples is None or not self.shots else read_samples(self.examples)
         return ChatEvaluator(
             model=model,
             family=family,
-            examples=drawn_examples(self._examples(), self.shots, family=family, seed=self.seed),
+            examples=drawn_examples(examples, self.shots, family=family, seed=self.seed),
             sampling=Sampling(max_tokens=64, temperature=self.temperature),
             prompts=read_evaluator_prompts(kind, (CATEGORY,), self.prompts),
         )
-
-    def _examples(self) -> Iterable[AttributionSample]:
-        from granola.attribution.attribution_samples import read_samples
-
-        return () if self.examples is None or not self.shots else read_samples(self.examples)

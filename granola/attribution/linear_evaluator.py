@@ -52,7 +52,7 @@ def features_of(sample: AttributionSample, entailment: Entailment | None = None)
     features = [
         _share(words, evidence_words),
         _share(evidence_words, words),
-        _share(_pairs(statement_words), _pairs(cited)),
+        _share(set(pairwise(statement_words)), set(pairwise(cited))),
         _stated(names, evidence),
         _stated(asked, evidence),
         _stated(answer_names, evidence),
@@ -78,10 +78,6 @@ def names_in(text: str) -> list[str]:
 
 def _share(of: set[str] | set[tuple[str, str]], among: set[str] | set[tuple[str, str]]) -> float:
     return len(of & among) / len(of) if of else 1.0
-
-
-def _pairs(words: Sequence[str]) -> set[tuple[str, str]]:
-    return set(pairwise(words))
 
 
 def _stated(names: Sequence[str], text: str) -> float:

@@ -65,7 +65,7 @@ class GraphVerdicts:
         for at, branch in enumerate(truth.query.branches):
             last = branch.hops[-1]
             ways = [truth.ways[answer][at] for answer in truth.answers if truth.ways[answer][at]]
-            before = {_before(way[-1], last) for way in ways}
+            before = {way[-1].subject if last.forward else way[-1].object for way in ways}
             if ways and all(way[-1] in stated for way in ways):
                 continue
             for names in named:
@@ -119,10 +119,6 @@ def _forms(span: str) -> tuple[str, ...]:
     bare = span.strip('()[]"“”,;:!?')
     forms = (bare, bare.removesuffix("."), bare.removesuffix("'s").removesuffix("’s"))
     return tuple(dict.fromkeys(form for form in forms if form))
-
-
-def _before(fact: Fact, hop: Hop) -> str:
-    return fact.subject if hop.forward else fact.object
 
 
 # Evaluators: the graph, and the most frequent category.

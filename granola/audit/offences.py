@@ -139,7 +139,12 @@ def _by_axes(row: TieredRow, *, judge: Judge, checker: EntailmentChecker) -> _Au
         audited.outcomes.append(str(outcome))
         if outcome in AXES:
             audited.object_to(tier, axis=AXES[outcome], verdict=str(outcome), why=tier.why)
-    audited.namesake = None if verdict.namesake is None else _namesake(row, verdict)
+    if verdict.namesake is not None:
+        audited.namesake = {
+            "row": row.id, "question": row.question, "answer": row.answers[0], "taken_for": verdict.answer,
+            "chain": [level.tiers[0].text for level in row.levels[1:]], "belongs_to": verdict.namesake or None,
+            "certain": verdict.certain,
+        }  # fmt: skip
     return audited
 
 
@@ -243,11 +248,3 @@ def _proven(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> 
         return set()
     checks: list[TierCheck] = checker.check(row)
     return {(c.level, c.position) for c in checks if c.status == "entailed"}
-
-
-def _namesake(row: TieredRow, verdict: RowVerdict) -> dict[str, Any]:
-    return {
-        "row": row.id, "question": row.question, "answer": row.answers[0], "taken_for": verdict.answer,
-        "chain": [level.tiers[0].text for level in row.levels[1:]], "belongs_to": verdict.namesake or None,
-        "certain": verdict.certain,
-    }  # fmt: skip

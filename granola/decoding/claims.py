@@ -89,7 +89,7 @@ def tally(
     different = [readings[numbers[0]] for numbers in alike.values()]
     groups = [frozenset(numbers) for numbers in alike.values()]
     nodes = [
-        _Node(number, level, tier, _names(tier))
+        _Node(number, level, tier, _folded_names(tier.names()))
         for number, reading in enumerate(different)
         for level, tiers in enumerate(reading.levels)
         for tier in tiers.tiers
@@ -378,7 +378,3 @@ def _most(texts: Counter[str], members: Sequence[_Node]) -> str:
 def _folded_names(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     DECODING.count(sum(map(len, names)))
     return frozenset(map(folded, names))
-
-
-def _names(tier: Tier) -> frozenset[tuple[str, ...]]:
-    return _folded_names(tier.names())

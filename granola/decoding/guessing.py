@@ -81,7 +81,13 @@ def guesses(
         raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
     if folds < 2:
         raise UsageError(f"folds is {folds}; allowed: 2 and more")
-    read = list(_read_all(rows, on_reject))
+    read: list[tuple[TieredRow, frozenset[str]]] = []  # each row that can be counted, with its signs
+    for row in rows:
+        signs = _read(row) if on_reject is None else attempt("reading a question", _read, row)
+        if not isinstance(signs, Fault):
+            read.append((row, signs))
+        elif on_reject is not None:
+            on_reject(signs.rejected(source=row.source, id=row.id, text=row.question))
     made = _guess_all(read, least, folds, attempted=on_reject is not None)
     for place, (row, _) in enumerate(read):
         decision = made[place]
@@ -89,16 +95,6 @@ def guesses(
             yield row, decision
         elif on_reject is not None:
             on_reject(decision.rejected(source=row.source, id=row.id, text=row.question))
-
-
-def _read_all(rows: Sequence[TieredRow], on_reject: OnReject | None) -> Iterator[tuple[TieredRow, frozenset[str]]]:
-    """Each row that can be counted, with its signs."""
-    for row in rows:
-        signs = _read(row) if on_reject is None else attempt("reading a question", _read, row)
-        if not isinstance(signs, Fault):
-            yield row, signs
-        elif on_reject is not None:
-            on_reject(signs.rejected(source=row.source, id=row.id, text=row.question))
 
 
 def _guess_all(
@@ -109,7 +105,8 @@ def _guess_all(
     known: dict[str | None, _Known] = defaultdict(_Known)
     for place, (row, signs) in enumerate(read):
         known[row.relation].add(row, signs)
-        parts[row.relation, _fold(row.id, folds)].append(place)
+        fold = int.from_bytes(sha256(row.id.encode()).digest()[:4], "big") % folds
+        parts[row.relation, fold].append(place)
     decisions: dict[int, Decision | Fault] = {}
     for (relation, _), places in sorted(parts.items(), key=lambda part: part[1]):
         here = known[relation]
@@ -170,7 +167,3 @@ def _guess(known: _Known, signs: frozenset[str], least: float | None) -> Decisio
         confidence=chances[best],
         qid=best if re.fullmatch(r"Q\d+", best) else None,
     )
-
-
-def _fold(id_: str, folds: int) -> int:
-    return int.from_bytes(sha256(id_.encode()).digest()[:4], "big") % folds

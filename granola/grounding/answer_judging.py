@@ -74,25 +74,22 @@ class AnswerJudge:
         """One item a pair, in order; what a judge does not say is None and told in `unjudged`."""
         source = iter(pairs)
         while batch := list(islice(source, _BATCH)):
-            yield from self._batch(batch)
-
-    def _batch(self, batch: Sequence[Pair]) -> Iterator[GroundingItem]:
-        parted = [
-            answer_sentences(answer, [passage.id for passage in sample.passages], language=self.language)
-            for sample, answer in batch
-        ]
-        readings: tuple[Relevance | None, ...] = (None, *Relevance)
-        against = {reading: self._verdicts(batch, parted, reading) for reading in readings}
-        eligible = self._asked(batch, ELIGIBILITY.name)
-        declined = self._asked(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
-        items = [
-            self._item(
-                sample, answer, parted[at], {reading: verdicts[at] for reading, verdicts in against.items()},
-                eligible[at], declined[at],
-            )
-            for at, (sample, answer) in enumerate(batch)
-        ]  # fmt: skip
-        yield from self._on_ladders(batch, items)
+            parted = [
+                answer_sentences(answer, [passage.id for passage in sample.passages], language=self.language)
+                for sample, answer in batch
+            ]
+            readings: tuple[Relevance | None, ...] = (None, *Relevance)
+            against = {reading: self._verdicts(batch, parted, reading) for reading in readings}
+            eligible = self._asked(batch, ELIGIBILITY.name)
+            declined = self._asked(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
+            items = [
+                self._item(
+                    sample, answer, parted[at], {reading: verdicts[at] for reading, verdicts in against.items()},
+                    eligible[at], declined[at],
+                )
+                for at, (sample, answer) in enumerate(batch)
+            ]  # fmt: skip
+            yield from self._on_ladders(batch, items)
 
     def _on_ladders(self, batch: Sequence[Pair], items: Sequence[GroundingItem]) -> Iterator[GroundingItem]:
         """The items with their standing on ladders; judges that read are asked about the level that is mentioned."""

@@ -97,8 +97,9 @@ class ChatSentences:
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
         """As `SentenceJudge.verdicts`; of an answer without sentences nothing is asked."""
         form: RequestForm[SentencesAsked, Verdicts] = RequestForm(
-            model=self.model, ask=self._request, read=_read, again=self.prompts[AGAIN.name]
-        )
+            model=self.model, ask=self._request, again=self.prompts[AGAIN.name],
+            read=lambda answer, reply: read_verdicts(reply, len(answer.sentences)),
+        )  # fmt: skip
         for answer, outcome in form.run(asked):
             if outcome.value is not None:
                 yield outcome.value, ""
@@ -114,10 +115,6 @@ class ChatSentences:
         passages = passage_lines(answer.passages, named=False) or ["(none)"]
         slots = {"question": answer.question, "sentences": numbered, "passages": passages}
         return Request(id=answer.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
-
-
-def _read(one: SentencesAsked, reply: str) -> Verdicts:
-    return read_verdicts(reply, len(one.sentences))
 
 
 @dataclass(kw_only=True)

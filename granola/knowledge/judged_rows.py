@@ -10,6 +10,7 @@ from typing import Any
 
 from abstraction.faults import OnReject
 from abstraction.files.records import Record, read_records
+from abstraction.files.row_models import is_number
 from abstraction.files.row_reading import accepted, read_each, read_sheet_lines
 from abstraction.files.writing import write_cells
 from granola.errors import SheetError, UsageError
@@ -37,14 +38,12 @@ def read_judged(path: Path | str, *, on_reject: OnReject) -> list[dict[str, Any]
 
 def _judged(record: Record) -> dict[str, Any]:
     scores = record.data.get("scores")
-    is_judged = isinstance(scores, dict) and all(map(_is_score, scores.values()))
+    is_judged = isinstance(scores, dict) and all(
+        score is None or (is_number(score) and math.isfinite(score)) for score in scores.values()
+    )
     if not isinstance(record.data.get("id"), str) or not is_judged:
         raise SheetError('no "id" with "scores", each a number or null, as granola knowledge judge writes them')
     return dict(record.data)
-
-
-def _is_score(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value))
 
 
 def write_rating_sheet(

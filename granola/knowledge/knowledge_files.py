@@ -19,6 +19,7 @@ import orjson
 from abstraction.errors import RowError
 from abstraction.faults import OnReject, RejectedRow, excerpt
 from abstraction.files.records import Record, opened_to_read, read_records
+from abstraction.files.row_models import is_number
 from abstraction.files.row_reading import accepted, each_once
 from granola.knowledge.knowledge_items import LISTS, TEXTS, KnowledgeItem
 
@@ -54,11 +55,10 @@ def read_items(
         raise RowError(f"{path}: texts and documents line by line go with four columns ({', '.join(COLUMNS_ENDINGS)})")
     else:
         records, read = read_records(path), item_of
-    yield from islice(accepted(each_once(records, read, name=_called), on_reject), limit)
-
-
-def _called(item: KnowledgeItem) -> str:
-    return f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}"
+    once = each_once(
+        records, read, name=lambda item: f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}"
+    )
+    yield from islice(accepted(once, on_reject), limit)
 
 
 def item_of(record: Record) -> KnowledgeItem:
@@ -74,7 +74,7 @@ def item_of(record: Record) -> KnowledgeItem:
     candidate, views = given.get("candidate", 0), given.get("views")
     if not isinstance(candidate, int) or isinstance(candidate, bool) or candidate < 0:
         raise RowError(f'"candidate" is {excerpt(str(candidate))}; a whole number from 0 is allowed')
-    if views is not None and (not _is_number(views) or views < 0):
+    if views is not None and not (is_number(views) and 0 <= views < math.inf):
         raise RowError(f'"views" is {excerpt(str(views))}; a number from 0 is allowed')
     extra = {name: value for name, value in given.items() if name not in _OWN}
     fields: dict[str, Any] = {"id": str(given["id"]), "source": record.source, **texts, **lists}
@@ -92,10 +92,6 @@ def _list_field(value: Any, name: str) -> tuple[str, ...]:
     if not isinstance(several, list) or not all(isinstance(text, str) for text in several):
         raise RowError(f'"{name}" is {excerpt(str(value))}; a text or an array of texts is allowed')
     return tuple(text for text in several if text.strip())
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _of_columns(path: Path | str, texts: Path | str | None, documents: Path | str | None) -> Iterator[Record]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from granola.figures.style import DASHES, SHOWN_SYSTEMS, WIDTH, legend, look, share, short, shown_names
@@ -17,8 +16,6 @@ from granola.scoring.sweeps import LAMBDAS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
-    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
 
@@ -80,7 +77,14 @@ def f1(study: Study, figure: Figure) -> bool:
     axes_list: list[Axes] = []
     for number, (name, points) in enumerate(panels, start=1):
         axes = figure.add_subplot(down, across, number)
-        drawn = _draw_f1(axes, points, most, scale)
+        axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
+        drawn = axes.scatter(  # points as large as they are many, beside the diagonal
+            [x for x, _ in points], [y for _, y in points],
+            s=[12 + 240 * math.sqrt(n / most) for n, _ in points.values()],
+            c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
+            clip_on=False, zorder=3,
+        )  # fmt: skip
+        share(axes, x=True, y=True, margin=0.06)
         axes.set_title(name, fontsize=9)
         lowest, leftmost = number + across > len(panels), number % across == 1 or across == 1
         axes.tick_params(labelbottom=lowest, labelleft=leftmost)
@@ -102,21 +106,6 @@ def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int,
             counts[place] += 1
             sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
     return {place: (n, sums[place] / n) for place, n in counts.items()}
-
-
-def _draw_f1(
-    axes: Axes, points: Mapping[tuple[float, float], tuple[int, float]], most: int, scale: Normalize
-) -> PathCollection:
-    """Points as large as they are many, beside the diagonal."""
-    axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
-    drawn = axes.scatter(
-        [x for x, _ in points], [y for _, y in points],
-        s=[12 + 240 * math.sqrt(n / most) for n, _ in points.values()],
-        c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
-        clip_on=False, zorder=3,
-    )  # fmt: skip
-    share(axes, x=True, y=True, margin=0.06)
-    return drawn
 
 
 def risk(study: Study, figure: Figure) -> bool:

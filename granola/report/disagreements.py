@@ -58,7 +58,8 @@ def _coarse_of(
         assert item.verdict is not None
         states = item.verdict.compared.tier if item.verdict.compared else ""
         scores = _carried(file, item, by), *_both_f1(row, item, report)
-        yield (report.system, *_asked(row, item), states, item.verdict.level or 0, *scores)
+        asked = row.question, row.answers[0], item.prediction or ""
+        yield (report.system, *asked, states, item.verdict.level or 0, *scores)
 
 
 def _carried(file: PredictionFile, item: ItemScore, by: str | None) -> float:
@@ -72,7 +73,3 @@ def _both_f1(row: TieredRow, item: ItemScore, report: ScoreReport) -> tuple[floa
     assert item.verdict.level is not None
     text, names = item.prediction or "", names_of(row, report.signature.standard)
     return squad.best_f1(text, names[0]), squad.best_f1(text, names[item.verdict.level - 1])
-
-
-def _asked(row: TieredRow, item: ItemScore) -> tuple[str, str, str]:
-    return row.question, row.answers[0], item.prediction or ""

@@ -27,7 +27,7 @@ class Table:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         for row in (self.head, *self.rows):
-            cells = ["" if _is_nan(value) else value for value in row]
+            cells = ["" if isinstance(value, float) and math.isnan(value) else value for value in row]
             writer.writerow(cells if raw else map(marked, cells))
         return stream.getvalue()
 
@@ -37,7 +37,3 @@ def shown(value: Value) -> str:
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.3f}"
     return str(value)
-
-
-def _is_nan(value: Value) -> bool:
-    return isinstance(value, float) and math.isnan(value)

@@ -246,13 +246,10 @@ def _macro(
         scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn.values()])
         there = ~np.isnan(scores)
         means = divided(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
-        means_of[metric.name] = Estimate(value=_mean(values), interval=percentile_interval(means), n=len(values))
+        known = [value for value in values if not math.isnan(value)]
+        mean = sum(known) / len(known) if known else math.nan
+        means_of[metric.name] = Estimate(value=mean, interval=percentile_interval(means), n=len(values))
     return means_of
-
-
-def _mean(values: Sequence[float]) -> float:
-    there = [value for value in values if not math.isnan(value)]
-    return sum(there) / len(there) if there else math.nan
 
 
 def _number(value: float) -> float | None:

@@ -193,10 +193,6 @@ def _finest(outcome: Outcome, _: float = 0.0) -> float:
     return float(outcome.level == 1)
 
 
-def _gap(outcome: Outcome, _: float = 0.0) -> float:
-    return _matched(outcome) - _finest(outcome)
-
-
 def _weight(outcome: Outcome, lambda_: float) -> float:
     return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
 
@@ -245,7 +241,7 @@ _ACCURACIES = {
         source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
         "that did not abstain",
         better="neither",
-        adds=_attempted(_gap),
+        adds=_attempted(lambda outcome, _: _matched(outcome) - _finest(outcome)),
     ),
 }
 _BY_OTHER_NAMES = {

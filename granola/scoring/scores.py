@@ -86,7 +86,7 @@ class ScoreReport:
             "counts": dict(self.counts),
             "definitions": {
                 metric.name: {
-                    "range": [_finite(end) for end in metric.range],
+                    "range": [end if math.isfinite(end) else None for end in metric.range],
                     "better": metric.better,
                     "source": metric.source,
                 }
@@ -406,7 +406,3 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
 def _first(ids: Sequence[str]) -> str:
     shown = ", ".join(json.dumps(id_, ensure_ascii=False) for id_ in ids[:SHOWN_IDS])
     return shown + (", ..." if len(ids) > SHOWN_IDS else "")
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

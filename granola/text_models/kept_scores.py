@@ -106,7 +106,8 @@ class _KeptScores(Generic[M]):
     """What asks a model only for scores that are not kept."""
 
     def __init__(self, model: M, store: ScoreStore) -> None:
-        self._model, self._store = model, store
+        self._model: M = model
+        self._store = store
 
     @property
     def identity(self) -> Mapping[str, Any]:

@@ -321,7 +321,8 @@ class LocalContinuations(_LocalScorer):
             mask[row, : len(window.ids)] = 1
         least = min(window.first for window in windows) - 1
         more: dict[str, Any] = {}
-        if _keeps_some(type(model)):  # no logits for what is not scored: they are most of the memory
+        if "logits_to_keep" in inspect.signature(type(model).forward).parameters:
+            # No logits for what is not scored: they are most of the memory.
             more["logits_to_keep"] = torch.arange(least, longest, device=weights.device)
         logits = model(
             input_ids=ids.to(weights.device), attention_mask=mask.to(weights.device), use_cache=False, **more
@@ -334,10 +335,6 @@ class LocalContinuations(_LocalScorer):
             logprobs = row_logits.gather(1, targets[:, None])[:, 0] - row_logits.logsumexp(dim=1)
             scores.append([max(LEAST, logprob) if logprob < 0 else logprob for logprob in logprobs.cpu().tolist()])
         return scores
-
-
-def _keeps_some(model: type) -> bool:
-    return "logits_to_keep" in inspect.signature(model.forward).parameters  # type: ignore[attr-defined]
 
 
 # Texts as vectors, by any encoder.
