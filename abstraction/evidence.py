@@ -33,13 +33,18 @@ def from_description(graph: Graph, entity_id: str, words: str) -> Evidence:
     No span only where the words are not the description's, whatever cleaning did to them.
     """
     text = graph.description(entity_id) or ""
+    return from_span(graph, entity_id, span_of(text, words) or _span_of_cleaned(text, words))
+
+
+def from_span(graph: Graph, entity_id: str, span: tuple[int, int] | None) -> Evidence:
+    """[start, end) of an entity's description as evidence."""
     label = graph.label(entity_id)
     return Evidence(
         kind="description",
         subject=entity_id,
         language=graph.language,
-        text=text,
-        span=span_of(text, words) or _span_of_cleaned(text, words),
+        text=graph.description(entity_id) or "",
+        span=span,
         labels={entity_id: label} if label else {},
     )
 

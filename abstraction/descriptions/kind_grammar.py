@@ -44,12 +44,8 @@ def heads(kind: str) -> frozenset[str]:
 
 
 def _is_left_out(word: DescriptionWord) -> bool:
-    return word.key in _left_out() and (word.text.islower() or word.start == 0)
-
-
-@lru_cache(maxsize=1)
-def _left_out() -> frozenset[str]:
-    return listed("skipped") | listed("former") | listed("dropped_kinds")
+    says_nothing = any(word.key in listed(name) for name in ("skipped", "former", "dropped_kinds"))
+    return says_nothing and (word.text.islower() or word.start == 0)
 
 
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from weakref import WeakKeyDictionary
 
 from abstraction.classes import stop_classes
 from abstraction.descriptions.attested_words import common_occupations
 from abstraction.evidence import joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
+from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import takes_back
 from abstraction.package_data import package_data
@@ -43,30 +43,26 @@ def never_lifted() -> frozenset[tuple[str, str]]:
 
 
 ENTAILED_STEPS = 4
-_ABOVE: WeakKeyDictionary[Graph, dict[str, frozenset[str]]] = WeakKeyDictionary()
 
 
+@kept_with_source
 def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
     """The classes that a class entails by current P279: few steps, never through a stop class or a denied pair."""
-    memory = _ABOVE.setdefault(graph, {})
-    known = memory.get(qid)
-    if known is None:
-        stop, denied = stop_classes(), denied_lifts()
-        seen, layer = {qid}, [qid]
-        for _ in range(ENTAILED_STEPS):
-            graph.fetch(layer)
-            pairs = [(below, above) for below in layer for above in graph.targets(below, "P279")]
-            layer = [
-                above
-                for below, above in pairs
-                if above not in seen and above not in stop and denied.isdisjoint(((below, above), (qid, above)))
-            ]
-            layer = list(dict.fromkeys(layer))
-            seen.update(layer)
-            if not layer:
-                break
-        known = memory[qid] = frozenset(seen - {qid})
-    return known
+    stop, denied = stop_classes(), denied_lifts()
+    seen, layer = {qid}, [qid]
+    for _ in range(ENTAILED_STEPS):
+        graph.fetch(layer)
+        pairs = [(below, above) for below in layer for above in graph.targets(below, "P279")]
+        layer = [
+            above
+            for below, above in pairs
+            if above not in seen and above not in stop and denied.isdisjoint(((below, above), (qid, above)))
+        ]
+        layer = list(dict.fromkeys(layer))
+        seen.update(layer)
+        if not layer:
+            break
+    return frozenset(seen - {qid})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,9 +4,8 @@ its description names and the graph has above it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import as_graph
 from abstraction.classes import anchors, stop_classes
@@ -14,6 +13,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
 from abstraction.ladders.entity_values import entity_proposal
+from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import speaks_english
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, may_stand
@@ -203,7 +203,6 @@ def genres(case: LadderCase) -> list[Proposal]:
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".
 _ENDING = re.compile(r"(?<=\w{5})(?:ative|ively|ive|ate|al|ic|ed|ing|e|s)$")
-_STEMS: WeakKeyDictionary[Graph, Mapping[tuple[str, ...], str | None]] = WeakKeyDictionary()
 
 
 def _stems(name: str) -> tuple[str, ...]:
@@ -214,15 +213,13 @@ def _spellings(graph: Graph) -> Callable[[str], list[str]]:
     """The names that a description may mean by its words: as written, then the one genre that differs in endings."""
 
     def names(written: str) -> list[str]:
-        index = _STEMS.get(graph)
-        if index is None:
-            index = _STEMS[graph] = _by_stems(graph)
-        other = index.get(_stems(written))
+        other = _by_stems(graph).get(_stems(written))
         return [written, *([other] if other else [])]
 
     return names
 
 
+@kept_with_source
 def _by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
     """Labels of the genres in use by the stems of their names; None where several genres share the stems."""
     used = list(dict.fromkeys(qid for qid, _ in graph.store.values_of("P136", limit=MOST_GENRES)))

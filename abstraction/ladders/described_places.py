@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.trimming import first_segment
+from abstraction.ladders.kept_results import kept_with_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -40,22 +40,15 @@ _RANKED = re.compile(
 
 _Chain = tuple[list[Step], list[Step]]
 # A gazetteer is made afresh where a row's own words count: what is kept goes with it.
-_KNOWN: WeakKeyDictionary[Gazetteer, dict[str, _Chain]] = WeakKeyDictionary()
 
 
-def described_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
+@kept_with_source
+def described_chain(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chain:
     """The steps of an entity's described chain, finest first and the state last, and what stands beside them.
 
     Beside stand the parts of the world that a description names besides the state: the place lies in them, the
     state as a whole may not ("autonomous city of Spain in North Africa").
     """
-    known = _KNOWN.setdefault(gazetteer, {})
-    if entity_id not in known:
-        known[entity_id] = _read_chain(graph, gazetteer, entity_id)
-    return known[entity_id]
-
-
-def _read_chain(graph: Graph, gazetteer: Gazetteer, entity_id: str) -> _Chain:
     words = _Words(graph, gazetteer)
     steps = words.split(gazetteer.chain(entity_id))
     if not any(map(words.holds_country, steps)):

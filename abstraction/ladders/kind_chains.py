@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.attested_words import common_types
 from abstraction.descriptions.kind_grammar import DescribedKind, heads, is_plural
@@ -12,6 +11,7 @@ from abstraction.descriptions.spelling import shortenings
 from abstraction.evidence import from_statement
 from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
 from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import word_evidence
 from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import listed, may_stand
@@ -129,21 +129,15 @@ def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None]
     return chain
 
 
-_BROADER: WeakKeyDictionary[Graph, dict[tuple[str, str], ClassAbove | None]] = WeakKeyDictionary()
-
-
 def broader_kind(case: LadderCase, text: str, qid: str | None, family: str) -> ClassAbove | None:
     """The nearest usual and telling kind above the class that a wording names."""
     if normalise(text) in listed("general_kinds"):
         return None
-    memory = _BROADER.setdefault(case.graph, {})
-    key = (qid or normalise(text), family)
-    if key not in memory:
-        start = qid or _class_named(case.graph, text)
-        memory[key] = _usual_above(case.graph, start, family) if start else None
-    return memory[key]
+    start = qid or _class_named(case.graph, text)
+    return _usual_above(case.graph, start, family) if start else None
 
 
+@kept_with_source
 def _class_named(graph: Graph, text: str) -> str | None:
     """The one class with this label, or None where there are several or none."""
     entity_ids = [m.id for m in graph.find(text) if m.kind == "label"]
@@ -152,6 +146,7 @@ def _class_named(graph: Graph, text: str) -> str | None:
     return classes[0] if len(classes) == 1 else None
 
 
+@kept_with_source
 def _usual_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
     usual = common_types(family) - listed("general_kinds")
     for layer in layers_above(graph, start, steps=STEPS):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 from abstraction.assembly.levels import Graph as ProposalGraph
 from abstraction.assembly.levels import ancestors, as_graph, remove
 from abstraction.classes import stop_classes
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb
 from abstraction.ladders.class_terms import described_classes
+from abstraction.ladders.kept_results import kept_with_source
 from abstraction.language.phrases import indefinite
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from kg.terms import normalise
@@ -87,25 +87,19 @@ def languages(case: LadderCase) -> list[Proposal]:
     return [_with_article(graph, node) for node in _thin(case, nodes).values()]
 
 
-_OF_ONE: WeakKeyDictionary[Graph, dict[tuple[str, str], bool]] = WeakKeyDictionary()
-
-
+@kept_with_source
 def _is_of_one(graph: Graph, language: str, family: str) -> bool:
     """Whether a family is the language by another name: nothing but its forms is in it, as in Hellenic.
 
     Where nothing else at all is in it, it is called after the language too: Koreanic.
     """
-    memory = _OF_ONE.setdefault(graph, {})
-    key = (language, family)
-    if key not in memory:
-        name = normalise(graph.label(language) or "")
-        referrers = graph.store.referrers([("P279", family)], limit=MEMBERS)
-        members = [i for ids in referrers.values() for i in ids if i != language]
-        graph.fetch(members)
-        forms = [normalise(graph.label(i) or "").endswith(f" {name}") for i in members]
-        called = re.match(rf"{re.escape(name)}(?![-–])", normalise(graph.label(family) or "")) is not None
-        memory[key] = bool(name) and (called or bool(forms)) and all(forms)
-    return memory[key]
+    name = normalise(graph.label(language) or "")
+    referrers = graph.store.referrers([("P279", family)], limit=MEMBERS)
+    members = [i for ids in referrers.values() for i in ids if i != language]
+    graph.fetch(members)
+    forms = [normalise(graph.label(i) or "").endswith(f" {name}") for i in members]
+    called = re.match(rf"{re.escape(name)}(?![-–])", normalise(graph.label(family) or "")) is not None
+    return bool(name) and (called or bool(forms)) and all(forms)
 
 
 def _above_nearest(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from abstraction.descriptions.nationality import Nationality
 from abstraction.descriptions.words import DescriptionWord, spans
-from abstraction.evidence import from_statement
+from abstraction.evidence import from_span, from_statement
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, listed
 from abstraction.proposals import LadderCase
@@ -53,20 +53,7 @@ def ever(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
     """Words of the answer's description as evidence, one step for each unbroken stretch."""
-    return tuple(stretch_evidence(case, stretch) for stretch in spans(used))
-
-
-def stretch_evidence(case: LadderCase, span: tuple[int, int]) -> Evidence:
-    """[start, end) of the answer's description as evidence."""
-    label = case.graph.label(case.answer)
-    return Evidence(
-        kind="description",
-        subject=case.answer,
-        language=case.graph.language,
-        text=case.graph.description(case.answer),
-        span=span,
-        labels={case.answer: label} if label else {},
-    )
+    return tuple(from_span(case.graph, case.answer, span) for span in spans(used))
 
 
 def nations(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:

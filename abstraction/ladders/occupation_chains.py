@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from abstraction.descriptions.person_grammar import PersonDescription
 from abstraction.descriptions.spelling import shortenings
@@ -12,6 +11,7 @@ from abstraction.descriptions.words import DescriptionWord
 from abstraction.evidence import from_statement
 from abstraction.ladders.class_hierarchy import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.entity_values import current_values
+from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import word_evidence
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, may_stand
@@ -191,26 +191,19 @@ def _lifted(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWo
     return OccupationWording(text=text, qid=qid, evidence=evidence, conditions=states("P106", qid), lifted=True)
 
 
-_USED: WeakKeyDictionary[Graph, Callable[[str], bool]] = WeakKeyDictionary()
-_BROADER: WeakKeyDictionary[Graph, dict[str, ClassAbove | None]] = WeakKeyDictionary()
+@kept_with_source
+def _used_as_occupation(graph: Graph) -> Callable[[str], bool]:
+    return used_as_value(graph, "P106")
 
 
+@kept_with_source
 def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
     """The nearest class above an occupation that enough persons have as theirs.
 
     A class that is a mere synonym or too rare is passed through; stop classes and denied pairs end the climb.
     Of several classes the most used one is taken.
     """
-    memory = _BROADER.setdefault(graph, {})
-    if qid not in memory:
-        memory[qid] = _most_used_above(graph, qid)
-    return memory[qid]
-
-
-def _most_used_above(graph: Graph, qid: str) -> ClassAbove | None:
-    used = _USED.get(graph)
-    if used is None:
-        used = _USED[graph] = used_as_value(graph, "P106")
+    used = _used_as_occupation(graph)
     names = {normalise(n) for n in graph.names(qid)}
 
     def rank(above: ClassAbove) -> tuple[int, int]:

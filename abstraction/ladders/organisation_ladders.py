@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
-from abstraction.evidence import from_description, from_statement, joined
+from abstraction.evidence import from_description, from_span, from_statement, joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations, speaks_english
@@ -122,14 +122,8 @@ def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
     text = case.graph.description(child)
     for owner in parse_organisation(text, case.vocabulary).owners if text else ():
         if qid := _named(case, child, owner):
-            evidence = Evidence(
-                kind="description",
-                subject=child,
-                language=case.graph.language,
-                text=text,
-                span=owner.span,
-                labels={i: label for i in (child, qid) if (label := case.graph.label(i))},
-            )
+            labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
+            evidence = replace(from_span(case.graph, child, owner.span), labels=labels)
             return [(qid, evidence, states("P749", qid))]
     return []
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 
 from abstraction.descriptions.person_grammar import parse_person
+from abstraction.evidence import from_span
 from abstraction.ladders.entity_values import NamedValue, current_values, named_values
-from abstraction.ladders.nations import Nation, nations, speaks_english, stretch_evidence, word_evidence
+from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
 from abstraction.ladders.occupation_chains import (
     OccupationChain,
     described_occupations,
@@ -102,7 +103,7 @@ def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
         return
     kind = match["kind"][:1].lower() + match["kind"][1:]
     if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
-        evidence = (stretch_evidence(case, match.span("kind")),)
+        evidence = (from_span(case.graph, case.answer, match.span("kind")),)
         conditions = states("text", f"kind:{normalise(kind)}")
         wording = Wording(text=kind, features=_kind(kind), evidence=evidence, conditions=conditions)
         add_phrase(lattice, kind, (wording,), order=5)
@@ -112,7 +113,7 @@ def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
     phrase = f"{kind} {link} {definite(work, of='work')}"
     if not repeats_answer(case, phrase):
         features = _kind(kind) | {f"w:{normalise(work)}"}
-        evidence = (stretch_evidence(case, (match.start("kind"), match.end("work"))),)
+        evidence = (from_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
         conditions = states("text", f"in:{normalise(work)}")
         wording = Wording(text=phrase, features=features, evidence=evidence, conditions=conditions)
         add_phrase(lattice, phrase, (wording,), order=1)

@@ -121,7 +121,7 @@ class Climb:
     def _described(self, key: str, entity_id: str, depth: int) -> list[str]:
         """Adds the places that the description puts the entity in; returns the keys of the finest step."""
         below, finest = [key], list[str]()
-        chain, beside = described_chain(self.graph, self.case.gazetteer, entity_id)
+        chain, beside = described_chain(self.case.gazetteer, self.graph, entity_id)
         for step in [*chain, *beside]:
             keys = []
             for place in step:

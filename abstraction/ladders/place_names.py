@@ -14,7 +14,6 @@ from abstraction.language.phrases import short
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, Gazetteer
 from abstraction.proposals import Proposal
 from kg.bounded_cache import SizedDict
-from kg.model import QuantityValue
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
@@ -72,7 +71,7 @@ class PlaceNames:
         """The state or province of a county, or of a town that is no metropolis, where those are told by it."""
         kinds = [self._graph.label(kind) or "" for kind in self._graph.classes(qid)]
         county = any(map(_COUNTY.search, kinds))
-        if not county and (not any(map(_TOWN.search, kinds)) or self._inhabitants(qid) >= _METROPOLIS):
+        if not county and (not any(map(_TOWN.search, kinds)) or self._gazetteer.inhabitants(qid) >= _METROPOLIS):
             return None
         around = [place.qid for step in self._gazetteer.chain(qid) for place in step]
         around += [container for container, _ in self._gazetteer.containers(qid)]
@@ -113,14 +112,4 @@ class PlaceNames:
             if match.kind != "label"
             and name in self._gazetteer.above(match.id)
             and not self._graph.is_historical(match.id)
-        )
-
-    def _inhabitants(self, qid: str) -> float:
-        return max(
-            (
-                float(s.value.amount)
-                for s in self._graph.statements(qid, "P1082")
-                if isinstance(s.value, QuantityValue) and s.rank != "deprecated"
-            ),
-            default=0.0,
         )

@@ -77,7 +77,11 @@ def positions(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
     match = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
-    phrases = [p for sport in _sports(case, match)[:2] for p in _in_sport(sport, _side(case, match))]
+    side = None  # of the field, where the description names it
+    if match and match["side"]:
+        evidence = from_description(graph, case.answer, match.group().strip())
+        side = _wording(match["side"], evidence, states("text", match["side"]))
+    phrases = [p for sport in _sports(case, match)[:2] for p in _in_sport(sport, side)]
     used = used_as_value(graph, "P413", minimum=1)
     how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
     broader = climb(graph, case.answer, how, condition="P413")
@@ -97,14 +101,6 @@ def _sports(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
         evidence = from_description(graph, case.answer, match.group().strip())
         sports.insert(0, _wording(name, evidence, states("P641", qid)))
     return sports
-
-
-def _side(case: LadderCase, match: re.Match[str] | None) -> Wording | None:
-    """The side of the field that the description names."""
-    if not match or not match["side"]:
-        return None
-    evidence = from_description(case.graph, case.answer, match.group().strip())
-    return _wording(match["side"], evidence, states("text", match["side"]))
 
 
 def _wording(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:

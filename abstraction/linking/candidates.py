@@ -14,7 +14,6 @@ from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, G
 from abstraction.linking.priors import Priors
 from abstraction.relations import Relation
 from kg.bounded_cache import SizedDict
-from kg.model import QuantityValue
 from kg.store.protocol import NameMatch
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -201,8 +200,10 @@ class Candidates:
         first, *around = (part.strip() for part in text.rstrip(". ").split(",", LONGEST_CHAIN))
         if not around or not first or not all(around):
             return ()
+        names = {normalise(part) for part in around}
         for variant in variants(first):
-            if inside := tuple(m for m in self._items(variant) if self._lies_in(m.id, around)):
+            places = [m for m in self._items(variant) if not PLACES.isdisjoint(self._classes(m.id))]
+            if inside := tuple(m for m in places if names <= self._gazetteer.above(m.id)):
                 return inside
         return ()
 
@@ -211,12 +212,6 @@ class Candidates:
         matches = tuple(m for m in self._graph.find(name) if m.id.startswith("Q"))
         self._graph.fetch(m.id for m in matches)
         return matches
-
-    def _lies_in(self, qid: str, around: Iterable[str]) -> bool:
-        if PLACES.isdisjoint(self._classes(qid)):
-            return False
-        above = self._gazetteer.above(qid)
-        return all(normalise(part) in above for part in around)
 
     def _beside(self, text: str) -> tuple[NameMatch, ...]:
         """Places behind a preposition ("in Munich"), persons before the part that they play ("Bob Geldof as Pink")."""
@@ -345,13 +340,9 @@ class Candidates:
 
     def _inhabitants(self, qid: str) -> float:
         """The logarithm of how many thousands live there; a region must be ten times a settlement's size."""
-        people = [
-            float(s.value.amount)
-            for s in self._graph.statements(qid, "P1082")
-            if isinstance(s.value, QuantityValue) and s.rank != "deprecated"
-        ]
+        people = max(UNCOUNTED, self._gazetteer.inhabitants(qid))
         settled = self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid)
-        return math.log(max([UNCOUNTED, *people]) / UNCOUNTED / (1 if settled else 10))
+        return math.log(people / UNCOUNTED / (1 if settled else 10))
 
     def _around_others(self, ids: Collection[str], text: str) -> dict[str, int]:
         """A city around its borough of one name: 1 where it holds a namesake, -1 where it lies in one, else 0."""

@@ -16,7 +16,7 @@ from abstraction.descriptions.place_grammar import TYPED, PlaceUnit, parse_place
 from abstraction.descriptions.trimming import PLURAL
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.relations import Relation
-from kg.model import entity_number
+from kg.model import QuantityValue, entity_number
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
@@ -146,7 +146,9 @@ class Gazetteer:
                 places = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
                 if not places or {p.key for p in places} & {p.key for p in coarser}:
                     continue
-                if len(coarser) > 1 and self._are_states(coarser) and (also := self._states(part, exclude)):
+                is_list = len(coarser) > 1 and self._are_states(coarser)
+                also = self._meaning(part, (), exclude, on=False, spread=False) if is_list else ()
+                if also and self._are_states(also):
                     steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay": a list, and no chain
                 else:
                     steps.insert(0, places)
@@ -263,6 +265,11 @@ class Gazetteer:
         """Normalised names of an entity."""
         return frozenset(normalise(n) for n in self._graph.names(entity_id))
 
+    def inhabitants(self, entity_id: str) -> float:
+        """The largest number of inhabitants that is stated; 0 where none is."""
+        stated = (s.value for s in self._graph.statements(entity_id, "P1082") if s.rank != "deprecated")
+        return max((float(value.amount) for value in stated if isinstance(value, QuantityValue)), default=0.0)
+
     def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
         """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
         classes = {c for i in within for c in self._graph.classes(i)}
@@ -296,11 +303,6 @@ class Gazetteer:
                 continue
             return [*self._split(left), *self._split(right)]
         return [text]
-
-    def _states(self, text: str, exclude: str | None) -> tuple[Place, ...]:
-        """The state of today that a name means where nothing stands behind it; empty where it means none."""
-        places = self._meaning(text, (), exclude, on=False, spread=False)
-        return places if self._are_states(places) else ()
 
     def _are_states(self, places: Sequence[Place]) -> bool:
         return all(place.qid is not None and self.is_state(place.qid) for place in places)
@@ -362,7 +364,11 @@ class Gazetteer:
         """
         namesakes = self._namesakes(name, exclude)
         if not coarser:
-            return self._first(name, self._standing_alone(namesakes))
+            # "in China": the state that goes by the name, before a region that is called just that.
+            alone: Collection[str] = namesakes.sure
+            if not any(COUNTRY in self._graph.classes(c) for c in namesakes.sure & namesakes.labelled):
+                alone = [c for c in namesakes.sure if self.is_state(c)] or namesakes.sure
+            return self._first(name, alone)
         for place in coarser[:-1] or coarser:
             # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
             wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
@@ -388,15 +394,6 @@ class Gazetteer:
 
     def _of_today(self, ids: Iterable[str]) -> list[str]:
         return [i for i in ids if not self._graph.is_historical(i)]
-
-    def _standing_alone(self, namesakes: _Namesakes) -> Collection[str]:
-        """Those that a name with nothing behind it means.
-
-        "in China": the state that goes by the name, before a region that is called just that.
-        """
-        if any(COUNTRY in self._graph.classes(c) for c in namesakes.sure & namesakes.labelled):
-            return namesakes.sure
-        return [c for c in namesakes.sure if self.is_state(c)] or namesakes.sure
 
     def _first(self, name: str, candidates: Collection[str]) -> str | None:
         """The one whose label is the name, then states, then first-level divisions, then the smallest id."""

@@ -180,7 +180,8 @@ class Linker:
         """
         ((qid, signs),) = whole.items()
         doubt = self._doubt(qid, text, signs, relation, question)
-        if doubt >= link_settings().most_doubt or self._is_unlikely_seat(qid, signs, relation, question):
+        unlikely = not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
+        if unlikely or doubt >= link_settings().most_doubt:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         certain = _is_sure(signs) or signs.get("asked") == 1 or _is_proven(signs)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
@@ -221,7 +222,7 @@ class Linker:
             rule = "smallest-id"
         confidence: Confidence = "low"
         doubt = self._doubt(best, text, signs[best], relation, question)
-        unlikely = self._is_unlikely_seat(best, signs[best], relation, question)
+        unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
         if share >= settings.shares["medium"] and doubt < settings.most_doubt:
@@ -229,9 +230,6 @@ class Linker:
         else:
             rivals = rivals if share < settings.shares["medium"] and rivals else tuple(order[1:])
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
-
-    def _is_unlikely_seat(self, qid: str, signs: Signs, relation: Relation, question: str) -> bool:
-        return not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
 
     def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
         """How much speaks for a namesake of what the snapshot lacks; nothing where the question leads to the entity."""
