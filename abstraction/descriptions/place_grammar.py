@@ -63,82 +63,19 @@ _SIDE_OF = re.compile(
     r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
     r" of (?:the )?(?=[A-ZÀ-Þ])"
 )
-_CONNECTORS = frozenset(
-    [
-        "of",
-        "the",
-        "and",
-        "&",
-        "de",
-        "la",
-        "le",
-        "les",
-        "du",
-        "da",
-        "do",
-        "dos",
-        "das",
-        "di",
-        "del",
-        "della",
-        "dei",
-        "der",
-        "den",
-        "van",
-        "von",
-        "zu",
-        "am",
-        "an",
-        "im",
-        "in",
-        "on",
-        "auf",
-        "sur",
-        "sous",
-        "en",
-        "y",
-        "e",
-        "el",
-        "al",
-        "upon",
-        "under",
-        "ob",
-        "bei",
-        "na",
-        "nad",
-        "pod",
-        "i",
-        "och",
-        "og",
-        "by",
-    ]
-)
+_JOINING = """
+    of the and & de la le les du da do dos das di del della dei der den van von zu am an im in on auf sur sous en y e el
+    al upon under ob bei na nad pod i och og by
+"""
+_CONNECTORS = frozenset(_JOINING.split())
 # "..., county seat of Fulton County" says what else the place is, not where it lies.
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
     r"|center)\b"
 )
 _OF_PEOPLE = frozenset({"people", "peoples", "language", "languages", "dynasty", "family", "army", "team", "league"})
-_STOP_UNITS = frozenset(
-    {
-        "centre",
-        "center",
-        "world",
-        "earth",
-        "the world",
-        "south",
-        "north",
-        "east",
-        "west",
-        "city",
-        "country",
-        "sport",
-        "african",
-        "american",
-        "asian",
-        "european",
-    }
-)
+_NO_UNITS = "centre center world earth south north east west city country sport african american asian european"
+_STOP_UNITS = frozenset({"the world", *_NO_UNITS.split()})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
