@@ -23,13 +23,5 @@ class SheetError(GranolaError, ValueError):
     """An annotation sheet is not one, or holds another mark than yes, no or nothing; the message names the line."""
 
 
-class ServiceUnusableError(GranolaError, ConnectionError):
-    """A granola service does not answer, refuses, or is none. `code` is that of its problem, where it told one."""
-
-    def __init__(self, message: str, *, code: str | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 class SampleError(GranolaError, ValueError):
     """A row of an attribution set is not one; the message names the field."""

@@ -27,7 +27,6 @@ from bench_common import DATA, GRANOLA, arguments
 
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, read_questions
-from granola.service.client import question_json
 from kg.snapshot import build
 from kg.store import open_store
 
@@ -141,7 +140,10 @@ def main() -> None:
             build([DATA / "wikidata" / "entities.json.gz"], snapshot)
         rows = list(read_questions(sorted((DATA / "entityquestions" / "dev").glob("*.json"))))
         rows = rows[:: max(1, len(rows) // QUESTIONS)]
-        bodies = [json.dumps(question_json(row)) for row in rows]
+        bodies = [
+            json.dumps({"id": row.id, "question": row.question, "relation": row.relation, "answer": row.answers})
+            for row in rows
+        ]
         (folder / "bodies.jsonl").write_text("\n".join(bodies) + "\n")
         library = in_library(rows, snapshot)
         for workers in given.workers:

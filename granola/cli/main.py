@@ -136,7 +136,7 @@ def _status() -> int:
         _check_arguments(sys.argv[1:])
         return _ended()
     except WebAddressError as error:
-        return _report_error(f"{error}; only granola tiers asks a granola service")
+        return _report_error(f"{error}; a granola service takes questions at POST /v1/ladders: see docs/service.md")
     except (KGError, AbstractionError, GranolaError) as error:
         return _report_error(str(error))
     except BrokenPipeError:

@@ -59,7 +59,6 @@ from granola.report.ladder_view import evidence_line
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.scoring.ladder_coverage import Coverage
-from granola.service.service_settings import is_service
 from granola.settings import Setting
 from granola.shared_settings import (
     LINKED_TO,
@@ -76,6 +75,7 @@ from granola.shared_settings import (
 )
 from granola.terminal_lines import counted, show_lines
 from kg.store import open_store
+from kg.store.protocol import Store
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -167,10 +167,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
             "Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ; - is standard input.", metavar="QA...", positional=True
         ),
     ]
-    snapshot: Annotated[
-        str,
-        Setting("The snapshot to link to and climb in: a file, bolt://HOST:PORT, or a service as http://HOST:PORT."),
-    ]
+    snapshot: Annotated[str, Setting(LINKED_TO)]
     out: Annotated[str, Setting("Where to write the tiered rows; - is standard output.")]
     relation: Relation = None
     format: Annotated[Format | None, Setting("Output format; by default the suffix of --out decides.")] = None
@@ -214,7 +211,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
             shape, qa = self.shape(), self.files_of(self.qa)
             decisions = read_decisions(self.decisions) if self.decisions else {}
             kind = self._kind()
-            with closing(self._store()) as store, ExitStack() as stack, rejects:
+            with closing(open_store(self.snapshot)) as store, ExitStack() as stack, rejects:
                 warn_of_language(self.language, store)
                 warn_of_time(store)
                 asked = read_questions(
@@ -267,8 +264,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         check_language(self.language)
         check_standard_input(self.qa)
         self.check_phrasing()
-        if self.review is not None and is_service(self.snapshot):
-            raise UsageError("--review reads the snapshot itself; give a file or bolt://HOST:PORT")
 
     def _kind(self) -> str:
         """What the output is written as."""
@@ -278,27 +273,15 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
             note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
         return check_format(self.out, kind)
 
-    def _store(self) -> Any:
-        """The snapshot's store, or the client of the service that has it."""
-        if not is_service(self.snapshot):
-            return open_store(self.snapshot)
-        if self.phrase is not None or self.engine is not Engine.LOCAL:
-            raise UsageError("--phrase and --engine spark read a snapshot themselves; give a file or bolt://HOST:PORT")
-        from granola.service.client import Client
-
-        return Client(self.snapshot, pinned=True)
-
-    def _ladders(self, questions: Iterable[QARow], store: Any, made: LaddersMade) -> Iterator[TieredRow]:
+    def _ladders(self, questions: Iterable[QARow], store: Store, made: LaddersMade) -> Iterator[TieredRow]:
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": made.reject}
         if self.engine is Engine.SPARK:
             from abstraction.datasets.spark_tiers import ladders_on_spark
 
             return ladders_on_spark(questions, self.snapshot, master=self.master, **how)
-        if is_service(self.snapshot):
-            return store.make_ladders(questions, **how)  # type: ignore[no-any-return]
         return make_ladders(questions, store, **how)
 
-    def _reviewed(self, ladders: Iterator[TieredRow], store: Any, decisions: Decisions) -> Iterator[TieredRow]:
+    def _reviewed(self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions) -> Iterator[TieredRow]:
         """The ladders without those of refused or uncertain links; doubts go to the sheet."""
         ladders = (refused(row, decisions) for row in ladders)
         if self.review is not None:

@@ -72,11 +72,6 @@ class ServiceSettings:
         return self.readers or (4 if is_address(self.snapshot) else 1)
 
 
-def is_service(where: str) -> bool:
-    """Whether `where` is the address of a service, and no snapshot's."""
-    return where.startswith(("http://", "https://"))
-
-
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a server that listens there."""
     try:

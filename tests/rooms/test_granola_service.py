@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstraction import QARow
-from granola.service.client import Client
+import requests
+
 from tests.granola.service.conftest import serving
 
 
 def test_a_ladder_over_http(demo: Path) -> None:
-    question = QARow(id="q1", question="Where was Barack Obama born?", answers=("Honolulu",), answer_qids=(None,))
-    with serving(demo / "snapshot.sqlite") as service, Client(service.address) as client:
-        row = client.make(question)
-    assert "Hawaii" in [name for level in row.levels for name in level.names()]
+    question = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
+    with serving(demo / "snapshot.sqlite") as service:
+        row = requests.post(f"{service.address}/v1/ladder", json=question, timeout=10).json()
+    assert "Hawaii" in [tier["text"] for level in row["levels"] for tier in level["tiers"]]

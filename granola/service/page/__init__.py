@@ -1,1 +1,1 @@
-"""The page for people, and that about the interface."""
+"""The page for people: a form and a ladder."""

@@ -1,4 +1,4 @@
-"""The page's routes: `/` with its style and its script."""
+"""The page's routes: `/` with its style and its script, and `/docs`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import logging
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
+from granola.pages.templates import page_file
 from granola.service.incoming.middleware import SNAPSHOT_HEADER
 from granola.service.incoming.problems import problem_of
 from granola.service.incoming.schemas import LadderRequest
-from granola.service.page import api_page, ladder_page, page_form
+from granola.service.page import ladder_page, page_form
 from granola.service.page.example_questions import Example, examples
 from granola.service.routes.app_state import Service
 from granola.service.routes.ladder_routes import phrased_ladder, phrasing_of
@@ -86,10 +87,9 @@ def add_page(app: FastAPI, service: Service) -> None:
         return Response(body, status, {**headers, **retry}, media_type="text/html; charset=utf-8")
 
     @app.get("/docs", include_in_schema=False)
-    async def documentation(request: Request) -> Response:
-        body = api_page.render(app.openapi(), str(request.base_url).rstrip("/"))
-        headers = {"Content-Security-Policy": api_page.POLICY, "Cache-Control": "no-cache"}
-        return Response(body, headers=headers, media_type="text/html; charset=utf-8")
+    async def documentation() -> Response:
+        headers = {"Content-Security-Policy": ladder_page.POLICY, "Cache-Control": "no-cache"}
+        return Response(page_file("interface.html"), headers=headers, media_type="text/html; charset=utf-8")
 
     def add_asset(name: str) -> None:
         @app.get(f"/{name}", include_in_schema=False)

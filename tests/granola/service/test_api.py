@@ -304,3 +304,31 @@ def test_unknown_paths_and_methods(service: Running) -> None:
         got = requests.request(method, service.address + path, timeout=10)
         assert (got.status_code, got.headers["Content-Type"]) == (status, "application/problem+json")
         assert got.json()["status"] == status
+
+
+def test_fields_that_are_called_as_settings_are_handed_on(service: Running, tmp_path: Path) -> None:
+    row = {**OBAMA, "language": "de", "linker": "mine", "phrase": ["in Honolulu"]}
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps(row) + "\n", "utf-8")
+    done = run_granola("tiers", questions, "--snapshot", service.snapshot, "--out", "-")
+    address = f"{service.address}/v1/ladders"
+    got = requests.post(address, data=questions.read_bytes(), timeout=10)
+    assert got.headers["Granola-Unheeded"] == "language, linker, phrase"
+    in_german = requests.post(f"{address}?language=de", data=questions.read_bytes(), timeout=10)
+    assert in_german.headers["Granola-Unheeded"] == "linker, phrase"
+    assert in_german.content.decode() == done.stdout
+    plain = json.dumps({**OBAMA, "language": "en"})
+    assert "Granola-Unheeded" not in requests.post(address, data=plain, timeout=10).headers
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("tiers", "QUESTIONS", "--out", "-", "--snapshot"), ("ladder", "Where was he born?", "Honolulu", "--snapshot"),
+     ("snapshot", "info")],
+)  # fmt: skip
+def test_a_service_is_no_snapshot(arguments: tuple[str, ...]) -> None:
+    given = [DEMO / "questions.jsonl" if one == "QUESTIONS" else one for one in arguments]
+    done = run_granola(*given, "http://127.0.0.1:8080")
+    assert done.returncode == 2
+    assert "http://127.0.0.1:8080 is an address of the web; give a snapshot file" in done.stderr
+    assert "a granola service takes questions at POST /v1/ladders" in done.stderr

@@ -16,7 +16,6 @@ import pytest
 import requests
 
 from abstraction.models.openai_server import OpenAIModel
-from granola.service.client import Client
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.model_threads import NeedsReplies, Relay, opened
 from tests.chat_server import serving as chatting
@@ -117,19 +116,6 @@ def test_the_model_makes_one_answer_of_several(modelled: Running) -> None:
     assert got.headers["Granola-Model"].startswith("openai:a-model drag prompts:")
     same = post(modelled, "/v1/aggregate", {**asked, "samples": ["Hilo", "Hilo"]}).json()
     assert same["explanation"] == "2 of 2 responses say the same"
-
-
-def test_the_client_asks_for_it_as_for_the_rest(modelled: Running) -> None:
-    from abstraction.rows import read_questions
-
-    rows = list(read_questions([DEMO / "questions.jsonl"], limit=2))
-    with Client(modelled.address) as client:
-        many = list(client.make_ladders(rows, phrase="free"))
-        assert [client.make(row, phrase="free").levels for row in rows] == [row.levels for row in many]
-        assert many[1].levels[1].tiers[0].text == "Baden-Württemberg"
-        verdict = client.match("x", [["a"], ["b"]], "Which level?", matcher="judge")
-        assert (verdict.level, verdict.rule) == (2, "judge")
-        assert client.aggregate("Which?", ["Honolulu", "Hilo"], method="drag")["prediction"] == "a city in Hawaii"
 
 
 NEEDING = [

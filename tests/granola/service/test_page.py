@@ -104,7 +104,7 @@ def test_predictions_stand_at_their_levels_with_rules_and_scores(service: Runnin
     assert re.findall(r'<span class="chip [^"]*">([^<]*)</span>', text)[-4:] == ["level 1", "level 3", "wrong", "idk"]
     assert "<code>no-match</code> no level is stated" in text
     assert re.search(r"GRANOLA accuracy<small>[^<]+</small></th><td[^>]*>0.500", text)
-    assert re.search(r"matcher:rules\|v:\w{8}\|lambda:0.5\|tiers:\w{8}\|snapshot:\w{8}\|n:4", text)
+    assert re.search(r"matcher:rules\|replies:cut\|v:\w{8}\|lambda:0.5\|tiers:\w{8}\|snapshot:\w{8}\|n:4", text)
 
 
 def test_how_the_question_was_read_is_named_and_linked(service: Running) -> None:
