@@ -140,20 +140,16 @@ def _written(name: str) -> tuple[str, ...]:
     return tuple(word.strip() for line in lines for word in line.split(",") if word.strip())
 
 
-def _word_file(name: str) -> frozenset[str]:
-    return frozenset(normalise(word) for word in _written(name))
-
-
 @lru_cache(maxsize=1)
 def common_occupations() -> frozenset[str]:
     """Everyday names of occupations, for snapshots too small to attest them."""
-    return _word_file("occupations.txt")
+    return frozenset(map(normalise, _written("occupations.txt")))
 
 
 @lru_cache(maxsize=8)
 def common_types(kind: str) -> frozenset[str]:
     """Everyday names of kinds of things of one of the FAMILIES."""
-    return _word_file(f"{kind}_types.txt")
+    return frozenset(map(normalise, _written(f"{kind}_types.txt")))
 
 
 @lru_cache(maxsize=1)

@@ -65,7 +65,7 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
     stated = next(filter(None, by_property), [])
     if national is not None and national.of_language:
         words = word_evidence(case, national.words)
-        return [replace(_nation(national.text, "text", f"mod:{national.text}", words), person=False)]
+        return [replace(nation_of(national.text, "text", f"mod:{national.text}", words), person=False)]
     described = _described(case, national, stated, properties[0]) if national is not None else None
     if described is not None:
         return [described]
@@ -75,7 +75,7 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
         adjective = case.vocabulary.adjective(country)
         if adjective is not None and adjective not in out:
             proof = (from_statement(case.graph, statement),)
-            out[adjective] = _nation(adjective, statement.property, country, proof)
+            out[adjective] = nation_of(adjective, statement.property, country, proof)
     return list(out.values())[:MOST]
 
 
@@ -86,7 +86,7 @@ def nation_of_place(case: LadderCase, place: str, prop: str) -> list[Nation]:
             adjective = case.vocabulary.adjective(statement.target or "")
             if adjective is not None:
                 proof = (from_statement(case.graph, seat), from_statement(case.graph, statement))
-                return [_nation(adjective, prop, statement.target or "", proof)]
+                return [nation_of(adjective, prop, statement.target or "", proof)]
     return []
 
 
@@ -98,7 +98,8 @@ def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], 
                 add_phrase(lattice, f"{each.text} {wording.text}", (each, wording), order=order)
 
 
-def _nation(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
+def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
+    """A nationality by its adjective, as the value of a property."""
     return Nation(
         text=adjective, features=frozenset({f"n:{adjective}"}), evidence=evidence, conditions=states(prop, value)
     )
@@ -113,7 +114,7 @@ def _described(case: LadderCase, national: Nationality, stated: Sequence[Stateme
         if len(countries) > 1 and stated and not backing and text not in listed("unambiguous_nations"):
             return None  # "Dominican" of which country, or of the order?
         country = next((s.target for s in backing if s.target in countries), None) or countries[0]
-        part = _nation(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
+        part = nation_of(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
         parts.append(_as_british(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
     return parts[0] if len(parts) == 1 else _compound(national.text, words, parts)
 
@@ -136,7 +137,7 @@ def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], pro
     british = case.vocabulary.adjective(UNITED_KINGDOM)
     if united is None or not british:
         return part
-    whole = _nation(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
+    whole = nation_of(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
     # The part is what the words say.
     conditions = whole.conditions | states("text", f"nation:{part.text}")
     return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))

@@ -14,7 +14,7 @@ from abstraction.descriptions.words import words
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.nations import Nation, nations, speaks_english
+from abstraction.ladders.nations import Nation, nation_of, nations, speaks_english
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, definite, indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
@@ -88,10 +88,7 @@ def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, N
             continue
         proof = (value.evidence,)
         adjective, country = kind.nationality.text, kind.nationality.countries[0][0]
-        land = Nation(
-            text=adjective, features=frozenset({f"n:{adjective}"}), evidence=proof, conditions=states("P17", country)
-        )
-        return KindChain.of(kind.texts, [proof] * len(kind.texts)), land
+        return KindChain.of(kind.texts, [proof] * len(kind.texts)), nation_of(adjective, "P17", country, proof)
     return None
 
 

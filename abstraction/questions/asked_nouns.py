@@ -22,7 +22,7 @@ from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import SETTLEMENTS, STATE
 from abstraction.package_data import package_data
 from abstraction.proposals import LadderCase, Proposal
-from abstraction.questions.question_kinds import asked_kind
+from abstraction.questions.question_kinds import asked_kind, singular
 from abstraction.relations import Relation
 from abstraction.tiers import Evidence
 from kg.bounded_cache import SizedDict, bounded_cache
@@ -123,7 +123,7 @@ def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
 @bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
 def _asked_noun(question: str) -> str | None:
     match = _WHICH.search(question)
-    return _singular(match["noun"]) if match else None
+    return singular(normalise(match["noun"])) if match else None
 
 
 def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
@@ -227,7 +227,7 @@ class AskedNouns:
     def _last_noun(self, phrase: tuple[str, ...], *, whole: bool) -> AskedNoun | None:
         """The first noun with the nouns right behind it: "film director" of "French film director won"."""
         spans = {
-            end: [_singular(" ".join(phrase[start:end])) for start in range(max(0, end - 3), end)]
+            end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
         }
         self._graph.find_all(t for texts in spans.values() for t in texts if t not in self._nouns)
@@ -331,15 +331,6 @@ def _opening(description: str | None) -> str:
         r"[,;(]|\s(?:in|of|on|at|from|by|for|with|directed|written|based|that|who|which)\b",
         normalise((description or "")[:LONGEST_DESCRIPTION]),
     )[0].strip()
-
-
-def _singular(text: str) -> str:
-    key = normalise(text)
-    if key.endswith("ies") and len(key) > 4 and not key.endswith(("series", "movies", "species")):
-        return f"{key[:-3]}y"
-    if key.endswith("s") and not key.endswith(("ss", "us", "is", "series", "species")):
-        return key[:-1]
-    return key
 
 
 def _listed_kinds(text: str) -> frozenset[str]:

@@ -275,7 +275,7 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     """The longest noun of up to three words that is known and begins there, and where it ends."""
     for end in range(min(len(phrase), start + 3), start, -1):
         text = " ".join(phrase[start:end])
-        for noun in dict.fromkeys((text, _singular(text))):
+        for noun in dict.fromkeys((text, singular(text))):
             kind = _nouns().get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
             if kind is not None:
                 many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
@@ -335,7 +335,8 @@ def yes_no_words(code: str) -> frozenset[str]:
     return frozenset((*words_by_language["en"], *words_by_language.get(code.split("-")[0], ())))
 
 
-def _singular(text: str) -> str:
+def singular(text: str) -> str:
+    """A noun, given in lower case, without the ending of a plural."""
     if text.endswith("ies") and len(text) > 4 and not text.endswith(("series", "movies", "species")):
         return f"{text[:-3]}y"
     if text.endswith("s") and not text.endswith(("ss", "us", "is", "series", "species")):

@@ -43,17 +43,12 @@ class RelationWording:
     kind: Relation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    relations: tuple[tuple[str, re.Pattern[str]], ...]
-
-
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
 def read_wording(question: str, language: str = "en") -> RelationWording:
     """What the wording of a question in a language tells: a relation in English wordings alone."""
     text = _cleaned(question)
     best: dict[str, tuple[int, str]] = {}
-    for relation, pattern in _rules().relations:
+    for relation, pattern in _patterns():
         if match := pattern.fullmatch(text):
             subject = match["s"].strip()
             literal = len(text) - len(subject)
@@ -67,7 +62,7 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
     if not candidates:
         # What only few and exact wordings ask for.
         exact = question_patterns().relation(question)
-        if exact is None or exact in {name for name, _ in _rules().relations}:
+        if exact is None or exact in {name for name, _ in _patterns()}:
             return RelationWording(kind=kind)
         candidates = [(exact, question_patterns().subject(question, exact) or "")]
     if len(candidates) != 1 or not _is_name(candidates[0][1]):
@@ -98,7 +93,8 @@ def _cleaned(question: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _rules() -> _Rules:
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Relations, each with a pattern of the questions that ask for it."""
     data = package_data("wording.json")
     macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}
 
@@ -107,10 +103,8 @@ def _rules() -> _Rules:
             pattern = _MACRO.sub(lambda m: macros[m[1]], bare).replace("\0", "(?P<s>")
         return re.compile(pattern, re.IGNORECASE)
 
-    return _Rules(
-        relations=tuple(
-            (relation, compiled(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
-        ),
+    return tuple(
+        (relation, compiled(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
     )
 
 
