@@ -141,11 +141,6 @@ def _read_settings(declaring: type) -> tuple[DeclaredSetting, ...]:
     return tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
 
 
-def setting_of(declaring: type, field: str) -> DeclaredSetting:
-    """One of them."""
-    return next(declared for declared in settings_of(declaring) if declared.field == field)
-
-
 def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
     if get_origin(hint) is not Annotated:
         raise TypeError(f"{name} has no Setting")

@@ -23,7 +23,6 @@ AsJson = Annotated[bool, Setting("Print the result as one JSON object.", flag="-
 
 # What is read.
 LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
-LinkedTo = Annotated[str, Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT.")]
 Tiered = Annotated[
     str,
     Setting(

@@ -25,11 +25,6 @@ _AND_A_HALF = re.compile(
 _NEEDED = re.compile(r"hundred|thousand|illion|and a ")
 
 
-def has_several(text: str) -> bool:
-    """Whether a text may have a number of several words; False is certain."""
-    return _NEEDED.search(text.lower()) is not None
-
-
 def with_digits(lower: str) -> str:
     """A folded text with its numbers of several words as digits, each behind blanks that keep every position.
 
