@@ -38,10 +38,10 @@ from granola.matching.naming.names import (
     by_form,
     by_joining,
     by_nation,
+    by_spelling,
     country_tiers,
     joined_tiers,
 )
-from granola.matching.naming.other_spellings import by_spelling
 from granola.matching.naming.partial_answers import (
     by_container,
     by_description,
@@ -54,10 +54,9 @@ from granola.matching.naming.person_names import by_person, given_name_first, is
 from granola.matching.naming.references import Tier
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
-from granola.matching.text.restated import restates_at
 from granola.matching.text.tokens import MOST, key, plain
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
-from granola.matching.vetoing.vetoes import ELSEWHERE, LONGER, PART, RESTATED, veto
+from granola.matching.vetoing.vetoes import ELSEWHERE, LONGER, PART, RESTATED, restates_at, veto
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question

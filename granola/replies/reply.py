@@ -11,9 +11,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from granola.replies.labels import is_label
-from granola.replies.thoughts import without_thoughts
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cut:
@@ -41,7 +38,7 @@ def read_reply(raw: str) -> ModelReply:
     if _PLAIN.fullmatch(raw):
         return ModelReply(raw=raw, answer=raw)
     cuts = []
-    text, unfinished = without_thoughts(raw)
+    text, unfinished = _without_thoughts(raw)
     if text != raw:
         cuts.append(Cut(rule="thought", characters=len(raw) - len(text)))
     for name, rule in RULES:
@@ -54,6 +51,60 @@ def read_reply(raw: str) -> ModelReply:
 
 
 _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"]*+")  # without these signs no rule has anything to cut
+
+# What a model thought before it answered, in the forms in which chat templates leave it in the output.
+#
+# The forms are those of the published templates: `<think>` (DeepSeek-R1, Qwen3, GLM, Nemotron), `<thinking>`,
+# `<thought>` (EXAONE), `<reasoning>`, `<seed:think>` (Seed-OSS), `[THINK]` (Magistral), `◁think▷` (Kimi),
+# `<|START_THINKING|>` (Command A), `<|begin_of_thought|>` (OpenThinker), and the channels of harmony (gpt-oss).
+
+_THOUGHTS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|seed:think"
+_THOUGHT_TAG = re.compile(
+    rf"<(?P<end>/)?(?:{_THOUGHTS})>|\[(?P<end_magistral>/)?THINK\]|◁(?P<end_kimi>/)?think▷"
+    r"|<\|(?:START|begin_of)_(?:THINKING|thought)\|>|<\|(?P<end_token>END|end_of)_(?:THINKING|thought)\|>",
+    re.IGNORECASE,
+)
+_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]{0,80}<\|message\|>")
+_CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
+_MAY_THINK = re.compile(r"[<\[◁/|_:](?:think|thought|reason|reflect|scratch)", re.IGNORECASE)
+
+
+def _without_thoughts(text: str) -> tuple[str, bool]:
+    """A text without its thoughts, and whether it ends in the midst of one.
+
+    A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that the output's end
+    cut off.
+    """
+    if "<|channel|>" in text:
+        return _final_channel(text)
+    if not _MAY_THINK.search(text):
+        return text, False
+    kept: list[str] = []
+    start, depth = 0, 0
+    for tag in _THOUGHT_TAG.finditer(text):
+        if depth == 0:
+            kept.append(text[start : tag.start()])
+        if any(tag.groups()):
+            if depth == 0:
+                kept.clear()  # all before it was thought
+            depth = max(0, depth - 1)
+        else:
+            depth += 1
+        start = tag.end()
+    if depth == 0:
+        kept.append(text[start:])
+    return "".join(kept), depth > 0
+
+
+def _final_channel(text: str) -> tuple[str, bool]:
+    """What stands in the last final channel of harmony; where there is none, the model was still thinking."""
+    finals = [channel for channel in _CHANNEL.finditer(text) if channel[1] == "final"]
+    if not finals:
+        return "", True
+    start = finals[-1].end()
+    end = _CHANNEL_END.search(text, start)
+    return text[start : end.start() if end else len(text)], False
+
 
 _TOKEN = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<eos>|<(?:start|end)_of_turn>|\[/?INST\]")
 _TURN = re.compile(  # a token with which the turn of the model begins
@@ -155,10 +206,29 @@ def _boxed(text: str) -> str:
     return text
 
 
+# Words that stand before an answer with a colon: what the answer is, or what kind of thing it is.
+_LABELS = re.compile(
+    r"(?:the )?(?:(?:final|short|best|correct|my|your|full|likely|predicted|exact|approximate|current) )*"
+    r"(?:answers?|ans|a|guess|response|output|result|prediction|solution|conclusion"
+    r"|location|place|birth ?place|death ?place|(?:place|date|year|city|country|town|state) of (?:birth|death)"
+    r"|birth ?date|city|town|village|country|state|region|province|county|capital|continent|nationality|citizenship"
+    r"|headquarters|date|year|month|day|time|century|decade|name|person|author|writer|composer|director|producer"
+    r"|performer|artist|creator|founder|owner|actor|actress|singer|spouse|father|mother|child|genre|language"
+    r"|occupation|profession|position|religion|school|university|company|organi[sz]ation|publisher|manufacturer"
+    r"|record label|label|film|book|song|number|amount|quantity|population|height|length|age)",
+    re.IGNORECASE,
+)
+
+
+def is_label(text: str) -> bool:
+    """Whether a text is such a label: `Location`, `Final answer`, `Place of birth`."""
+    return _LABELS.fullmatch(text.strip()) is not None
+
+
 def _field_of_json(text: str) -> str:
     """The one string in a text of JSON, or the one under the key of an answer."""
     bare = text.strip()
-    if bare[:1] not in ('{', '"', "["):
+    if bare[:1] not in ("{", '"', "["):
         return text
     try:
         value = json.loads(bare)

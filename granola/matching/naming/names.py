@@ -1,4 +1,5 @@
-"""Names in other forms: without a preposition or container, written as one word, another name of a country.
+"""Names in other forms: without a preposition or container, written as one word, another name of a country,
+another spelling (`Havewala` for Havewalla, `Amr Moussa` for Amr Mousa).
 
 Each rule finds the places of an answer that may state a name; the vetoes on plain mentions hold for them too.
 """
@@ -24,6 +25,7 @@ from granola.matching.naming.name_forms import Form, forms, initials
 from granola.matching.naming.references import Tier, is_description
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.near import ONE, is_near
 from granola.matching.text.tokens import MOST, key, loose, loose_key, occurrences
 
 
@@ -280,3 +282,26 @@ def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
     if not has_acronym and not several:
         return ()
     return [tier for tier in answer.tiers if (has_acronym if len(tier[2]) > 1 else several and tier[1].isupper())]
+
+
+SPELT = 6  # words of a name; one alone is told by its spelling
+
+
+def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
+    """The words of a name in their order, one of them or more with a letter or two spelt otherwise.
+
+    Of names that begin with a capital alone, and of words that no other tier has.
+    """
+    level, name, folded = tier
+    if not name[:1].isupper() or not 1 < len(folded) <= SPELT or is_description(name) or not answer.cased:
+        return
+    if max(map(len, folded)) < ONE:
+        return
+    texts = answer.texts
+    for start in range(min(len(texts) - len(folded) + 1, MOST)):
+        run = texts[start : start + len(folded)]
+        if not answer.words[start].capital or not all(map(is_near, run, folded)):
+            continue
+        if any(own in word_lists.CLASSES and own != said for said, own in zip(run, folded, strict=True)):
+            continue
+        yield Mention(level, name, start, start + len(folded))
