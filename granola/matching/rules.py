@@ -140,15 +140,13 @@ class RulesMatcher(ReplyMatcher):
             verdict_of_repair = _decided(repaired, names, question, code)
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
-        if len(names) == 1 and (verdict.rule in _COVERABLE or (verdict.rule == PART and not _asks_place(question))):
+        if len(names) == 1 and (
+            verdict.rule in _COVERABLE or (verdict.rule == PART and not AnswerText("", (), question).asks_place)
+        ):
             for reading in readings:
                 if coverage := _covered(reading, names, question, code):
                     return coverage
         return verdict
-
-
-def _asks_place(question: str | None) -> bool:
-    return AnswerText("", (), question).asks_place
 
 
 _COVERABLE = frozenset({"no-match", LONGER, RESTATED, *(f"amount:{how}" for how in _UNDECIDED)})
@@ -237,10 +235,10 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         if verdict.level is None and len(levels) == 1 and _is_open(verdict, claims, ladder, prediction):
             words = levels  # its number may stand there as something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
-            named = _named(AnswerText(_around_names(prediction, code), words, question))
+            named = _named(AnswerText(language(code).with_english_around(prediction), words, question))
             return named if named.level is not None else verdict
         return verdict
-    return _named(AnswerText(_around_names(prediction, code), levels, question))
+    return _named(AnswerText(language(code).with_english_around(prediction), levels, question))
 
 
 def _is_open(
@@ -260,10 +258,6 @@ def _is_open(
 
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(word for word in key(text) if word[0].isdigit())
-
-
-def _around_names(prediction: str, code: str) -> str:
-    return language(code).with_english_around(prediction)
 
 
 def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:

@@ -79,14 +79,9 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
 
 @cache
 def country_openings() -> frozenset[str]:
-    """The folded words that the names of countries begin with."""
-    return frozenset(name[0] for name in _countries())
-
-
-@cache
-def adjective_words() -> frozenset[str]:
-    """The first words of all national adjectives."""
-    return frozenset(adjective.split()[0] for adjective in bundled_demonyms().countries)
+    """The folded words that the names of countries and their adjectives begin with."""
+    names, adjectives = _countries(), bundled_demonyms().countries
+    return frozenset(name[0] for name in names) | frozenset(adjective.split()[0] for adjective in adjectives)
 
 
 def is_adjective(folded: tuple[str, ...]) -> bool:

@@ -34,6 +34,7 @@ _ASKS_PLACE = re.compile(
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
 _SHORT = 3  # letters up to which a name is as likely a word or a code
+_IN_NAMES = frozenset({"of", "de", "von", "van"})
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
 
 
@@ -279,7 +280,7 @@ class AnswerText:
             return False
         name_letters, (letters, starts) = _letters(name), self._spelt
         spelling = letters[starts[start] : starts[end]]
-        if self._is_upper:
+        if self.text == self.text.upper():
             return not ordinary
         if name_letters != spelling:
             return False
@@ -298,10 +299,6 @@ class AnswerText:
         """The letters and digits of the words in their case, and where those of each begin, and end at last."""
         spelt = ["".join(filter(str.isalnum, self.text[word.start : word.end])) for word in self.words]
         return "".join(spelt), (0, *accumulate(map(len, spelt)))
-
-    @lazy
-    def _is_upper(self) -> bool:
-        return self.text == self.text.upper()
 
     def is_marked(self, start: int, end: int) -> bool:
         """Whether a mark that tells another thing is attached to the words [start, end): -5, C#, 42 %."""
@@ -363,17 +360,15 @@ class AnswerText:
         claims = any(
             word.text not in self.asked and word.text not in word_lists.NO_CLAIM for word in self.words[start:end]
         )
-        return claims and not (self.countries and self._is_their_country(start, end))
+        if not claims or not self.countries:
+            return claims
+        qids = country_ids(self.texts[start:end])
+        return not qids or not qids <= self.countries  # USA is no claim where a tier is the United States
 
     @lazy
     def countries(self) -> frozenset[str]:
         """The ids of the countries that tiers name."""
         return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))
-
-    def _is_their_country(self, start: int, end: int) -> bool:
-        """Whether [start, end) is another name of a country that a tier names: USA."""
-        qids = country_ids(self.texts[start:end])
-        return bool(qids) and qids <= self.countries
 
     def name_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""
@@ -386,9 +381,4 @@ class AnswerText:
 
     def _in_name(self, index: int) -> bool:
         word = self.words[index]
-        return (word.capital and word.text not in word_lists.FUNCTION) or word.text in (
-            "of",
-            "de",
-            "von",
-            "van",
-        )
+        return (word.capital and word.text not in word_lists.FUNCTION) or word.text in _IN_NAMES

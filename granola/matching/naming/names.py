@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from granola.matching.naming.countries import (
     ABBREVIATIONS,
-    adjective_words,
     contradict,
     country_adjectives,
     country_names,
@@ -85,16 +84,9 @@ def _may_lie_in(answer: AnswerText, mention: Mention, form: Form) -> bool:
     return True
 
 
-@MATCHING.remembered(1 << 16)
-def without_breaks(name: str) -> str:
-    """The further folds of a name's words without a break."""
-    MATCHING.count(len(name))
-    return "".join(loose_key(name))
-
-
 def by_joining(answer: AnswerText, tier: Tier) -> Mentions:
     """The letters of the name, parted into words in another way."""
-    letters = without_breaks(tier[1])
+    letters = "".join(loose_key(tier[1]))
     if letters not in answer.joined:
         return
     if len(letters) < JOINED:
@@ -129,15 +121,12 @@ def by_country(answer: AnswerText, tier: Tier) -> Mentions:
     if len(answer.claimed) == 1 and answer.content_words in adjectives:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     country = nation(tier[2]) if len(answer.levels) == 1 else None
-    if country is not None and country[1] == len(tier[2]):
-        yield from _names_of_nation(answer, tier, country[0])
-
-
-def _names_of_nation(answer: AnswerText, tier: Tier, qid: str) -> Mentions:
+    if country is None or country[1] < len(tier[2]):
+        return
     for start, word in enumerate(answer.words):
-        country = nation(answer.texts[start : start + 4])
-        if country is not None and country[0] == qid and (word.capital or not answer.cased):
-            yield Mention(tier[0], tier[1], start, start + country[1])
+        named = nation(answer.texts[start : start + 4])
+        if named is not None and named[0] == country[0] and (word.capital or not answer.cased):
+            yield Mention(tier[0], tier[1], start, start + named[1])
 
 
 Part = tuple[str, int, int]
@@ -164,14 +153,10 @@ def _without_nation(answer: AnswerText, tier: Tier, parts: tuple[Part, ...], res
             yield Mention(tier[0], tier[1], 0, len(answer.words))
         return
     for start, end in _windows(answer, parts, rest):
-        if not start or answer.words[start].gap or not _is_named(answer, start - 1):
+        before = answer.words[start - 1]
+        is_named = (before.capital or not answer.cased) and before.text not in word_lists.FUNCTION
+        if not start or answer.words[start].gap or not is_named:
             yield Mention(tier[0], tier[1], start, end)
-
-
-def _is_named(answer: AnswerText, index: int) -> bool:
-    """Whether a word may be part of a name."""
-    word = answer.words[index]
-    return (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION
 
 
 @MATCHING.remembered(1 << 12)
@@ -234,7 +219,7 @@ def joined_tiers(answer: AnswerText) -> Sequence[Tier]:
 
 def country_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Countries and faiths, where the answer has a word that a country's name begins with, or an adjective or faith."""
-    if country_openings().isdisjoint(answer.present) and adjective_words().isdisjoint(answer.present):
+    if country_openings().isdisjoint(answer.present):
         return ()
     return [tier for tier in answer.tiers if is_country(tier[2]) or is_adjective(tier[2])]
 

@@ -30,9 +30,11 @@ def by_words(answer: AnswerText, tier: Tier) -> Mentions:
         return
     if is_another_institute(answer, tier):
         return
-    if len(wanted) < len(whole) and names_bare_container(answer, tier):
-        return
-    if _says_all_else(answer, wanted, whole) or _says_all_but_kind(answer, wanted, tier[1]):
+    place = _container_of(tier[1]) if len(wanted) < len(whole) else ()
+    if place and next(_behind_in(answer, place), None) is None:
+        return  # Gabon is no city in Gabon
+    says_all_but_kind = len(answer.claimed) < len(wanted) and answer.claimed == _without_kind(tier[1], answer)
+    if says_all_but_kind or _says_all_else(answer, wanted, whole):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     elif len(wanted) > 1 and answer.loose_present.issuperset(wanted):
         for start, end in _closest_runs(answer, wanted):
@@ -58,11 +60,6 @@ def _says_all_else(answer: AnswerText, wanted: Sequence[str], whole: Sequence[st
     if len(wanted) > 1:
         return True
     return len(whole) > 1 and (wanted[0].isdecimal() or len(wanted[0]) >= DELICATE)
-
-
-def _says_all_but_kind(answer: AnswerText, wanted: Sequence[str], name: str) -> bool:
-    there = answer.claimed
-    return len(there) < len(wanted) and there == _without_kind(name, answer)
 
 
 def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -97,22 +94,16 @@ _WITHIN = frozenset({"in", "within", "inside"})
 
 
 @MATCHING.remembered(1 << 13)
-def container_of(name: str) -> tuple[str, ...]:
+def _container_of(name: str) -> tuple[str, ...]:
     """The folded words of the place of `a city in Gabon`; () of what is no such phrase."""
     MATCHING.count(len(name))
     phrase = _CONTAINED.fullmatch(name)
     return key(phrase["place"]) if phrase else ()
 
 
-def names_bare_container(answer: AnswerText, tier: Tier) -> bool:
-    """Whether the answer has no more than the place of `a city in Gabon`: Gabon is no city."""
-    place = container_of(tier[1])
-    return bool(place) and next(_behind_in(answer, place), None) is None
-
-
 def by_container(answer: AnswerText, tier: Tier) -> Mentions:
     """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
-    place = container_of(tier[1])
+    place = _container_of(tier[1])
     if not place or answer.denies:
         return
     whose = (*place[:-1], _ADJECTIVES.get(place[-1], ""))  # an Asian country
@@ -261,18 +252,15 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
         return False
     weights = _weights(answer, word_of)
     stated_weights = [weight for form, weight in weights.items() if form in answer_roots]
-    if not stated_weights or _denies_it(answer, name):
+    if not stated_weights:
+        return False
+    if answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
         return False
     if len(stated_weights) < len(weights) and not _may_be_partial(answer, name, word_of, len(stated_weights)):
         return False
     if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
         return False
     return sum(stated_weights) >= SHARE * sum(weights.values())
-
-
-def _denies_it(answer: AnswerText, name: str) -> bool:
-    """Whether a short answer denies what it says, where the name itself has no negation."""
-    return answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name))
 
 
 def _weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:

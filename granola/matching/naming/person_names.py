@@ -252,7 +252,8 @@ def _by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
     if not folded[0].isalpha() or not tier[1][:1].isupper():
         return
     royal = len(folded) > 2 and folded[1] == "of"
-    if not royal and not _may_be_added_to(answer, folded):
+    told_by_more = len(folded) == 1 and len(folded[0]) > DELICATE and answer.cased and answer.asks_person
+    if not royal and not told_by_more:
         return
     for start, word in enumerate(answer.words):
         if word.text != folded[0] or (answer.cased and not word.capital):
@@ -263,15 +264,11 @@ def _by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
             yield Mention(tier[0], tier[1], start - 1, start + 1)
 
 
-def _may_be_added_to(answer: AnswerText, folded: tuple[str, ...]) -> bool:
-    """Whether an answer may state a single name by saying more names with it."""
-    return len(folded) == 1 and len(folded[0]) > DELICATE and answer.cased and answer.asks_person
-
-
 def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
     """A single name with those before it, where no fuller one is known, and with those behind it."""
     begin = _run_before(answer, start + 1)
-    if begin < start and not _has_fuller_name(answer, tier) and _ends_here(answer, start + 1):
+    has_fuller = any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
+    if begin < start and not has_fuller and _ends_here(answer, start + 1):
         yield Mention(tier[0], tier[1], begin, start + 1)
     if answer.words[start].gap:
         return
@@ -280,11 +277,6 @@ def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
         end += 1
     if end > start + 1 and (word_lists.CLASSES | word_lists.FUNCTION).isdisjoint(answer.texts[start:end]):
         yield Mention(tier[0], tier[1], start, end)
-
-
-def _has_fuller_name(answer: AnswerText, tier: Tier) -> bool:
-    """Whether the level names the bearer of a single name in full as well."""
-    return any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
 
 
 def _ends_here(answer: AnswerText, index: int) -> bool:

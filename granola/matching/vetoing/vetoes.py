@@ -42,19 +42,18 @@ def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
     word = answer.words[left]
     if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
-    if _is_a_language(mention) or (mention.name.islower() and nation((word.text,)) is not None):
-        return False  # Brazilian Portuguese is Portuguese, the U.S. President a president
-    if _has_name_with(answer, mention.level, word.text):
+    single = mention.end - mention.start == 1
+    if single and is_adjective(key(mention.name)):
+        return False  # Brazilian Portuguese is Portuguese
+    if mention.name.islower() and nation((word.text,)) is not None:
+        return False  # the U.S. President is a president
+    names_of_level = [folded for level, _, folded in answer.tiers if level == mention.level]
+    if any(word.text in folded for folded in names_of_level):
         return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one
-    if answer.asks_person and mention.level == 0 and not _has_fuller_names(answer, mention):
+    if answer.asks_person and mention.level == 0 and all(len(folded) == 1 for folded in names_of_level):
         return False  # Gerald Ford, where the gold answer is Ford
     # A name of several words bears more first names: Achille Claude Debussy. A single word does not.
-    return mention.end - mention.start == 1 and word.capital and answer.is_claim(left, left + 1)
-
-
-def _is_a_language(mention: Mention) -> bool:
-    """Whether the mention is a single adjective of a country, as languages are called."""
-    return mention.end - mention.start == 1 and is_adjective(key(mention.name))
+    return single and word.capital and answer.is_claim(left, left + 1)
 
 
 def _is_elsewhere(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
@@ -105,16 +104,6 @@ def _is_a_container(answer: AnswerText, index: int) -> bool:
     return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
 
 
-def _has_name_with(answer: AnswerText, level: int, word: str) -> bool:
-    """Whether a name of the level has the word."""
-    return any(number == level and word in folded for number, _, folded in answer.tiers)
-
-
-def _has_fuller_names(answer: AnswerText, mention: Mention) -> bool:
-    """Whether the level tells its bearer by more than this word, so that other first names are another's."""
-    return any(level == mention.level and len(folded) > 1 for level, _, folded in answer.tiers)
-
-
 # Finer claims that no level bears out, and containers that are not the ladder's: Lyon, France for Paris.
 
 
@@ -123,14 +112,11 @@ def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:
 
     A claim finer than level 1 cannot be told wrong and takes nothing back.
     """
-    return mention.level > 0 and (
-        _in_chain(answer, mention) or _behind_a_name(answer, mention) or _before_a_specific(answer, mention)
-    )
-
-
-def _in_chain(answer: AnswerText, mention: Mention) -> bool:
-    """Short parts between commas, read from the finest: an unknown first part before a known one."""
-    return answer.unknown_first is not None and mention.start >= answer.unknown_first
+    if mention.level == 0:
+        return False
+    if answer.unknown_first is not None and mention.start >= answer.unknown_first:
+        return True  # short parts between commas, read from the finest
+    return _behind_a_name(answer, mention) or _before_a_specific(answer, mention)
 
 
 def _behind_a_name(answer: AnswerText, mention: Mention) -> bool:
@@ -213,10 +199,8 @@ def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
     `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
     """
     containers = [folded for level, _, folded in answer.tiers if level > mention.level]
-    named_containers = [
-        part for level, name, _ in answer.tiers if level == mention.level for part in place_parts(name)[1]
-    ]
-    containers += named_containers
+    for level, name, _ in answer.tiers:
+        containers += place_parts(name)[1] if level == mention.level else ()
     for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
         if set(answer.words[index].gap) & SENTENCE_END:
             return False
