@@ -27,7 +27,7 @@ from kg.store.entity_rows import name_rows, record_of
 from kg.store.filling import digest_of, summed
 from kg.terms import normalise
 
-READ, SURVEY, UNPACK, COUNT = 1, 2, 3, 4
+READ, SURVEY, COUNT = 1, 2, 3
 _HEADER = struct.Struct("<Q?q")
 _BLANK = b" \t\r\n,"
 _NO_LIMIT = -1
@@ -82,7 +82,6 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
 
 def handlers(recipe: ExtractionPlan) -> dict[int, Callable[[memoryview], bytes]]:
     """What workers do, by the kind of task."""
-    from kg.reading.bzip2 import unpack
     from kg.store.filling import counted_in
 
     harvester = Extractor(recipe)
@@ -90,7 +89,6 @@ def handlers(recipe: ExtractionPlan) -> dict[int, Callable[[memoryview], bytes]]
     return {
         READ: lambda data: encode(harvester.read(*unpacked(data))),
         SURVEY: lambda data: encode(harvester.survey(*unpacked(data))),
-        UNPACK: unpack,
         COUNT: lambda data: encode(counted_in(Path(os.fsdecode(bytes(data))))),
     }
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.building.extraction import UNPACK, packed
+from kg.building.extraction import packed
 from kg.building.worker_pool import Task, WorkerPool
 from kg.errors import SourceError
 from kg.reading.dump import Block, DumpReader, Mark
@@ -54,16 +54,7 @@ class SourcePass:
         self._crew = crew
         self._limit = limit
         self._progress = progress
-        self._readers = [
-            DumpReader(
-                path,
-                name=name,
-                keep_partial=keep_partial,
-                start=lambda stream: crew.submit(UNPACK, stream),
-                ahead=crew.ahead,
-            )
-            for path, name in sources
-        ]
+        self._readers = [DumpReader(path, name=name, keep_partial=keep_partial) for path, name in sources]
         state = resume or {}
         self._at: int = state.get("source", 0)
         self._mark = Mark(**state["mark"]) if state.get("mark") else None

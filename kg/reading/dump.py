@@ -23,7 +23,7 @@ import orjson
 
 from kg.errors import SourceError
 from kg.reading.entity_json import Reject
-from kg.reading.streams import DamagedError, HashedReader, Places, Start, plain_chunks
+from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
 # The lines of a dump -> JSON objects with their line numbers. Pure: blocks may be parsed anywhere, in any order.
 
@@ -156,15 +156,12 @@ _OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
 class Mark:
     """A place between two blocks, from which a later reading of the same source can go on.
 
-    `offset`: plain bytes before it, `place` and `before`: see `Places`, `opens`: the first byte of the dump,
-    `objects`: whether the dump is read object by object, `packed` and `digest`: bytes of the file that were
-    read by then, and their hash.
+    `offset`: plain bytes before it, which are unpacked again; `opens`: the first byte of the dump, `objects`: whether
+    the dump is read object by object, `packed` and `digest`: bytes of the file that were read by then, and their hash.
     """
 
     offset: int
     line: int
-    place: int
-    before: int
     opens: int | None
     objects: bool
     packed: int
@@ -172,7 +169,7 @@ class Mark:
 
 
 class DumpReader:
-    """Reads one source once. `-` is standard input. `start` and `ahead`: see `plain_chunks`.
+    """Reads one source once. `-` is standard input.
 
     After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
@@ -180,23 +177,13 @@ class DumpReader:
     as in a piece of a dump, -1 in a piece that closes one, else 0. An empty source raises `SourceError`.
     """
 
-    def __init__(
-        self,
-        path: Path | str,
-        *,
-        name: str | None = None,
-        keep_partial: bool = False,
-        start: Start | None = None,
-        ahead: int = 0,
-    ) -> None:
+    def __init__(self, path: Path | str, *, name: str | None = None, keep_partial: bool = False) -> None:
         self.path = str(path)
         self.name = name or ("stdin" if self.path == STDIN else Path(path).name)
         self.keep_partial = keep_partial
         self.damage: str | None = None
         self.brackets = 0
         self._stream: HashedReader | None = None
-        self._unpacking: dict[str, Any] = {} if start is None else {"start": start, "ahead": ahead}
-        self._places = Places()
         self._ends = _Ends()
         self._shape = _Shape()
 
@@ -228,13 +215,10 @@ class DumpReader:
     def mark(self, block: Block) -> Mark:
         """The place behind a block; `blocks` goes on from there."""
         assert self._stream is not None  # a block was read
-        place, before = self._places.last_before(block.end)
         packed, digest = self._stream.so_far()
         return Mark(
             offset=block.end,
             line=block.next_line,
-            place=place,
-            before=before,
             opens=self._ends.first,
             objects=self._shape.objects,
             packed=packed,
@@ -246,14 +230,12 @@ class DumpReader:
         with opened(self.path) as raw:
             known = (mark.packed, mark.digest) if mark else None
             self._stream = HashedReader(raw, name=self.name, known=known)
-            self._places = Places(mark.place, mark.before) if mark else Places()
             ends = self._ends = _Ends(mark.opens if mark else None)
             self._shape = _Shape(mark.objects if mark else False)
-            chunks = ends.watch(plain_chunks(self._stream, self.name, places=self._places, **self._unpacking))
+            chunks = ends.watch(plain_chunks(self._stream, self.name))
             line = offset = 0
             if mark:
-                # What is not unpacked again begins at `before`, and only where the places are known.
-                chunks = _without(chunks, mark.offset - (mark.before if mark.place else 0))
+                chunks = _without(chunks, mark.offset)
                 line, offset = mark.line, mark.offset
             try:
                 yield from _split(chunks, self.name, line or 1, offset, self._shape, ends)

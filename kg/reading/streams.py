@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import hashlib
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Protocol, cast
 
 from kg.errors import SourceError
-from kg.reading import bzip2
 
 BLOCK = 1 << 18  # compressed bytes at a time; JSON unpacks to about ten times that
 _SMALL_BLOCK = 1 << 14  # what gzip gives then stays in the processor's cache, which makes it a third faster
-_STEPS = {"gzip": 1 << 20, "zstd": 1 << 11}  # bytes unpacked at once: gzip gives up to 1,000 times that, zstd 32,000
+# Bytes unpacked at once: gzip gives up to 1,000 times that, zstd 32,000. What is unpacked together with damage is lost.
+_STEPS = {"gzip": 1 << 20, "bzip2": 1 << 11, "zstd": 1 << 11}
 
 
 class DamagedError(SourceError):
@@ -108,6 +108,7 @@ def _zstd() -> _Decompressor:
 
 _FORMATS: tuple[tuple[bytes, str, Callable[[], _Decompressor]], ...] = (
     (b"\x1f\x8b", "gzip", _gzip),
+    (b"BZh", "bzip2", bz2.BZ2Decompressor),
     (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
     *((bytes([byte]) + b"\x2a\x4d\x18", "zstd", _zstd) for byte in range(0x50, 0x60)),  # skippable frames
 )
@@ -121,49 +122,8 @@ _FOREIGN = (
 )
 
 
-class Places:
-    """Where in a packed stream its content stands: (place, bytes of content before it), for reading on from there.
-
-    Only bzip2 has places, its blocks; every other format is unpacked from its beginning.
-    """
-
-    def __init__(self, place: int = 0, before: int = 0) -> None:
-        self.first = place
-        self._known = deque([(place, before)])
-        self._end = before
-
-    def add(self, place: int, size: int) -> None:
-        """Content of `size` bytes begins at the place."""
-        self._known.append((place, self._end))
-        self._end += size
-
-    def last_before(self, offset: int) -> tuple[int, int]:
-        """The last place at or before an offset of the content. Earlier places are forgotten."""
-        while len(self._known) > 1 and self._known[1][1] <= offset:
-            self._known.popleft()
-        return self._known[0]
-
-
-class _Now:
-    """The content of a bzip2 block, unpacked when it is asked for."""
-
-    def __init__(self, stream: bytes) -> None:
-        self._stream = stream
-
-    def result(self) -> bytes:
-        return bzip2.unpack(self._stream)
-
-
-Start = Callable[[bytes], bzip2.Pending]
-
-
-def plain_chunks(
-    stream: HashedReader, name: str, *, start: Start = _Now, ahead: int = 0, places: Places | None = None
-) -> Iterator[bytes]:
+def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
     """The stream's content, decompressed by what its first bytes say; the name's ending is not asked.
-
-    `start` begins to unpack a bzip2 block, `ahead` of which are under way at a time. `places` takes note of where
-    content stands and says from which place on it is wanted.
 
     Raises `DamagedError` where a compressed stream is truncated, corrupt, or followed by other bytes, after
     yielding everything before that place, and `SourceError` for formats that are not read.
@@ -174,9 +134,6 @@ def plain_chunks(
     for magic, what in _FOREIGN:
         if head.startswith(magic):
             raise SourceError(f"{name}: {what} is not read; give JSON, plain or as .gz, .bz2 or .zst")
-    if head.startswith(b"BZh"):
-        yield from _unpacked_blocks(stream, head, name, start, ahead, places or Places())
-        return
     for magic, what, factory in _FORMATS:
         if head.startswith(magic):
             yield from _unpacked(stream, head, what, factory, name)
@@ -184,18 +141,6 @@ def plain_chunks(
     while head:
         yield head
         head = stream.read(BLOCK)
-
-
-def _unpacked_blocks(
-    stream: HashedReader, head: bytes, name: str, start: Start, ahead: int, places: Places
-) -> Iterator[bytes]:
-    cutter = bzip2.Cutter(stream.read, head, BLOCK)
-    try:
-        for number, content in bzip2.plain(cutter, start, ahead=ahead, skip=places.first):
-            places.add(number, len(content))
-            yield content
-    except bzip2.BrokenError as error:
-        raise DamagedError(f"{name}: {error}") from error
 
 
 def _unpacked(
