@@ -310,7 +310,10 @@ def _make(
             lacking = 0
             if phraser is not None:
                 made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
-                lacking = _unanswered(made)
+                counts = DecisionCounts()
+                for row in made:
+                    counts.see(row)
+                lacking = counts.unanswered
             if scorer is not None:
                 scored = _each("scoring", partial(_scored, scorer=scorer), made, faulty)
                 made, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)
@@ -343,13 +346,6 @@ def _each(
 
 def _described(rows: Sequence[TieredRow], *, graph: Graph) -> Sequence[TieredRow]:
     return [described(row, graph) for row in rows]
-
-
-def _unanswered(rows: Iterable[TieredRow]) -> int:
-    counts = DecisionCounts()
-    for row in rows:
-        counts.see(row)
-    return counts.unanswered
 
 
 def _phrased(rows: Sequence[TieredRow], *, phraser: Phraser) -> Sequence[TieredRow]:

@@ -139,7 +139,10 @@ class Cleaner:
         return None if score <= self._most else "the score is above the threshold"
 
     def _without_trivial(self, row: TieredRow) -> tuple[TieredRow, int]:
-        trivial = self._list(row.relation)
+        if row.relation not in self._trivial:
+            asked = relation(row.relation) if row.relation else ANY
+            self._trivial[row.relation] = asked.trivial | ANY.trivial | self._given
+        trivial = self._trivial[row.relation]
         levels, taken = [row.levels[0]], 0
         for level in row.levels[1:]:
             tiers = tuple(tier for tier in level.tiers if without_article(tier.text) not in trivial)
@@ -147,12 +150,6 @@ class Cleaner:
             if tiers:
                 levels.append(level if len(tiers) == len(level.tiers) else Level(tiers=tiers, extra=level.extra))
         return (replace(row, levels=tuple(levels)), taken) if taken else (row, 0)
-
-    def _list(self, name: str | None) -> frozenset[str]:
-        if name not in self._trivial:
-            asked = relation(name) if name else ANY
-            self._trivial[name] = asked.trivial | ANY.trivial | self._given
-        return self._trivial[name]
 
 
 def read_trivial(path: Path) -> tuple[str, ...]:

@@ -35,7 +35,14 @@ class Parts:
         self._folder = WorkFolder(out, error=DatasetError, output="folder")
         self.folder = self._folder.path
         try:
-            self._open(orjson.loads(orjson.dumps(request)), restart=restart)
+            asked = orjson.loads(orjson.dumps(request))
+            noted = self.folder / _REQUEST
+            if not restart and noted.exists():
+                self._folder.check(orjson.loads(noted.read_bytes()), asked)
+            else:
+                self._folder.clear()
+                with atomic_path(noted) as temporary:
+                    temporary.write_bytes(orjson.dumps(asked))
         except BaseException:
             self._folder.close()
             raise
@@ -71,15 +78,6 @@ class Parts:
 
     def _part(self, number: int, *, whole: bool = True) -> Path:
         return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"
-
-    def _open(self, request: Any, *, restart: bool) -> None:
-        noted = self.folder / _REQUEST
-        if restart or not noted.exists():
-            self._folder.clear()
-            with atomic_path(noted) as temporary:
-                temporary.write_bytes(orjson.dumps(request))
-            return
-        self._folder.check(orjson.loads(noted.read_bytes()), request)
 
 
 def _line_of(row: TieredRow | RejectedRow) -> bytes:

@@ -84,7 +84,9 @@ class WordingCheck:
         if any(bare(wording) == bare(name) for name in tier.names()):
             return ""
         if row.relation and relation(row.relation).asks in ("date", "quantity"):
-            return self._of_value(tier, wording)
+            there = value_tier_holds(Level(tiers=(tier,)), Tier(text=wording))
+            back = value_tier_holds(Level(tiers=(Tier(text=wording),)), Tier(text=tier.text))
+            return "" if there.holds and back.holds else there.wrong or back.wrong or "no reader knows this wording"
         if tier.qid is not None:
             return self._of_entity(tier.qid, tier, wording)
         lost = sorted(self._lost(tier.text, wording))
@@ -93,11 +95,6 @@ class WordingCheck:
         if status != "entailed":
             return f"adds {flaws[0]}" if flaws else "adds what nothing vouches for"
         return ""
-
-    def _of_value(self, tier: Tier, wording: str) -> str:
-        there = value_tier_holds(Level(tiers=(tier,)), Tier(text=wording))
-        back = value_tier_holds(Level(tiers=(Tier(text=wording),)), Tier(text=tier.text))
-        return "" if there.holds and back.holds else there.wrong or back.wrong or "no reader knows this wording"
 
     def _of_entity(self, qid: str, tier: Tier, wording: str) -> str:
         """A name of the entity must stand there whole, and beside it only its kind and what it lies in."""

@@ -40,7 +40,13 @@ class Phrases:
         """The verdict on a phrase and why."""
         words = content(tier.text)
         if missing := self._unsaid(case, words):
-            return self._not_said(case, missing)
+            countries = bundled_demonyms().countries
+            nations = case.nations | case.above.states
+            foreign = [w for w in missing if w in countries and nations and nations.isdisjoint(countries[w])]
+            if foreign and case.certain:
+                why = f"nothing says {foreign[0]} of the answer, and its country is known"
+                return VerdictKind.CONTRADICTED, why
+            return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
         true = [t for t in case.true if self.is_phrase(t.text, ())]
         if any(words == content(t.text) for t in true):
             return VerdictKind.DUPLICATE, "says what a finer tier says"
@@ -68,15 +74,6 @@ class Phrases:
         """The words that nothing says of the answer, neither whole nor by their parts."""
         known = case.words | {"person", "man", "woman"} if case.person else case.words
         return sorted(w for w in words if w not in known and not known.issuperset(w.split("-")))
-
-    def _not_said(self, case: AnswerFacts, missing: Sequence[str]) -> tuple[VerdictKind, str]:
-        countries = bundled_demonyms().countries
-        nations = case.nations | case.above.states
-        foreign = [w for w in missing if w in countries and nations and nations.isdisjoint(countries[w])]
-        if foreign and case.certain:
-            why = f"nothing says {foreign[0]} of the answer, and its country is known"
-            return VerdictKind.CONTRADICTED, why
-        return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
 
     def _told_apart(self, case: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two as different things: "comedian, actor and composer"."""

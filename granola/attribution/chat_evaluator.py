@@ -19,7 +19,7 @@ import orjson
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Message, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
-from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
+from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, in_pieces, of_category
@@ -94,7 +94,11 @@ class ChatEvaluator:
             model=self.model, ask=self._request, read=_read, again=self.prompts[AGAIN.name]
         )
         for sample, outcome in form.run(samples):
-            yield _judgement(sample, outcome)
+            if outcome.value is None:
+                yield AttributionJudgement(id=sample.id, failed=f"{outcome.failed} {outcome.why}".strip()[:_KEPT])
+            else:
+                label, reply = outcome.value
+                yield of_category(sample, label.category, reply=reply[:_KEPT])
 
     def _request(self, sample: AttributionSample) -> Request:
         *before, last = self._asked(sample)
@@ -126,13 +130,6 @@ def _read(_sample: AttributionSample, reply: str) -> tuple[ReadLabel, str]:
     if label is None:
         raise ReplyError("no category, or several")
     return label, reply
-
-
-def _judgement(sample: AttributionSample, outcome: RequestOutcome[tuple[ReadLabel, str]]) -> AttributionJudgement:
-    if outcome.value is None:
-        return AttributionJudgement(id=sample.id, failed=f"{outcome.failed} {outcome.why}".strip()[:_KEPT])
-    label, reply = outcome.value
-    return of_category(sample, label.category, reply=reply[:_KEPT])
 
 
 def model_name(model: ChatModel) -> str:

@@ -13,7 +13,7 @@ import orjson
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, of_category
-from granola.text_models import Entailment, EntailmentModel, TextPair
+from granola.text_models import EntailmentModel, TextPair
 
 _BATCH = 256
 
@@ -53,20 +53,18 @@ class EntailmentEvaluator:
         while batch := list(islice(source, _BATCH)):
             entailments = self.model.entailments([self._pair(sample) for sample in batch])
             for sample, entailment in zip(batch, entailments, strict=True):
-                yield self._judgement(sample, entailment)
+                shares = {
+                    Category.SUPPORTIVE: entailment.entailed, Category.CONTRADICTORY: entailment.refuted,
+                    Category.IRRELEVANT: entailment.neutral,
+                }  # fmt: skip
+                likeliest = max(shares, key=shares.__getitem__)
+                if self.three_way:
+                    yield of_category(sample, likeliest)
+                else:
+                    yield AttributionJudgement(id=sample.id, supported=likeliest is Category.SUPPORTIVE)
 
     def _pair(self, sample: AttributionSample) -> TextPair:
         evidence, statement = " ".join(sample.citations), f"{sample.question} {sample.statement}".strip()
         if self.premise is PremiseIs.EVIDENCE:
             return TextPair(evidence, sample.statement)
         return TextPair(statement, evidence)
-
-    def _judgement(self, sample: AttributionSample, entailment: Entailment) -> AttributionJudgement:
-        shares = {
-            Category.SUPPORTIVE: entailment.entailed, Category.CONTRADICTORY: entailment.refuted,
-            Category.IRRELEVANT: entailment.neutral,
-        }  # fmt: skip
-        likeliest = max(shares, key=lambda category: shares[category])
-        if self.three_way:
-            return of_category(sample, likeliest)
-        return AttributionJudgement(id=sample.id, supported=likeliest is Category.SUPPORTIVE)

@@ -85,7 +85,12 @@ class ModelWording:
                 asked[text] = outcome.value
                 self.counts[f"{text.kind.name}: {'worded' if outcome.value else outcome.failed or 'left'}"] += 1
             for sample in batch:
-                yield _replaced(sample, [asked[text] for text in _texts(sample)])
+                texts = [asked[text] for text in _texts(sample)]
+                number = len(sample.citations)
+                citations = tuple(new or old for new, old in zip(texts[:number], sample.citations, strict=True))
+                question = sample.question if _is_original(sample) else texts[number] or sample.question
+                statement = texts[-1] or sample.statement
+                yield replace(sample, citations=citations, question=question, statement=statement)
 
     def _request(self, text: _WordedText) -> Request:
         slots = {name: value if isinstance(value, str) else list(value) for name, value in text.slots}
@@ -124,13 +129,6 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
         )
     )
     return texts
-
-
-def _replaced(sample: AttributionSample, texts: Sequence[str | None]) -> AttributionSample:
-    number = len(sample.citations)
-    citations = tuple(new or old for new, old in zip(texts[:number], sample.citations, strict=True))
-    question = sample.question if _is_original(sample) else texts[number] or sample.question
-    return replace(sample, citations=citations, question=question, statement=texts[-1] or sample.statement)
 
 
 def cited_facts(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:

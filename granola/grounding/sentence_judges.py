@@ -139,11 +139,8 @@ class EntailmentSentences:
         for answer in asked:
             try:
                 yield self._verdicts(answer), ""
-            except (
-                ForeseenError,
-                OSError,
-                ValueError,
-            ) as error:  # a server that is gone loses this answer's verdicts, no row
+            except (ForeseenError, OSError, ValueError) as error:
+                # A server that is gone loses this answer's verdicts, no row.
                 yield (None,) * len(answer.sentences), f"entailment: {error}"[:300]
 
     def _verdicts(self, answer: SentencesAsked) -> Verdicts:

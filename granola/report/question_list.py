@@ -71,21 +71,18 @@ def _texts(row: TieredRow) -> list[list[str]]:
 def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> Iterator[QuestionView]:
     """The questions at `shown_places`."""
     for index in shown_places(len(rows)):
-        yield _view(rows[index], [(report.system, report.items[index]) for report in reports])
-
-
-def _view(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> QuestionView:
-    relation = row.relation or NO_RELATION
-    return QuestionView(
-        row=row,
-        gold=gold(row),
-        relation=relation,
-        title="" if relation == NO_RELATION else relation_title(relation),
-        verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
-        is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
-        predictions=[_prediction_view(system, item) for system, item in scored],
-        ladder=view_ladder(row, scored),
-    )
+        row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
+        relation = row.relation or NO_RELATION
+        yield QuestionView(
+            row=row,
+            gold=gold(row),
+            relation=relation,
+            title="" if relation == NO_RELATION else relation_title(relation),
+            verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
+            is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
+            predictions=[_prediction_view(system, item) for system, item in scored],
+            ladder=view_ladder(row, scored),
+        )
 
 
 def _kind(item: ItemScore) -> str:

@@ -177,7 +177,7 @@ def test_what_cannot_be_a_dataset_is_told_and_leaves_nothing(tmp_path: Path) -> 
         built(tmp_path, [ASKED[2]])
     assert not (tmp_path / "out").exists()
     (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(RowError, match=r"q.jsonl can be used: 1 rejected, the first at .*q.jsonl:1: no question"):
+    with pytest.raises(RowError, match=r"q.jsonl can be used: 1 rejected, .*q.jsonl:1: question '' is no question"):
         built(tmp_path, [{"question": "", "answer": "x"}], restart=True)
     assert not (tmp_path / ".out.work").exists()
     (tmp_path / "w.sqlite").unlink()
