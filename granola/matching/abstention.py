@@ -127,9 +127,12 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 _ANY = re.compile("|".join(pattern.pattern for _, pattern in _PATTERNS))
 # A sentence that says of its sources that they do not tell, wherever in it: what retrieval systems write.
-_TELLING = (
-    r"(?:mention|state|specif|provide|contain|include|indicate|give|list|offer|reveal|disclose|detail|identif|document|record"
-    r"|address|describe|name|confirm|clarif|have|find|found|support|answer|directly|explicitly|available|known|clear)"
+_TELLING = (  # verbs that say that something is told, and those that say so of information alone
+    r"(?:(?:mention|state|specif|indicate|reveal|disclose|identif|document|record|address|describe|name|confirm|clarif"
+    r"|answer|directly|explicitly|available|known|clear)"
+    r"|(?:provide|contain|include|give|list|offer|detail|have|find|found|support)\b"
+    rf"(?: [\w'’-]+){{0,4}} (?:{_NEWS}|mention|references?|figures?|numbers?|names?|dates?|answers?"
+    r"|text|breakdown|premise|query|question)\b)"
 )
 _SOURCES = (
     r"(?:(?:search )?(?:results?|sources?|data|information|texts?|passages?|documents?|contexts?|articles?|materials?"

@@ -81,7 +81,7 @@ def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # t
 def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
     ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1", "--tau", 0.7, "--lambda", 0, "--resamples", 20, "--json")
     data = json.loads(ran.out)
-    assert re.match(r"matcher:f1\|tau:>0.7\|v:[0-9a-f]{8}\|lambda:0\|", data["signature"])
+    assert re.match(r"matcher:f1\|tau:>0.7\|replies:cut\|v:[0-9a-f]{8}\|lambda:0\|", data["signature"])
     told = {name: metric["value"] for name, metric in data["metrics"].items()}
     assert told["informativeness_matched"] == 1.0  # lambda 0: every level weighs the same
     assert told["informativeness"] == told["granola_accuracy"]

@@ -216,7 +216,7 @@ def test_the_signature_names_every_setting() -> None:
         ScoreSettings(lambda_=0.25, resamples=50, seed=3),
     )
     assert re.fullmatch(
-        r"matcher:f1\|tau:>0\.7\|v:[0-9a-f]{8}\|lambda:0\.25\|standard:gold\|tiers:[0-9a-f]{8}\|snapshot:feed0123\|n:2"
+        r"matcher:f1\|tau:>0\.7\|replies:cut\|v:[0-9a-f]{8}\|lambda:0\.25\|standard:gold\|tiers:[0-9a-f]{8}\|snapshot:feed0123\|n:2"
         rf"\|boot:50\|seed:3\|version:{re.escape(__version__)}",
         str(report.signature),
     )

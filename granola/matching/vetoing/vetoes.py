@@ -405,6 +405,35 @@ def _is_name(answer: AnswerText, index: int) -> bool:
     return named and answer.is_claim(index, index + 1)
 
 
+def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
+    """`American composer` where a finer tier says `French composer`: one noun under two adjectives."""
+    left = mention.start - 1
+    if left < 0 or answer.words[mention.start].gap or answer.words[mention.start].capital:
+        return False
+    adjective = answer.words[left]
+    national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
+    proper = national or (left > 0 and adjective.capital)
+    if not proper or not answer.is_claim(left, left + 1):
+        return False
+    return _has_a_sibling(answer, mention, national=national)
+
+
+def _has_a_sibling(answer: AnswerText, mention: Mention, *, national: bool) -> bool:
+    """Whether a finer tier narrows the mention's last word by words of its own, by a country where that is asked.
+
+    `German composer` is no other than an opera composer, and another than a French composer.
+    """
+    head = answer.words[mention.end - 1].text
+    occupation = national and head in word_lists.OCCUPATIONS
+    return any(
+        level < mention.level
+        and len(folded) > 1
+        and folded[-1] == head
+        and not (occupation and not any(is_adjective((word,)) for word in folded[:-1]))
+        for level, _, folded in answer.tiers
+    )
+
+
 SHORT = 6  # words up to which every veto holds
 PART, LONGER, ELSEWHERE, RESTATED = "part-of-another-name", "goes-on-as-another-name", "other-container", "restated"
 ALWAYS = frozenset({"negated"})
@@ -417,6 +446,7 @@ VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("alternatives", is_alternative),
     (PART, has_a_name_before),
     (LONGER, has_a_name_behind),
+    ("other-kind", is_of_another_kind),
     (ELSEWHERE, is_in_another_division),
     ("finer-claim-conflict", follows_a_finer_claim),
     ("finer-claim-conflict", is_before_another_name),
