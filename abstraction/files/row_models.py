@@ -170,7 +170,7 @@ ItemIds = Annotated[str | tuple[str | None, ...] | None, PlainValidator(_item_id
 class RowModel(BaseModel):
     """A row of any kind. `cells` say how those fields are read that stand in CSV in a form of their own."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)  # built with its first row: that takes a while
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
 
     @classmethod

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import orjson
 
-from abstraction.rows import TieredRow
 from granola.commands.messages import count, note
 from granola.commands.models import opened
 from granola.errors import UsageError
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import ModelPhraser
+    from abstraction.rows import TieredRow
 
 LOG_SUFFIX = ".phrasing.jsonl"
 LONGEST = 512  # tokens of a reply

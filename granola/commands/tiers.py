@@ -1,4 +1,7 @@
-"""`granola tiers` and `granola ladder`: questions in, ladders out; and one ladder in the terminal."""
+"""`granola tiers` and `granola ladder`: questions in, ladders out; and one ladder in the terminal.
+
+What makes ladders is imported where they are made: it takes longer than the help does.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.errors import RowError
-from abstraction.files.row_models import qid_of
 from abstraction.files.writing import check_format, format_of
-from abstraction.linking.link_settings import link_settings
-from abstraction.linking.review import (
-    Decisions,
-    Reviewer,
-    confident,
-    decided,
-    read_decisions,
-    refused,
-    shown,
-    write_sheet,
-)
-from abstraction.pipeline import make_ladders
-from abstraction.questions.relation_wording import read_wording, subject_of
-from abstraction.reasons import REASONS
-from abstraction.rows import (
-    QARow,
-    RejectedRow,
-    TieredRow,
-    UnansweredRow,
-    read_questions,
-    write_granola_eq,
-    write_tiered,
-)
-from abstraction.tiers import Tier
 from granola.commands.command import Command
 from granola.commands.messages import (
     console,
@@ -55,10 +33,8 @@ from granola.commands.models import opened
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, RejectsFile, check_standard_input, csv_raw, writing
 from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
 from granola.errors import UsageError
-from granola.report.ladder_view import evidence_line
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
-from granola.scoring.ladder_coverage import Coverage
 from granola.settings import Setting
 from granola.shared_settings import (
     LINKED_TO,
@@ -80,6 +56,11 @@ from kg.store.protocol import Store
 if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
+
+    from abstraction.linking.review import Decisions
+    from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
+    from abstraction.tiers import Tier
+    from granola.scoring.ladder_coverage import Coverage
 
 SHOWN_ALIASES = 6
 PLAIN_WIDTH = 160  # of a ladder, where the output is no terminal
@@ -118,7 +99,7 @@ class LaddersMade:
     """
 
     rejects: RejectsFile
-    coverage: Coverage = field(default_factory=Coverage)
+    coverage: Coverage
     reasons: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
     phrasing: PhrasingRun | None = None
@@ -197,6 +178,11 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
 
     def run(self) -> LaddersMade:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
+        from abstraction.linking.link_settings import link_settings
+        from abstraction.linking.review import decided, read_decisions
+        from abstraction.rows import read_questions
+        from granola.scoring.ladder_coverage import Coverage
+
         relation = property_id(self.relation)
         if relation is not None:
             warn_of_relation(relation)
@@ -206,7 +192,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         inputs = [*self.qa, self.snapshot]
         reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, asked="--review")
         rejects = RejectsFile(None if beside is None else Path(f"{self.out}{REJECTS_SUFFIX}"))
-        made = LaddersMade(rejects=rejects)
+        made = LaddersMade(rejects=rejects, coverage=Coverage())
         with writing(self.out, inputs=inputs, sides=sides, force=self.force), reviewing:
             shape, qa = self.shape(), self.files_of(self.qa)
             decisions = read_decisions(self.decisions) if self.decisions else {}
@@ -279,10 +265,14 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
             from abstraction.datasets.spark_tiers import ladders_on_spark
 
             return ladders_on_spark(questions, self.snapshot, master=self.master, **how)
+        from abstraction.pipeline import make_ladders
+
         return make_ladders(questions, store, **how)
 
     def _reviewed(self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions) -> Iterator[TieredRow]:
         """The ladders without those of refused or uncertain links; doubts go to the sheet."""
+        from abstraction.linking.review import Reviewer, confident, refused, write_sheet
+
         ladders = (refused(row, decisions) for row in ladders)
         if self.review is not None:
             ladders = write_sheet(ladders, Reviewer(store, language=self.language), self.review)
@@ -292,6 +282,8 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         return (confident(row, least) for row in ladders)
 
     def _write(self, rows: Iterator[TieredRow], kind: str, made: LaddersMade) -> None:
+        from abstraction.rows import write_granola_eq, write_tiered
+
         write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
         some = _some(with_progress(rows), self.qa, made)
         write(some, self.out, format=kind, csv_raw=csv_raw(), on_reject=made.reject)
@@ -335,6 +327,9 @@ class Ladder(Command[ReviewedLadder]):
 
     def run(self) -> ReviewedLadder:
         """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
+        from abstraction.linking.review import Reviewer, shown
+        from abstraction.pipeline import make_ladders
+
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
         relation = self._relation()
@@ -364,6 +359,8 @@ class Ladder(Command[ReviewedLadder]):
             assert relation is not None
             warn_of_relation(relation)
             return relation
+        from abstraction.questions.relation_wording import read_wording
+
         wording = read_wording(self.question, self.language)
         sort = f"no relation, but an answer of the kind {wording.kind.asks}" if wording.kind else "no relation"
         told = f"relation {wording.relation}" if wording.relation else f"{sort}: the ladder follows the answer's class"
@@ -371,6 +368,10 @@ class Ladder(Command[ReviewedLadder]):
         return wording.relation
 
     def _row(self, relation: str | None) -> QARow:
+        from abstraction.files.row_models import qid_of
+        from abstraction.questions.relation_wording import subject_of
+        from abstraction.rows import QARow
+
         return QARow(
             id="1",
             question=self.question.strip(),
@@ -385,6 +386,9 @@ class Ladder(Command[ReviewedLadder]):
 def _tree(row: TieredRow) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
+
+    from abstraction.reasons import REASONS
+    from granola.report.ladder_view import evidence_line
 
     entity = row.question_entity or {}
     asked = " ".join(filter(None, (row.relation, entity.get("text"), entity.get("qid"))))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from abstraction.reasons import REASONS
-from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Tier
 from granola.pages.evidence_rows import EvidencePart, EvidenceRow, entity, rows
-from granola.scoring.items import ItemScore
+
+if TYPE_CHECKING:
+    from abstraction.rows import TieredRow
+    from granola.scoring.items import ItemScore
 
 # Evidence in words.
 
