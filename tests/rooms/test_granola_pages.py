@@ -11,11 +11,10 @@ from granola.pages.templates import page_file, render_page
 from granola.pages.wikidata_links import address
 
 
-def test_every_text_is_escaped_and_a_value_that_lacks_is_told() -> None:
-    page = render_page("api", groups={}, version="<0>", address="http://localhost")
-    assert "&lt;0&gt;" in page
-    with pytest.raises(UndefinedError, match="version"):
-        render_page("api", groups={}, address="http://localhost")
+def test_a_value_that_lacks_is_told() -> None:
+    assert "v1/openapi.json" in render_page("interface")
+    with pytest.raises(UndefinedError, match="is undefined"):
+        render_page("service")
 
 
 def test_steps_that_lead_on_are_one_row_of_linked_parts() -> None:
