@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from kg.building.build_request import check_request, fingerprint
 from kg.building.checkpoint import NAMES, BuildFolder, tidy
-from kg.building.extraction import COUNT, READ, SURVEY, ExtractionPlan, Extractor, Survey, handlers
-from kg.building.ingestion import Ingester, Rejects, row_of
+from kg.building.extraction import COUNT, READ, SURVEY, ExtractionPlan, Extractor, Survey, handlers, row_of
+from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
@@ -31,7 +30,7 @@ from kg.terms import fallback_chain
 from kg.walks.closure import EdgeTable, edges_needed, numbers_of
 from kg.work_folder import folder_of
 
-__all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build"]
+__all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
 
 FREQUENT = 150  # values of a property that are listed
 REJECTS_SUFFIX = ".rejects.jsonl"
@@ -120,7 +119,7 @@ def build(
         "scope": scope.to_json(),
         "languages": None if kept_languages is None else sorted(kept_languages),
         "limit": limit,
-        "sources": [fingerprint(source) for source in sources],
+        "sources": [_fingerprint(source) for source in sources],
         "layout": filling.layout(),
         **({"frequent_of": sorted(frequent_of)} if frequent_of else {}),
     }
@@ -154,6 +153,39 @@ def build(
         rejects_path=rejects_path if sealed["rejects"] else None,
         frequent=job.frequent,
     )
+
+
+def check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
+    """Check what can be checked before hours are spent on reading; raises as `build` does."""
+    if not sources:
+        raise SourceError("no source given; name at least one dump file, or - for standard input")
+    if sum(str(source) == STDIN for source in sources) > 1:
+        raise SourceError("standard input (-) can be given once only")
+    for source in sources:
+        if str(source) != STDIN and not Path(source).exists():
+            raise FileNotFoundError(2, "no such file", str(source))
+        if str(source) != STDIN and out.is_file() and out.samefile(source):
+            raise SnapshotError(f"{out} is both source and output; name another file to write")
+    if limit is not None and limit < 1:
+        raise SelectionError(f"limit must be 1 or more, not {limit}")
+    check_output(out, force=force)
+
+
+def check_output(out: Path, *, force: bool) -> None:
+    """Raises SnapshotError where a snapshot cannot be put at `out`, before hours are spent on reading."""
+    if out.is_dir():
+        raise SnapshotError(f"{out} is a folder; name the file to write")
+    if out.exists() and not force:
+        raise SnapshotError(f"{out} exists already; give --force to replace it")
+
+
+def _fingerprint(source: Path | str) -> dict[str, Any]:
+    """What a source is known by when a build goes on; that its beginning is the same is checked when it is read."""
+    path = Path(source)
+    if str(source) == STDIN or not path.is_file():
+        return {"name": "stdin" if str(source) == STDIN else path.name}
+    status = path.stat()
+    return {"name": path.name, "size": status.st_size, "modified": status.st_mtime_ns}
 
 
 class _BuildJob:

@@ -429,8 +429,8 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
         return all(path.is_file() for path in files) and sum(path.stat().st_size for path in files) >= LARGE
 
     def _estimate(self, scope: Scope, languages: list[str] | None) -> BuildEstimate:
-        from kg.building.build_request import check_request
         from kg.building.estimate import estimate
+        from kg.snapshot import check_request
 
         if not self.sources:
             raise UsageError("--from dump needs a file, or - for standard input")

@@ -222,7 +222,7 @@ class Extractor:
 
     def _tolerant(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
         if isinstance(parsed, DamagedLine):
-            batch.rejects.append(_row(line, parsed.reject, parsed.excerpt))
+            batch.rejects.append(row_of(line, parsed.reject, parsed.excerpt))
             return 0
         batch.entities += 1
         try:
@@ -238,7 +238,7 @@ class Extractor:
             batch.tallies.append(self._tally(_keyed(parsed)))
             return 0
         decoded = decode(parsed, languages=languages)
-        batch.rejects.extend(_row(line, reject, None) for reject in decoded.rejects)
+        batch.rejects.extend(row_of(line, reject, None) for reject in decoded.rejects)
         entity = decoded.entity
         if entity is None or number is None:
             return 0
@@ -312,5 +312,6 @@ def _keyed(data: Any) -> Iterator[tuple[int, int | None]]:
         yield int(prop[1:]), None if target is None else number_of(target)
 
 
-def _row(line: int, reject: Reject, excerpt: str | None) -> tuple[int, str, str, str | None, str | None, str | None]:
+def row_of(line: int | None, reject: Reject, excerpt: str | None) -> tuple[Any, ...]:
+    """A reject as `BlockRows.rejects` has it."""
     return line, reject.reason, reject.detail, reject.entity, reject.statement, excerpt

@@ -15,7 +15,6 @@ from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.pair_counts import PairCounts
 from kg.building.source_pass import BlockResult
 from kg.ids import IdSet, id_of
-from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.filling import digest_of, entities_digest, summed
 from kg.walks.closure import numbers_of
@@ -56,11 +55,6 @@ class Rejects:
             line = f", line {one['line']}" if "line" in one else ""
             return f"{one['source']}{line}: {one['reason']}: {one['detail']}"
         return None
-
-
-def row_of(line: int | None, reject: Reject, excerpt: str | None) -> tuple[Any, ...]:
-    """A reject as `Rejects.add` takes it."""
-    return line, reject.reason, reject.detail, reject.entity, reject.statement, excerpt
 
 
 class Ingester:

@@ -14,14 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from kg.building.build_request import check_output, check_request
+import orjson
+
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, why_unwritten
 from kg.ids import number_of
 from kg.model import Entity
 from kg.reading.crawl import Fetch, reached
 from kg.scope import Scope
-from kg.snapshot import Origin, Progress, Report, build
+from kg.snapshot import Origin, Progress, Report, build, check_output, check_request
 from kg.store.sqlite import SQLiteStore
 from kg.terms import fallback_chain
 from kg.work_folder import WorkFolder
@@ -287,14 +288,14 @@ def _build_gathered(
     options: BuildOptions,
 ) -> Report:
     """Copy entities into a file beside the output and build from it; what they came from is known when all are read."""
-    from kg.reading.spool import spooling
+    import zstandard
 
     with _work(out) as work:
         copy = work / "entities.json.zst"
-        with spooling(copy) as spool:
-            for data in entities(work):
-                spool.add(data)
-                _tell(options.get("progress"), phase, spool.count)
+        with copy.open("wb") as raw, zstandard.ZstdCompressor(level=1).stream_writer(raw) as packed:
+            for count, data in enumerate(entities(work), 1):
+                packed.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
+                _tell(options.get("progress"), phase, count)
         return build([copy], out, scope=scope, origin=origin(), **options)
 
 

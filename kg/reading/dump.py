@@ -184,8 +184,11 @@ class DumpReader:
         self.damage: str | None = None
         self.brackets = 0
         self._stream: HashedReader | None = None
-        self._ends = _Ends()
-        self._shape = _Shape()
+        # What shows while it is read: the first and last byte that is not blank, and whether it is read by object,
+        # which its beginning tells or a line without end.
+        self._first: int | None = None
+        self._last: int | None = None
+        self._by_object = False
 
     @property
     def bytes_read(self) -> int:
@@ -219,8 +222,8 @@ class DumpReader:
         return Mark(
             offset=block.end,
             line=block.next_line,
-            opens=self._ends.first,
-            objects=self._shape.objects,
+            opens=self._first,
+            objects=self._by_object,
             packed=packed,
             digest=digest,
         )
@@ -230,24 +233,95 @@ class DumpReader:
         with opened(self.path) as raw:
             known = (mark.packed, mark.digest) if mark else None
             self._stream = HashedReader(raw, name=self.name, known=known)
-            ends = self._ends = _Ends(mark.opens if mark else None)
-            self._shape = _Shape(mark.objects if mark else False)
-            chunks = ends.watch(plain_chunks(self._stream, self.name))
+            self._first, self._last = (mark.opens if mark else None), None
+            self._by_object = mark.objects if mark else False
+            chunks = self._watched(plain_chunks(self._stream, self.name))
             line = offset = 0
             if mark:
                 chunks = _without(chunks, mark.offset)
                 line, offset = mark.line, mark.offset
             try:
-                yield from _split(chunks, self.name, line or 1, offset, self._shape, ends)
-                if ends.first is None:
+                yield from self._split(chunks, line or 1, offset)
+                if self._first is None:
                     raise SourceError(f"{self.name} is empty: a dump has at least one entity")
-                self.brackets = (ends.first == _OPENS) - (ends.last == _CLOSES)
+                self.brackets = (self._first == _OPENS) - (self._last == _CLOSES)
             except DamagedError as error:
                 if not self.keep_partial:
                     raise SourceError(f"{error}. What precedes the damage can be kept with --keep-partial") from error
                 while self._stream.read(BLOCK):  # the digest is of the whole file
                     pass
                 self.damage = str(error)
+
+    def _watched(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        for chunk in _without_mark(chunks):
+            if stripped := chunk.strip():
+                if self._first is None:
+                    self._first = stripped[0]
+                self._last = stripped[-1]
+            yield chunk
+
+    def _split(self, chunks: Iterator[bytes], line: int, offset: int) -> Iterator[Block]:
+        head = b""
+        if offset == 0 and not self._by_object:
+            chunks = _with_head(chunks)
+            head = next(chunks)
+            self._by_object = _OPENS_PRETTY.match(head) is not None
+        if self._by_object:
+            yield from _objects(head, chunks, line, offset, self.name)
+        else:
+            yield from self._lines(chain((head,), chunks), line, offset)
+
+    def _lines(self, chunks: Iterator[bytes], line: int, offset: int) -> Iterator[Block]:
+        """Blocks of whole lines, of objects from a line without end on; what damage leaves whole before the error."""
+        pending = b""
+        parts: list[bytes] = []
+        size = 0  # of pending and parts
+        fresh = 0  # line ends in pending and parts: counted while a chunk is in the processor's cache
+        damage: DamagedError | None = None
+        while True:
+            try:
+                chunk = next(chunks, None)
+            except DamagedError as error:  # what came before it counts
+                damage, chunk = error, None
+            if chunk is None:
+                break
+            parts.append(chunk)
+            size += len(chunk)
+            fresh += _line_ends(chunk)
+            if size < BLOCK:
+                continue
+            if cut := chunk.rfind(b"\n") + 1:  # the usual case, without a second copy
+                parts[-1] = chunk[:cut]
+                whole, pending = b"".join((pending, *parts)), chunk[cut:]
+            else:
+                pending = b"".join((pending, *parts))
+                cut = pending.rfind(b"\n") + 1
+                whole, pending = pending[:cut], pending[cut:]
+            parts.clear()
+            size = len(pending)
+            if whole:
+                offset += len(whole)
+                following = line + fresh
+                yield Block(line=line, data=whole, end=offset, next_line=following)
+                line, fresh = following, 0
+            elif size > LONGEST:
+                self._by_object = True
+                yield from _objects(pending, chunks, line, offset, self.name)
+                return
+        pending, tail = b"".join((pending, *parts)), b""
+        if damage is not None or self._first == _OPENS:
+            at = pending.rfind(b"\n") + 1
+            if is_cut(pending[at:]):
+                pending, tail = pending[:at], pending[at:]
+        following = line + pending.count(b"\n")
+        if pending:
+            yield Block(line=line, data=pending, end=offset + len(pending), next_line=following)
+        try:  # of a line that is cut, what is whole
+            yield from _objects(tail, iter(()), following, offset + len(pending), self.name)
+        except DamagedError as error:
+            damage = damage or error
+        if damage is not None:
+            raise damage
 
 
 @contextmanager
@@ -269,29 +343,6 @@ def opened(path: Path | str) -> Iterator[BinaryIO]:
 _MANY = 500  # line ends in a chunk that are quicker counted than found
 
 
-class _Shape:
-    """Whether a dump is read object by object, which shows at its beginning or at a line without end."""
-
-    def __init__(self, objects: bool = False) -> None:
-        self.objects = objects
-
-
-class _Ends:
-    """The first and last byte of a stream that are not blank."""
-
-    def __init__(self, first: int | None = None) -> None:
-        self.first = first
-        self.last: int | None = None
-
-    def watch(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        for chunk in _without_mark(chunks):
-            if stripped := chunk.strip():
-                if self.first is None:
-                    self.first = stripped[0]
-                self.last = stripped[-1]
-            yield chunk
-
-
 def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The chunks with blanks for a byte order mark."""
     head = b""
@@ -309,18 +360,6 @@ def _without(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
             break
         count -= len(chunk)
     yield from chunks
-
-
-def _split(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape, ends: _Ends) -> Iterator[Block]:
-    head = b""
-    if offset == 0 and not shape.objects:
-        chunks = _with_head(chunks)
-        head = next(chunks)
-        shape.objects = _OPENS_PRETTY.match(head) is not None
-    if shape.objects:
-        yield from _objects(head, chunks, line, offset, name)
-    else:
-        yield from _lines(chain((head,), chunks), name, line, offset, shape, ends)
 
 
 def _with_head(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -342,59 +381,6 @@ def _tells_shape(head: bytes) -> bool:
     """Whether a dump's beginning shows its shape: it has a line end behind the first brace, or is long enough."""
     brace = head.find(b"{")
     return len(head) >= _HEAD or (brace >= 0 and head.find(b"\n", brace) >= 0)
-
-
-def _lines(chunks: Iterator[bytes], name: str, line: int, offset: int, shape: _Shape, ends: _Ends) -> Iterator[Block]:
-    """Blocks of whole lines; of objects from a line without end on. What damage leaves whole comes before the error."""
-    pending = b""
-    parts: list[bytes] = []
-    size = 0  # of pending and parts
-    fresh = 0  # line ends in pending and parts: counted while a chunk is in the processor's cache
-    damage: DamagedError | None = None
-    while True:
-        try:
-            chunk = next(chunks, None)
-        except DamagedError as error:  # what came before it counts
-            damage, chunk = error, None
-        if chunk is None:
-            break
-        parts.append(chunk)
-        size += len(chunk)
-        fresh += _line_ends(chunk)
-        if size < BLOCK:
-            continue
-        if cut := chunk.rfind(b"\n") + 1:  # the usual case, without a second copy
-            parts[-1] = chunk[:cut]
-            whole, pending = b"".join((pending, *parts)), chunk[cut:]
-        else:
-            pending = b"".join((pending, *parts))
-            cut = pending.rfind(b"\n") + 1
-            whole, pending = pending[:cut], pending[cut:]
-        parts.clear()
-        size = len(pending)
-        if whole:
-            offset += len(whole)
-            following = line + fresh
-            yield Block(line=line, data=whole, end=offset, next_line=following)
-            line, fresh = following, 0
-        elif size > LONGEST:
-            shape.objects = True
-            yield from _objects(pending, chunks, line, offset, name)
-            return
-    pending, tail = b"".join((pending, *parts)), b""
-    if damage is not None or ends.first == _OPENS:
-        at = pending.rfind(b"\n") + 1
-        if is_cut(pending[at:]):
-            pending, tail = pending[:at], pending[at:]
-    following = line + pending.count(b"\n")
-    if pending:
-        yield Block(line=line, data=pending, end=offset + len(pending), next_line=following)
-    try:  # of a line that is cut, what is whole
-        yield from _objects(tail, iter(()), following, offset + len(pending), name)
-    except DamagedError as error:
-        damage = damage or error
-    if damage is not None:
-        raise damage
 
 
 def _line_ends(chunk: bytes) -> int:

@@ -25,6 +25,7 @@ from kg.rdf_vocabulary import (
     COMMONS_DATA,
     FILE_PATH,
     NAMESPACES,
+    RANKS,
     UNKNOWN,
     in_places,
     language_code,
@@ -39,6 +40,7 @@ from kg.reading.rdf_terms import (
     ONTOLOGY,
     PROP,
     RDF_TYPE,
+    VALUE_PARTS,
     XSD,
     Facts,
     Term,
@@ -219,25 +221,15 @@ _LABELS = (LABEL, NAMESPACES["skos"] + "prefLabel", NAMESPACES["schema"] + "name
 
 TERMS = frozenset({*_LABELS, ALIAS, DESCRIPTION})
 
-_RANKS = {ONTOLOGY + "PreferredRank": "preferred", ONTOLOGY + "NormalRank": "normal"} | {
-    ONTOLOGY + "DeprecatedRank": "deprecated"
-}
+_RANKS = {ONTOLOGY + name: rank.value for rank, name in RANKS.items()}
 _ROLES = ("statement/", "statement/value/", "qualifier/", "qualifier/value/")
 _KINDS = {ONTOLOGY + "Item", ONTOLOGY + "Property"}
 _CLAIM = re.compile(re.escape(PROP) + r"(|direct/|novalue/|(?:statement|qualifier)/(?:value/)?)(P[1-9]\d*)\Z")
-_NODE_PREDICATES = frozenset(
-    ONTOLOGY + name
-    for name in (
-        *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
-        *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
-    )
-)
 _OURS = ALIAS_ORDER, STATEMENT_ORDER, QUALIFIER_ORDER, _EXACT_TIME = tuple(
     NAMESPACES["granola"] + name for name in ("aliasOrder", "statementOrder", "qualifierOrder", "time")
 )
-_PLAIN_PREDICATES = frozenset(
-    {*_LABELS, ALIAS, DESCRIPTION, SAME_AS, PROPERTY_TYPE, SITELINKS, RANK, RDF_TYPE, *_NODE_PREDICATES, *_OURS}
-)
+_PLAIN_PREDICATES = {*_LABELS, ALIAS, DESCRIPTION, SAME_AS, PROPERTY_TYPE, SITELINKS, RANK, RDF_TYPE, *_OURS}
+_PLAIN_PREDICATES |= {ONTOLOGY + name for name in VALUE_PARTS}
 _MOST_SITELINKS = 10_000  # there are a thousand wikis
 
 

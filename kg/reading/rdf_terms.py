@@ -16,6 +16,10 @@ XSD = NAMESPACES["xsd"]
 RDF_TYPE = NAMESPACES["rdf"] + "type"
 DATA = "https://www.wikidata.org/wiki/Special:EntityData/"  # documents about entities
 GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the query service
+VALUE_PARTS = (  # of the nodes that tell times, quantities and coordinates in full
+    *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
+    *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
+)
 DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
 
 
@@ -36,6 +40,7 @@ class Term(NamedTuple):
 
 
 Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
+
 
 def statement_id(node: str, subject: str) -> str:
     """The id of a statement of `subject` by its node's IRI: .../statement/Q42-F078E5B3-... -> Q42$F078E5B3-..."""

@@ -22,18 +22,12 @@ from kg.reading.rdf_entities import (
     is_read,
     property_datatype,
 )
-from kg.reading.rdf_terms import ENTITY, Facts, Term
+from kg.reading.rdf_terms import ENTITY, VALUE_PARTS, Facts, Term
 from kg.reading.sparql import Endpoint, Row
 from kg.terms import normalise
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
-_ABOUT_VALUES = ", ".join(
-    f"wikibase:{name}"
-    for name in (
-        *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
-        *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
-    )
-) + ", granola:time"
+_ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
 _ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints that hold an export
 _NODES = 200  # value nodes a question
 _PROP = NAMESPACES["p"]
