@@ -418,7 +418,7 @@ class EvaluatorTrained:
 
     samples: int
     signature: str
-    rejected: int
+    rejected: Sequence[RejectedRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -446,7 +446,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
 
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
-        rejected: list[Any] = []
+        rejected: list[RejectedRow] = []
         samples = list(read_samples(self.samples, on_reject=rejected.append))
         if not any(sample.category is not None for sample in samples):
             raise UsageError(f"{self.samples}: no sample with a category; name a file of granola attribution build")
@@ -459,12 +459,13 @@ class AttributionTrain(Command[EvaluatorTrained]):
                 self.out / "linear.json", command=self.verb, arguments=self.arguments(), inputs=[self.samples],
                 more={"signature": signature},
             )  # fmt: skip
-        return EvaluatorTrained(samples=len(samples), signature=signature, rejected=len(rejected))
+        return EvaluatorTrained(samples=len(samples), signature=signature, rejected=rejected)
 
     def show(self, result: EvaluatorTrained) -> None:
-        """Where it is."""
+        """Where it is, and what was rejected."""
         show_lines(f"linear evaluator of {count(result.samples, 'sample')}: signature {result.signature}")
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator linear={self.out}"))
+        report_rejects(str(self.samples), result.rejected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

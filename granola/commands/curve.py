@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.command import Command
 from granola.commands.messages import count, print_json, report_rejects, warn_of_language
@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curves:
-    """Of each rule the outcomes; of each metric and rule the values at each support; and what was rejected."""
+    """Of each rule the outcomes; of each metric and rule the values at each support; and what was rejected.
+
+    `reaching` has by rule the support that reaches the precision that was asked for, NaN where none does.
+    """
 
     outcomes: Mapping[str, Outcomes]
     curves: Mapping[str, Mapping[str, Sequence[tuple[float, Estimate]]]]
     rejected: Sequence[RejectedRow]
+    reaching: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +59,10 @@ class Curve(Command[Curves]):
 
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
-        from granola.decoding.support_curve import support_curves
+        from granola.decoding.support_curve import support_curves, support_reaching
         from granola.figures.charts import Panel, estimates_figure
         from granola.figures.style import format_of
+        from kg.files import atomic_path
 
         check_language(self.language)
         format = None if self.figure is None else format_of(self.figure, "--figure")
@@ -70,8 +75,12 @@ class Curve(Command[Curves]):
                     Panel(name=name, across="support", score=name, lines=lines, is_share=name != "bits")
                     for name, lines in curves.items()
                 ]
-                self.figure.write_bytes(estimates_figure(panels, format))
-        return Curves(outcomes=outcomes, curves=curves, rejected=rejected)
+                with atomic_path(self.figure) as temporary:
+                    temporary.write_bytes(estimates_figure(panels, format))
+        reaching: dict[str, Estimate] = {}
+        if self.precision is not None:
+            reaching = {rule: support_reaching(self.precision, of_rule) for rule, of_rule in outcomes.items()}
+        return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
     def _outcomes(self, on_reject: OnReject) -> dict[str, Outcomes]:
         from granola.decoding import Aggregator, read_samples
@@ -93,21 +102,22 @@ class Curve(Command[Curves]):
 
     def show(self, result: Curves) -> None:
         """A table a rule, and the support that is wanted; or the tables as JSON."""
-        from granola.decoding.support_curve import SUPPORTS, support_reaching
+        from granola.decoding.support_curve import SUPPORTS
 
         if self.as_json:
-            told = {
+            told: dict[str, Any] = {
                 name: {rule: [{"support": at, **one.to_json()} for at, one in line] for rule, line in lines.items()}
                 for name, lines in result.curves.items()
             }
+            if result.reaching:
+                told["support_reaching_precision"] = {rule: one.to_json() for rule, one in result.reaching.items()}
             print_json({"schema_version": 1, **told}, indent=1)
         for rule, outcomes in {} if self.as_json else result.outcomes.items():
             columns = [[_told(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
             rows = list(zip((f"{support:g}" for support in SUPPORTS), *columns, strict=True))
             table = TextTable(head=("support", *result.curves), rows=rows, words=(1, 2, 3))
             show_lines(f"{rule}, {count(len(outcomes), 'question')}", table)
-            if self.precision is not None:
-                least = support_reaching(self.precision, outcomes)
+            if (least := result.reaching.get(rule)) is not None:
                 reached = "no support" if math.isnan(least.value) else f"support {_told(least)}"
                 show_lines(f"precision {self.precision:g} is reached with {reached}")
         report_rejects(self.samples, result.rejected)

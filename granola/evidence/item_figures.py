@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.faults import OnReject
+from abstraction.faults import OnReject, RejectedRow
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import accepted, read_each
 from granola import __version__
@@ -59,15 +59,21 @@ FIGURES = {
 def read_verdicts(paths: Sequence[Path], *, sizes: Sequence[float] = (), on_reject: OnReject) -> list[dict[str, Any]]:
     """The rows of all files, with further fields: `file`, `settings` that the file was made with, its `size`.
 
-    Raises UsageError for sizes that are not one for each file.
+    Raises UsageError for sizes that are not one for each file, and where no file has a row.
     """
     if sizes and len(sizes) != len(paths):
         raise UsageError(f"--size is given {len(sizes)} times for {len(paths)} files; give one for each")
     rows: list[dict[str, Any]] = []
+    rejected: list[RejectedRow] = []
     for at, path in enumerate(paths):
         more = {"file": path.stem, "settings": record_of(path).get("arguments", {})}
         more |= {"size": sizes[at]} if sizes else {}
-        rows += [{**row, **more} for row in accepted(read_each(read_records(path), _row), on_reject)]
+        rows += [{**row, **more} for row in accepted(read_each(read_records(path), _row), rejected.append)]
+    if not rows:
+        why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+        raise UsageError(f"{', '.join(map(str, paths))}: no row to draw{why}")
+    for row in rejected:
+        on_reject(row)
     return rows
 
 

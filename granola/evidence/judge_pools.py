@@ -40,6 +40,7 @@ LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
     "supported": ((False,), (True,)),
     "factuality_label": (("inconsistent", "non-verified"), ("consistent",)),
 }
+_WANTED = "of granola attribution evaluate, grounding judge or knowledge judge"
 _UNJUDGED = {"all": "sentences all", "strict": "sentences strict", "wide": "sentences wide", "deflects": "deflection"}
 
 
@@ -80,6 +81,8 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
             costs.setdefault(judge, Counter())
         asked = record.get("asked")
         costs.setdefault(judge, Counter()).update(asked if isinstance(asked, dict) else {})
+    if not judges:
+        raise UsageError(f"{', '.join(map(str, paths))}: no verdict {_WANTED}")
     if len(judges) < 2:
         raise UsageError("these are of one judge; give verdicts of two or more over the same items")
     first = next(iter(judges.values()))
@@ -95,7 +98,7 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
 def _judged_row(record: Record) -> dict[str, Any]:
     row = dict(record.data)
     if not isinstance(row.get("id"), str) or not any(field in row for field in JUDGES):
-        raise SampleError("no verdict of granola attribution evaluate, grounding judge or knowledge judge")
+        raise SampleError(f"no verdict {_WANTED}")
     return GroundingItem.from_json(row).to_json() if ANSWER in row else row
 
 

@@ -385,6 +385,15 @@ def test_the_real_set_is_read() -> None:
     assert sum(one.supported is True for one in found) == 599
 
 
+def test_training_tells_the_rows_that_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tmp_path / "train.jsonl"
+    write_samples(training_set(), rows)
+    with rows.open("a") as file:
+        file.write("{\n")
+    assert AttributionTrain(samples=rows, out=tmp_path / "linear").execute() == 1
+    assert f"rejected {rows}:{len(training_set()) + 1}: not JSON" in capsys.readouterr().err
+
+
 def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
     write_samples(training_set(), tmp_path / "train.jsonl")
     AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()

@@ -184,6 +184,13 @@ def test_what_cannot_be_drawn_is_told(given: dict[str, Any], message: str, tmp_p
     assert not out.exists()
 
 
+def test_a_file_without_a_row_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text("{bad\n")
+    with pytest.raises(UsageError, match=r"bad\.jsonl: no row to draw; .*bad\.jsonl:1: not JSON"):
+        Draw(judged=(path,), x=("a",), y=("b",), out=tmp_path / "x.svg").run()
+
+
 def test_a_figure_that_stands_there_is_kept_and_bad_rows_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -172,3 +172,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert record["judges"] == ["J1", "J2"]
     assert record["agreement"]["eligibility"] == {"n": 1, "agree": 0.0, "kappa": 0.0}
     assert GroundingItem.from_json(orjson.loads(out.read_bytes())).eligibility is AnswerVerdict.MAJOR
+
+
+def test_files_of_no_judge_are_told(tmp_path: Path) -> None:
+    first, second = files(tmp_path, [{"id": "a"}], [{"id": "a"}])
+    with pytest.raises(UsageError, match="no verdict of granola attribution evaluate"):
+        Pool(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()

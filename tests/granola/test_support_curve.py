@@ -83,7 +83,8 @@ def test_the_command(run: Run, files: dict[str, Path]) -> None:
     words = ["curve", files["samples"], "--tiered", files["tiers"], "--snapshot", files["store"]]
     status, out, _ = run(*words, "--precision", "0.5")
     assert (status, "drag-graph, 1 question\n" in out) == (0, True)
-    told = json.loads(run(*words, "--json")[1])
+    told = json.loads(run(*words, "--json", "--precision", "0.5")[1])
+    assert list(told["support_reaching_precision"]) == ["drag-graph", "self-consistency"]
     assert [point["support"] for point in told["precision"]["drag-graph"]] == list(SUPPORTS)
     files["samples"].write_text(json.dumps({"id": "9", "question": "Where?", "samples": ["Hamburg"]}) + "\n")
     status, _, problem = run(*words)
