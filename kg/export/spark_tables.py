@@ -65,7 +65,7 @@ def decode_dump(
     command: str | None = None,
     software: str | None = None,
 ) -> SparkReport:
-    """Decode dumps into the folder `out` of Parquet tables, which `kg.build_from_parquet` reads.
+    """Decode dumps into the folder `out` of Parquet tables, which `kg.building.other_sources.build_from_parquet` reads.
 
     Everything in them is taken; of an entity that occurs again the last occurrence stays, by the order of
     `sources` and of their lines. `languages`: whose terms to keep, each with its fallbacks (None: all).
