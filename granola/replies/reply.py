@@ -231,7 +231,7 @@ def _field_of_json(text: str) -> str:
     if bare[:1] not in ("{", '"', "["):
         return text
     try:
-        value = json.loads(bare)
+        value = json.loads(bare, parse_int=str, parse_float=str)  # numbers as they are written
     except (ValueError, RecursionError):
         return text
     if isinstance(value, dict):
@@ -240,7 +240,7 @@ def _field_of_json(text: str) -> str:
         value = values[0] if len(values) == 1 else text
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
-    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else text
+    return value if isinstance(value, str) else text
 
 
 _FINAL = re.compile(
