@@ -18,15 +18,15 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
 
-from granola.text_models import Continuation, QueryPassage, TextPair
-from granola.text_models.local_scorers import (
+from abstraction.models import Continuation, QueryPassage, TextPair
+from abstraction.models.local_scorers import (
     LocalCoherence,
     LocalContinuations,
     LocalEmbeddings,
     LocalEntailment,
     LocalRelevance,
 )
-from granola.text_models.local_weights import WeightSettings
+from abstraction.models.local_weights import WeightSettings
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import pair_tokenizer
 

@@ -98,7 +98,7 @@ class CallLog:
                 self._file = -1
 
 
-def read_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+def read_calls(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
     """(offset in bytes, object) of each line but empty ones; None for what is no JSON object: a line cut off."""
     with Path(path).open("rb") as stream:
         offset = 0

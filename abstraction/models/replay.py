@@ -28,7 +28,7 @@ from abstraction.models.chat_model import (
     Result,
     Totals,
 )
-from abstraction.models.ledger import KIND, SCHEMA_VERSION, read_lines
+from abstraction.models.ledger import KIND, SCHEMA_VERSION, read_calls
 from kg.files import sha256_of
 
 
@@ -54,7 +54,7 @@ class ReplayModel:
         self.damaged = 0  # lines that cannot be read: those that a killed run left
         self.identity: Mapping[str, Any] = {"kind": "replay", "sha256": sha256_of(path)}
         self.totals = Totals()
-        for number, (offset, line) in enumerate(read_lines(path), start=1):
+        for number, (offset, line) in enumerate(read_calls(path), start=1):
             if line is None:
                 self.damaged += 1
             else:

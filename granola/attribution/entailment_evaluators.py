@@ -10,10 +10,10 @@ from itertools import islice
 
 import orjson
 
+from abstraction.models import EntailmentModel, TextPair
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, of_category
-from granola.text_models import EntailmentModel, TextPair
 
 _BATCH = 256
 

@@ -66,8 +66,8 @@ class EvaluatorWords:
         if kind in CHAT:
             return self._chat(kind, where, stack)
         if kind.startswith("nli"):
+            from abstraction.models import open_entailment
             from granola.attribution.entailment_evaluators import EntailmentEvaluator
-            from granola.text_models import open_entailment
 
             return EntailmentEvaluator(model=open_entailment(where), premise=self.premise, three_way=kind == "nli")
         if kind == "graph":
@@ -81,8 +81,8 @@ class EvaluatorWords:
             from granola.attribution.simple_evaluators import MajorityEvaluator
 
             return MajorityEvaluator.trained(read_samples(where))
+        from abstraction.models import open_entailment
         from granola.attribution.linear_evaluator import LinearEvaluator
-        from granola.text_models import open_entailment
 
         model = None if self.entailment is None else open_entailment(self.entailment)
         return LinearEvaluator.load(Path(where), entailment=model)

@@ -14,14 +14,13 @@ from typing import Any
 
 import orjson
 
+from abstraction.models import Entailment, EntailmentModel, TextPair
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, of_category
 from granola.attribution.text_checks import folded, states_name
 from granola.code_hash import hash_of_modules
 from granola.errors import UsageError
-from granola.text_models import EntailmentModel, TextPair
-from granola.text_models.text_scorers import Entailment
 from kg.extras import install_hint
 from kg.files import atomic_path
 

@@ -440,9 +440,9 @@ class AttributionTrain(Command[EvaluatorTrained]):
 
     def run(self) -> EvaluatorTrained:
         """Train it. Raises UsageError."""
+        from abstraction.models import open_entailment
         from granola.attribution.attribution_samples import read_samples
         from granola.attribution.linear_evaluator import LinearEvaluator
-        from granola.text_models import open_entailment
 
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")

@@ -328,8 +328,7 @@ class GroundingJudge(RowsCommand):
         """What the answers of the chat model took, those that were kept from earlier runs among them."""
         if chat is None or self.model is None:
             return {}
-        from abstraction.models.ledger import Prices
-        from abstraction.models.spec import parse_model_spec
+        from abstraction.models import Prices, parse_model_spec
 
         spec = parse_model_spec(self.model)
         log = kept_places(self.model, None if self.out == STANDARD else self.out, self.answers)[1]
@@ -397,7 +396,7 @@ class GroundingJudge(RowsCommand):
         return pairs, names
 
     def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
-        from abstraction.models import Sampling
+        from abstraction.models import Sampling, open_entailment
         from granola.grounding.answer_judging import AnswerJudge
         from granola.grounding.judge_models import CountedModel
         from granola.grounding.sentence_judges import (
@@ -407,7 +406,6 @@ class GroundingJudge(RowsCommand):
             read_grounding_prompts,
         )
         from granola.matching import matcher
-        from granola.text_models import open_entailment
         from kg.files import sha256_of
 
         prompts = read_grounding_prompts(self.prompts)

@@ -137,9 +137,9 @@ class KnowledgeGenerate(RowsCommand):
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
+        from abstraction.models import parse_model_spec
         from abstraction.models.chat_model import Sampling
         from abstraction.models.prompts import hash_of
-        from abstraction.models.spec import parse_model_spec
         from granola.knowledge.knowledge_files import read_items
         from granola.knowledge.knowledge_generation import drawn
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
@@ -310,12 +310,12 @@ class KnowledgeJudge(RowsCommand):
                 yield row
 
     def _judge(self, stack: ExitStack, store_path: Path | None, items: Sequence[Any]) -> Any:
+        from abstraction import models
         from granola.knowledge import knowledge_judge
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
-        from granola.text_models import kept_scores, text_model_words
 
         opened = {
-            name: getattr(text_model_words, f"open_{kind}")(word)
+            name: getattr(models, f"open_{kind}")(word)
             for name, kind, word in (
                 ("entailment", "entailment", self.entailment), ("relevance", "relevance", self.relevance),
                 ("causal", "continuations", self.causal), ("coherence", "coherence", self.coherence),
@@ -327,13 +327,8 @@ class KnowledgeJudge(RowsCommand):
         if self.reader is not None and self.reader == self.causal:
             opened["reader"] = opened["causal"]
         prompts = read_knowledge_prompts(self.prompts)
-        store = stack.enter_context(closing(kept_scores.ScoreStore(store_path)))
-        wrapping = {
-            "entailment": kept_scores.KeptEntailment, "relevance": kept_scores.KeptRelevance,
-            "causal": kept_scores.KeptContinuations, "reader": kept_scores.KeptContinuations,
-            "coherence": kept_scores.KeptCoherence, "embeddings": kept_scores.KeptEmbeddings,
-        }  # fmt: skip
-        wrapped: dict[str, Any] = {name: wrapping[name](model, store) for name, model in opened.items()}
+        store = stack.enter_context(closing(models.ScoreStore(store_path)))
+        wrapped: dict[str, Any] = {name: models.kept(model, store) for name, model in opened.items()}
         encoder = wrapped.pop("embeddings", None)
         settings = knowledge_judge.JudgeSettings(
             aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,

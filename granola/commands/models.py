@@ -84,7 +84,7 @@ def opened_matcher(
 
 def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: Path | None) -> None:
     """Raise MatcherError, UsageError or ModelSpecError for settings that do not go together."""
-    from abstraction.models.spec import parse_model_spec
+    from abstraction.models import parse_model_spec
     from granola import matching
 
     if answers is not None and judge is None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from abstraction.models import Prices, read_calls
 from abstraction.models.chat_model import ChatModel, Request, Result, Totals
-from abstraction.models.ledger import Prices, read_lines
 from granola.attribution.chat_evaluator import identity_name
 
 
@@ -58,7 +58,7 @@ class CountedModel:
         calls, sent, received = now.calls, now.prompt_tokens, now.completion_tokens
         if log is not None and log.is_file():
             calls = sent = received = 0
-            for _, line in read_lines(log):
+            for _, line in read_calls(log):
                 key = None if line is None else line.get("key")
                 if isinstance(key, str) and _digest(key) in self._keys:
                     calls += 1

@@ -9,6 +9,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Protocol
 
+from abstraction.models import EntailmentModel, TextPair
 from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
@@ -17,7 +18,6 @@ from granola.grounding.grounded_samples import GroundingPassage
 from granola.grounding.grounding_items import SentenceVerdict
 from granola.grounding.judge_models import judge_name
 from granola.grounding.judge_replies import read_verdicts
-from granola.text_models import EntailmentModel, TextPair
 from kg.errors import ForeseenError
 
 ANSWER = PromptKind(name="answer", required=frozenset({"question", "passages"}), optional=frozenset({"date"}))

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records
+from abstraction.models import EmbeddingModel
 from granola.errors import UsageError
 from granola.knowledge.knowledge_items import KnowledgeItem
-from granola.text_models.text_scorers import EmbeddingModel
 from kg.extras import install_hint
 from kg.model import Entity, EntityValue, QuantityValue, TextValue, TimeValue
 from kg.store.protocol import Store

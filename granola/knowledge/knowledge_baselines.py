@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from abstraction.models import EntailmentModel, TextPair
 from granola.errors import UsageError
 from granola.matching.squad import best_f1, normalise, token_f1
-from granola.text_models.text_scorers import EntailmentModel, TextPair
 
 # A run of words in capitals or with digits; a sentence's first word alone counts only where it begins with a digit.
 # Repeats are bounded: no text makes this slow.

@@ -9,6 +9,15 @@ from enum import StrEnum
 from typing import Any
 
 from abstraction.language.sentences import sentences as parted
+from abstraction.models import (
+    CoherenceModel,
+    Continuation,
+    ContinuationModel,
+    EntailmentModel,
+    QueryPassage,
+    RelevanceModel,
+    TextPair,
+)
 from abstraction.models.prompts import Prompt, hash_of
 from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, OwnPieces
 from granola.knowledge.knowledge_baselines import (
@@ -34,15 +43,6 @@ from granola.knowledge.knowledge_metrics import (
     sentence_coherence,
 )
 from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, as_text
-from granola.text_models.text_scorers import (
-    CoherenceModel,
-    Continuation,
-    ContinuationModel,
-    EntailmentModel,
-    QueryPassage,
-    RelevanceModel,
-    TextPair,
-)
 
 
 class AnswerForm(StrEnum):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from abstraction.models import Entailment, EntailmentModel, TextPair, TokenScores
 from granola.errors import UsageError
-from granola.text_models.text_scorers import Entailment, EntailmentModel, TextPair, TokenScores
 
 # Coherence of sentences, informativeness and helpfulness: equations 3, 5 and 6 of Chen et al. 2023.
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.models import Request
+from abstraction.models import Entailment, Request, TextPair
 from granola.attribution.attribution_samples import (
     AttributionSample,
     CitedFact,
@@ -49,7 +49,6 @@ from granola.attribution.tier_checks import TierAttributor, category_of
 from granola.commands import AttributionCheck, AttributionEvaluate, AttributionTrain
 from granola.errors import SheetError, UsageError
 from granola.scoring.statistics import cohen_kappa
-from granola.text_models import Entailment, TextPair
 from kg.queries import StoreFacts
 from tests.abstraction.scripted_model import Scripted
 from tests.attribution_world import SHAPES, world

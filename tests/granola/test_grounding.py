@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import RowError
-from abstraction.models import Request
+from abstraction.models import Entailment, Request
 from granola.commands import GroundingAnswer, GroundingJudge, GroundingScore
 from granola.errors import SampleError, UsageError
 from granola.grounding.answer_judging import AnswerJudge
@@ -36,7 +36,6 @@ from granola.grounding.grounding_scores import (
 from granola.grounding.sentence_judges import ChatSentences, EntailmentSentences, WordSentences
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
-from granola.text_models import Entailment
 from tests.abstraction.scripted_model import Scripted
 from tests.granola.test_attribution_evaluators import Table
 

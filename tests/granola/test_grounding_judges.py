@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.models import Request
+from abstraction.models import Entailment, Request
 from granola.commands import GroundingDescribe, GroundingJudge, GroundingScore
 from granola.commands.item_verdicts import Pool
 from granola.errors import UsageError
@@ -27,7 +27,6 @@ from granola.grounding.grounding_scores import (
     value,
 )
 from granola.grounding.sentence_judges import EntailmentSentences, WordSentences
-from granola.text_models import Entailment
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
 from tests.granola.test_attribution_evaluators import Table

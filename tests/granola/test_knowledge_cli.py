@@ -171,8 +171,8 @@ def test_judging_choosing_rating_and_correlating(
 def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
     tmp_path: Path, models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from granola.text_models import kept_scores
-    from granola.text_models.local_scorers import LocalContinuations
+    from abstraction.models import kept_scores
+    from abstraction.models.local_scorers import LocalContinuations
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
@@ -260,8 +260,8 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
+    from abstraction.models import open_continuations, open_entailment
     from granola.knowledge import JudgeModels, JudgeSettings, KnowledgeItem, KnowledgeJudge, read_knowledge_prompts
-    from granola.text_models import open_continuations, open_entailment
 
     sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]
     item = KnowledgeItem(

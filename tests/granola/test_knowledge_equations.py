@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.models import Entailment, TokenScores
 from granola.errors import UsageError
 from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex, passages_of
 from granola.knowledge.knowledge_baselines import hallucinated_entities, knowledge_f1, named_entities
@@ -31,7 +32,6 @@ from granola.knowledge.knowledge_metrics import (
 )
 from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.knowledge.rank_association import somers_d
-from granola.text_models import Entailment, TokenScores
 from tests.knowledge_models import TableCoherence, TableContinuations, TableEntailment, TableRelevance
 
 HALF, QUARTER = math.log(0.5), math.log(0.25)

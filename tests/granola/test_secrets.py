@@ -17,7 +17,7 @@ from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 from tests.conftest import Run
 
-pytestmark = pytest.mark.thorough("abstraction/models", "granola/commands", "granola/text_models")
+pytestmark = pytest.mark.thorough("abstraction/models", "granola/commands")
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
 CANARY = "c4n4ry9"

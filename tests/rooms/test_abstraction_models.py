@@ -1,24 +1,49 @@
-"""Chat models behind one protocol: here recorded answers."""
+"""`abstraction.models`: models named in a word; any other with the same methods does as well."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from abstraction.models import Message, Reply, Request, open_model, parse_model_spec
+from abstraction.models import (
+    Entailment,
+    EntailmentModel,
+    Message,
+    QueryPassage,
+    Reply,
+    Request,
+    TextPair,
+    open_model,
+    open_relevance,
+)
+from tests.scoring_server import scoring_server
 
 
-def test_a_word_names_a_model() -> None:
-    spec = parse_model_spec("openai:http://127.0.0.1:8000/v1#small")
-    assert (spec.kind, spec.name) == ("openai", "small")
+class SaysTheSame:
+    """Entailed where the premise has the very words: an entailment model of one's own."""
+
+    identity = {"kind": "words"}  # noqa: RUF012 - a model has it as an attribute
+
+    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+        return [Entailment(1, 0, 0) if one.hypothesis in one.premise else Entailment(0, 1, 0) for one in pairs]
+
+
+def test_a_model_of_ones_own() -> None:
+    model: EntailmentModel = SaysTheSame()
+    assert model.entailments([TextPair("Ulm lies on the Danube.", "Ulm")])[0].entailed == 1
+
+
+def test_a_model_behind_a_server() -> None:
+    with scoring_server() as server:
+        (score,) = open_relevance(f"openai:{server.url}#reranker").relevances([QueryPassage("Where?", "In Ulm.")])
+    assert 0 <= score <= 1
 
 
 def test_recorded_answers_are_played_again(tmp_path: Path) -> None:
     request = Request(id="1", messages=(Message(role="user", content="Where was Barack Obama born?"),))
     recorded = tmp_path / "answers.jsonl"
     recorded.write_text(json.dumps({"prompt": "Where was Barack Obama born?", "answers": ["Honolulu"]}) + "\n")
-    model = open_model(f"replay:{recorded}")
-    (result,) = model.generate([request])
-    model.close()
+    (result,) = open_model(f"replay:{recorded}").generate([request])
     assert isinstance(result, Reply)
-    assert result.completions[0].text == "Honolulu"
+    assert result.text == "Honolulu"

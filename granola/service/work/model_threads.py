@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from abstraction.models import ChatModel, Request, Result, Totals, parse_model_spec
-from abstraction.models.spec import open_spec
+from abstraction.models import ChatModel, Request, Result, Totals, open_spec, parse_model_spec
 from granola.service.incoming.problems import HTTPProblem, overloaded, too_slow
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.snapshot_session import OverTimeError

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from abstraction.errors import ModelError
-from granola.text_models.local_weights import LocalWeights, WeightSettings
-from granola.text_models.text_scorers import (
+from abstraction.models.local_weights import LocalWeights, WeightSettings
+from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
     Entailment,

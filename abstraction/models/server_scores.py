@@ -14,9 +14,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from granola.text_models.local_scorers import classes_of, entailment_of
-from granola.text_models.scoring_server import ScoringServer
-from granola.text_models.text_scorers import (
+from abstraction.models.local_scorers import classes_of, entailment_of
+from abstraction.models.scoring_server import ScoringServer
+from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
     Entailment,

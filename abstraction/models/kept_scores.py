@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 
 from abstraction.errors import ModelError
-from granola.text_models.text_scorers import (
+from abstraction.models.text_scorers import (
     CoherenceModel,
     Continuation,
     ContinuationModel,
@@ -169,3 +169,14 @@ class KeptEmbeddings(_KeptScores[EmbeddingModel]):
             {"embedding": self.identity, "query": query}, texts, lambda one: one,
             lambda some: self._model.embeddings(some, query=query), list, list,
         )  # fmt: skip
+
+
+def kept(model: M, store: ScoreStore) -> M:
+    """The model, asked only for scores that `store` has not; by the one method of its protocol."""
+    wrappers: dict[str, Callable[[Any, ScoreStore], Any]] = {
+        "entailments": KeptEntailment, "relevances": KeptRelevance, "token_scores": KeptContinuations,
+        "coherences": KeptCoherence, "embeddings": KeptEmbeddings,
+    }  # fmt: skip
+    wrapper = next(wrapper for method, wrapper in wrappers.items() if hasattr(model, method))
+    wrapped: M = wrapper(model, store)
+    return wrapped

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from abstraction.errors import ModelError, ModelSpecError
-from granola.text_models.text_scorers import (
+from abstraction.models.text_scorers import (
     CoherenceModel,
     ContinuationModel,
     EmbeddingModel,
@@ -65,10 +65,10 @@ def open_entailment(given: str) -> EntailmentModel:
     """The entailment model that a word names. Raises ModelSpecError, ModelError."""
     word = parse_word(given, "labels")
     if word.kind == "openai":
-        from granola.text_models.server_scores import ServerEntailment
+        from abstraction.models.server_scores import ServerEntailment
 
         return ServerEntailment(_server(word))
-    from granola.text_models.local_scorers import LocalEntailment
+    from abstraction.models.local_scorers import LocalEntailment
 
     labels = word.settings.get("labels")
     return LocalEntailment(word.place, settings=_weights(word), labels=None if labels is None else labels.split(","))
@@ -78,10 +78,10 @@ def open_relevance(given: str) -> RelevanceModel:
     """The relevance model that a word names. Raises ModelSpecError, ModelError."""
     word = parse_word(given)
     if word.kind == "openai":
-        from granola.text_models.server_scores import ServerRelevance
+        from abstraction.models.server_scores import ServerRelevance
 
         return ServerRelevance(_server(word))
-    from granola.text_models.local_scorers import LocalRelevance
+    from abstraction.models.local_scorers import LocalRelevance
 
     return LocalRelevance(word.place, settings=_weights(word))
 
@@ -90,10 +90,10 @@ def open_continuations(given: str) -> ContinuationModel:
     """The causal language model that a word names. Raises ModelSpecError, ModelError."""
     word = parse_word(given)
     if word.kind == "openai":
-        from granola.text_models.server_scores import ServerContinuations
+        from abstraction.models.server_scores import ServerContinuations
 
         return ServerContinuations(_server(word))
-    from granola.text_models.local_scorers import LocalContinuations
+    from abstraction.models.local_scorers import LocalContinuations
 
     return LocalContinuations(word.place, settings=_weights(word))
 
@@ -103,7 +103,7 @@ def open_coherence(given: str) -> CoherenceModel:
     word = parse_word(given, "head", "low", "high")
     if word.kind == "openai":
         raise ModelSpecError("no server gives the coherence of paragraphs; allowed: local:FOLDER_OR_NAME")
-    from granola.text_models.local_scorers import LocalCoherence, LocalNextSentences
+    from abstraction.models.local_scorers import LocalCoherence, LocalNextSentences
 
     head = word.settings.get("head", "text")
     if head == "next-sentence":
@@ -118,10 +118,10 @@ def open_embeddings(given: str) -> EmbeddingModel:
     """The embedding model that a word names. Raises ModelSpecError, ModelError."""
     word = parse_word(given, "pooling")
     if word.kind == "openai":
-        from granola.text_models.server_scores import ServerEmbeddings
+        from abstraction.models.server_scores import ServerEmbeddings
 
         return ServerEmbeddings(_server(word))
-    from granola.text_models.local_scorers import LocalEmbeddings
+    from abstraction.models.local_scorers import LocalEmbeddings
 
     pooling = word.settings.get("pooling", "mean")
     if pooling not in ("mean", "first"):
@@ -130,7 +130,7 @@ def open_embeddings(given: str) -> EmbeddingModel:
 
 
 def _weights(word: TextModelWord) -> Any:
-    from granola.text_models.local_weights import WeightSettings
+    from abstraction.models.local_weights import WeightSettings
 
     device, dtype = word.settings.get("device", "auto"), word.settings.get("dtype", "auto")
     if not re.fullmatch(r"auto|cpu|cuda(:[0-9]{1,3})?", device):
@@ -146,7 +146,7 @@ def _server(word: TextModelWord) -> Any:
     from dataclasses import replace
 
     from abstraction.models.http_call import ApiKey
-    from granola.text_models.scoring_server import ScoringServer, ScoringServerSettings
+    from abstraction.models.scoring_server import ScoringServer, ScoringServerSettings
 
     key = word.settings.get("key")
     if key is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", key):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelSpecError
-from granola.text_models import (
+from abstraction.models import (
     Continuation,
     Entailment,
     QueryPassage,
@@ -23,9 +23,9 @@ from granola.text_models import (
     open_entailment,
     open_relevance,
 )
-from granola.text_models.kept_scores import KeptContinuations, KeptEntailment
-from granola.text_models.local_scorers import LocalCoherence, LocalContinuations, LocalNextSentences, LocalRelevance
-from granola.text_models.local_weights import WeightSettings
+from abstraction.models.kept_scores import KeptContinuations, KeptEntailment
+from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalNextSentences, LocalRelevance
+from abstraction.models.local_weights import WeightSettings
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import build_classifier, pair_tokenizer

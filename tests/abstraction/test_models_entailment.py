@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelError
-from granola.text_models.local_scorers import LocalEntailment, classes_of
-from granola.text_models.local_weights import WeightSettings
-from granola.text_models.text_scorers import TextPair
+from abstraction.models import TextPair
+from abstraction.models.local_scorers import LocalEntailment, classes_of
+from abstraction.models.local_weights import WeightSettings
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 
