@@ -15,11 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from granola.grounding.citation_markers import deflects
 from granola.matching import in_language, matcher
 from granola.replies import read_reply, read_word
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Case = dict[str, Any]
+_SHOWN = ("language", "question", "prediction", "answer", "reply", "levels")
 
 
 def cases(folder: Path) -> Iterator[tuple[str, str, Case]]:
@@ -36,6 +38,9 @@ def outcome(case: Case) -> dict[str, Any] | str | None:
         words = [*(str(level) for level in range(1, len(case["levels"]) + 1)), "wrong", "abstains"]
         word = read_word(case["reply"], words)
         return "no verdict" if word is None else f"level {word}" if word.isdigit() else word
+    if "passages" in case:
+        ids = [passage["id"] for passage in case["passages"]]
+        return {"deflects": deflects(case["answer"], ids, language=case["language"]) is not None}
     if "prediction" not in case or "levels" not in case:
         return None
     rules = in_language(matcher("rules"), case.get("language", "en"))
@@ -58,7 +63,7 @@ def main() -> None:
         read[number, kind] += 1
         right[number, kind] += holds
         if given.errors and not holds:
-            shown = {key: case[key] for key in ("language", "question", "prediction", "reply", "levels") if key in case}
+            shown = {key: case[key] for key in _SHOWN if key in case}
             print(f"{number} {kind} {json.dumps(shown, ensure_ascii=False)}\n   expected {expected}, got {got}")
     for number in sorted({number for number, _ in read}):
         print(number, *(f"{kind} {right[number, kind]}/{read[number, kind]}" for kind in ("give", "holds")))

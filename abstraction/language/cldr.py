@@ -61,7 +61,7 @@ def cldr_data(code: str) -> dict[str, Any]:
         "counts": {"written": ["{n}"], "special": {}, "suffix": "", "words": [], "endings": {"": ""}},
         "days": {}, "day_suffix": "", "day_words": {}, "articles": [], "spoken_decades": {}, "units": {},
         "elided": [], "singular_of": "", "singular": [], "bare_names": [], "around_names": [],
-        "matching": {"asks_amount": "", "guess": "", "opening": ""},
+        "matching": {"asks_amount": ""},
     }  # fmt: skip
 
 

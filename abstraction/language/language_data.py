@@ -42,9 +42,8 @@ class Language:
     digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9.
 
     `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
-    searched in questions, "opening" is a courtesy before a refusal, each "abstain:..." is how an answer begins
-    that declines, "guess" marks what is offered all the same. `around_names` puts the English word for what
-    stands before a name in an answer: a negation, a preposition with a capital, an elided article.
+    searched in questions. `around_names` puts the English word for what stands before a name in an answer: a
+    negation, a preposition with a capital, an elided article.
     """
 
     code: str

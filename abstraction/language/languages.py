@@ -211,7 +211,7 @@ class _FileReader:
 
     def matching(self) -> dict[str, re.Pattern[str]]:
         data = self.get("matching", dict)
-        if missing := {"asks_amount", "guess", "opening"} - set(data):
+        if missing := {"asks_amount"} - set(data):
             raise self.fail("matching", f"missing: {', '.join(sorted(missing))}")
         return {key: self.pattern(self.typed(text, str, key), f"matching.{key}") for key, text in data.items()}
 

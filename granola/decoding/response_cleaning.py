@@ -10,18 +10,13 @@ import json
 import re
 from ast import literal_eval
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 
-from abstraction.language.languages import language as language_data
-from abstraction.language.languages import languages
 from granola.decoding.response_cache import DECODING
-from granola.matching.abstention import Refusal, refusal
-from granola.matching.text.tokens import plain
 from granola.replies import read_reply
+from granola.replies.refusals import refusal_in_any_language
 
 IDK = "IDK"  # the prediction of a method that abstains
-_BEFORE = " \"'([*-¿¡"  # what a refusal is set in
 EXAMINED = 2_000  # characters of a response that are read, what was thought aloud not counted
 
 # What models put before an answer, with a colon behind it.
@@ -179,7 +174,7 @@ def clean_response(response: str, *, subject: str | None = None, language: str =
     """What a response to a question about `subject` states. Never raises, whatever the text."""
     DECODING.count(len(response))
     text = _answer_part(_conclusion(read_reply(response).answer)[:EXAMINED])
-    declined = _refusal(text, language)
+    declined = refusal_in_any_language(text, language)
     if declined is not None:
         if not declined.guess or not declined.offer.strip():
             return _abstention(declined.rule)
@@ -187,44 +182,10 @@ def clean_response(response: str, *, subject: str | None = None, language: str =
     whole = _stated(text, subject)
     if not any(letter.isalnum() for letter in whole):
         return _abstention("abstain:empty")
-    declined = None if whole == text else _refusal(whole, language)  # "The answer is unknown."
+    declined = None if whole == text else refusal_in_any_language(whole, language)  # "The answer is unknown."
     if declined is not None and not declined.guess:
         return _abstention(declined.rule)
     return CleanedResponse(text=_KIND.sub("", _PREPOSITION.sub("", whole)), whole=whole)
-
-
-def _refusal(text: str, asked: str) -> Refusal | None:
-    """How a text declines in the language that it was asked for, in English, or in any other that is known.
-
-    Models fall back on the language that they speak best; a word alone may be a name there.
-    """
-    refused = refusal(text, asked)
-    if (
-        refused is None
-        and (" " in text or (text.islower() and len(text) > 3))
-        and _may_decline().match(plain(text).lstrip(_BEFORE))
-    ):
-        refused = next((other for code in languages() if (other := refusal(text, code))), None)
-    return replace(refused, offer=_without_guess(refused.offer)) if refused else None
-
-
-def _without_guess(offer: str) -> str:
-    """What a guess offers, without "ich denke" before it."""
-    lower = plain(offer)
-    ends = (match.end() for code in languages() if (match := language_data(code).matching["guess"].match(lower)))
-    return offer[next(ends, 0) :] if len(lower) == len(offer) else offer
-
-
-@cache
-def _may_decline() -> re.Pattern[str]:
-    """How refusals and courtesies begin in any language."""
-    parts = (
-        pattern.pattern
-        for code in languages()
-        for name, pattern in language_data(code).matching.items()
-        if name == "opening" or name.startswith("abstain:")
-    )
-    return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
 def _abstention(rule: str) -> CleanedResponse:

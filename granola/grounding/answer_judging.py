@@ -11,9 +11,8 @@ from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.grounding.answer_sentences import answer_sentences, is_cut
-from granola.grounding.citation_markers import LONGEST, cited_passages, without_markers
+from granola.grounding.citation_markers import LONGEST, cited_passages, deflects, without_markers
 from granola.grounding.citation_scores import counted
-from granola.grounding.deflections import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
 from granola.grounding.judge_models import judge_name

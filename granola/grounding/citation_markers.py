@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from granola.replies.deflections import CITED, deflection
+from granola.replies.deflections import LONGEST as DEFLECTING
+
 # The ids of passages as long answers write them: letter by letter, in another case, by their number, in prose.
 
 SEPARATORS = re.compile(r"[,;，；、&/]|\b(?:and|und|et|y)\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
@@ -271,6 +274,22 @@ def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tupl
     known = set(ids)
     names = list(dict.fromkeys(name for marker in markers(text, ids) for name in marker.names))
     return tuple(one for one in names if one in known), tuple(one for one in names if one not in known)
+
+
+def deflects(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> str | None:
+    """The rule by which an answer deflects (`granola.replies.deflections`), or None.
+
+    `ids` are the passages', by which citations are known; without them numbers are.
+    """
+    out, at, text = [], 0, answer[: 4 * DEFLECTING].replace("\x01", " ")
+    for marker in markers(text, ids or _NUMBERS):
+        if marker.start >= at:
+            out += [text[at : marker.start], marker.word if marker.inline else CITED]
+            at = marker.end
+    return deflection("".join([*out, text[at:]]), language=language)
+
+
+_NUMBERS = tuple(map(str, range(100)))  # ids of passages that nobody told
 
 
 def without_markers(text: str, ids: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from abstraction.faults import OnReject, excerpt
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import accepted, each_once
 from granola.errors import SampleError
-from granola.grounding.deflections import deflects
+from granola.grounding.citation_markers import deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
 from granola.grounding.sample_fields import (
     LONGEST,

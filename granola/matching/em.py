@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from granola.code_hash import hash_of_modules
 from granola.matching import squad
-from granola.matching.abstention import abstention
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
+from granola.replies.refusals import abstention
 
 
 @dataclass(frozen=True, kw_only=True)

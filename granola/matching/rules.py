@@ -1,7 +1,7 @@
 """The default matcher: ordered, named, deterministic rules.
 
 1. exact             the folded words are those of a name of a level
-2. abstain:*         the answer declines (`abstention`)
+2. abstain:*         the answer declines (`granola.replies.refusals`)
 3. date:*, amount:*  where levels are dates or amounts they are compared as such (`claims.value_claims`)
 4. span              a name stands in a longer answer as whole words, and no veto takes it back
 5. RULES             names in other forms and other words, in their order
@@ -22,7 +22,6 @@ from functools import partial
 
 from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching.abstention import REPORTS, refusal
 from granola.matching.claims import multilingual
 from granola.matching.claims.amount_claims import amounts, counted
 from granola.matching.claims.date_claims import dates, turned_dates
@@ -54,9 +53,11 @@ from granola.matching.naming.person_names import by_person, given_name_first, is
 from granola.matching.naming.references import Tier
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
-from granola.matching.text.tokens import MOST, key, plain
+from granola.matching.text.tokens import MOST, key
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.vetoing.vetoes import ELSEWHERE, LONGER, PART, RESTATED, restates_at, veto
+from granola.replies.plain_text import plain
+from granola.replies.refusals import REPORTS, refusal
 
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question

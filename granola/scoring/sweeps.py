@@ -10,7 +10,7 @@ from typing import Any
 
 from abstraction.rows import TieredRow
 from granola.matching import squad
-from granola.matching.abstention import abstention
+from granola.replies.refusals import abstention
 from granola.scoring.items import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
 from granola.scoring.predictions import Prediction

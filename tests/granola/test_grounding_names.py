@@ -14,8 +14,7 @@ import pytest
 
 from abstraction.models import Request
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_markers import cited_passages, without_markers
-from granola.grounding.deflections import deflects
+from granola.grounding.citation_markers import cited_passages, deflects, without_markers
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample
 from granola.grounding.grounding_items import GroundingItem

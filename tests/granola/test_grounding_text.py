@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.grounding.answer_sentences import answer_sentences
-from granola.grounding.citation_markers import cited_passages, without_markers
-from granola.grounding.deflections import deflects
+from granola.grounding.citation_markers import cited_passages, deflects, without_markers
 
 KNOWN = ("1", "2", "3", "4", "doc-a", "web_7", "Annual Report", "A.3")
 # A text; the passages that it cites; what it cites and is no passage.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from granola.matching import matcher
-from granola.matching.text.repair import spaced
+from granola.replies.plain_text import spaced
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from granola.matching import matcher
 from granola.matching import rules as rules_module
-from granola.matching.abstention import abstention, refusal
 from granola.matching.text.tokens import key
 from granola.matching.vetoing.vetoes import VETOES
+from granola.replies.refusals import abstention, refusal
 
 RULES = matcher("rules")
 FILES = Path(__file__).parent / "files"

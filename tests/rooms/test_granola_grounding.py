@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_markers import cited_passages
-from granola.grounding.deflections import deflects
+from granola.grounding.citation_markers import cited_passages, deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.sentence_judges import WordSentences
 

@@ -16,7 +16,8 @@ from abstraction.language.units import units
 from granola.matching.claims.intervals import IntervalClaim, half_step
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.numerals import with_digits
-from granola.matching.text.tokens import key, plain, words
+from granola.matching.text.tokens import key, words
+from granola.replies.plain_text import plain
 
 _SCALES = {word: 10.0**power for word, power in language("en").powers.items()} | {
     "dozen": 12.0, "lakh": 1e5, "lakhs": 1e5, "crore": 1e7, "crores": 1e7,

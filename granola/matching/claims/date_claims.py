@@ -12,7 +12,7 @@ from abstraction.language.language_data import any_of
 from abstraction.language.languages import language
 from granola.matching.claims.intervals import IntervalClaim
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import plain
+from granola.replies.plain_text import plain
 
 _ENGLISH = language("en")
 _NUMBER = _ENGLISH.month_numbers

@@ -17,7 +17,8 @@ from granola.matching.naming.names import DELICATE, Mentions
 from granola.matching.naming.references import Names, Tier
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import FoldedWord, drop_articles, plain, words
+from granola.matching.text.tokens import FoldedWord, drop_articles, words
+from granola.replies.plain_text import plain
 
 _LONGEST = 6  # words of a name of a person
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from granola.matching.text import word_lists
+from granola.replies.plain_text import spaced
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -70,43 +71,6 @@ def _joined(text: str) -> str:
     if " '" in text or " ’" in text or " n't" in text or " n’t" in text:
         text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
     return text
-
-
-def spaced(text: str) -> str:
-    """A text with one blank wherever there are several, without Markdown's marks and marks that nobody sees.
-
-    Lines stay lines. What stands in quotation marks as a whole stands without them. Emphasis goes wherever it stands
-    around whole words, a bullet only where the text begins with it.
-    """
-    if not text.isascii():
-        text = _UNSEEN.sub("", text)
-    text = text.strip()
-    text = "\n".join([" ".join(line.split()) for line in text.split("\n")]) if "\n" in text else " ".join(text.split())
-    if "**" in text or "__" in text:
-        text = _BOLD.sub(r"\2", text)
-    if "*" in text or "_" in text or "`" in text:
-        text = _EMPHASIS.sub(lambda emphasis: emphasis[1] or emphasis[2] or emphasis[3], text)
-    for _ in range(_NESTED if text[:1] in _OPENING else 0):
-        bullet = _BULLET.match(text)
-        bare = text[bullet.end() :] if bullet else text
-        if _AROUND.get(text[:1]) == text[-1:] and len(text) > 2:
-            bare = text[1:-1].strip()
-        if bare == text or not bare:
-            break
-        text = bare
-    return text
-
-
-_UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-_BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1")
-_EMPHASIS = re.compile(  # of whole words: M*A*S*H and snake_case stay
-    r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]+)(?<=\S)_(?!\w)"
-    r"|(?<![\w`])`(?=[^\s`])([^`\n]+)(?<=\S)`(?![\w`])"
-)
-_NESTED = 8  # marks around marks; a text with more of them is no answer
-_BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
-_AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
-_OPENING = frozenset({*_AROUND, *"-+•>#"})
 
 
 _SUPERSCRIPTS = re.compile("(?:(?<=[^\\d\\s])|(?<=\\b[12]\\d\\d\\d))[⁰¹²³⁴-⁹]+")

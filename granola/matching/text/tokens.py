@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from itertools import pairwise
@@ -18,6 +17,7 @@ import orjson
 
 from abstraction.language.languages import language
 from granola.matching.text.match_cache import MATCHING
+from granola.replies.plain_text import plain
 
 
 class FoldedWord(NamedTuple):  # made by the million: a frozen dataclass takes three times as long
@@ -32,14 +32,6 @@ class FoldedWord(NamedTuple):  # made by the million: a frozen dataclass takes t
     capital: bool
     gap: str
 
-
-# Letters that have no decomposition in Unicode but an accepted plain spelling.
-_PLAIN = str.maketrans(
-    {
-        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
-        "ħ": "h", "ŋ": "n", "ə": "e", "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "`": "'", "′": "'",
-    }
-)  # fmt: skip
 
 _NUMBERS = language("en").number_words
 _CARDINAL = {word: value for word, value in _NUMBERS.items() if value < 20}
@@ -73,14 +65,6 @@ _MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
-
-
-def plain(text: str) -> str:
-    """Casefolded, without accents and marks, special letters spelt plainly; nothing else changed."""
-    if text.isascii():
-        return text.lower().replace("`", "'")
-    text = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
-    return "".join(c for c in text if not unicodedata.combining(c)).translate(_PLAIN)
 
 
 def _fold(token: str) -> str:

@@ -1,0 +1,116 @@
+"""Long answers from sources that decline: they say that the sources do not suffice, or refuse as short answers do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from abstraction.language.sentences import sentences
+from granola.replies.refusals import languages, refusal, wording
+
+CITED = "[1]"
+"""What stands in the place of each citation, whatever the passages are called."""
+LONGEST = 4_000  # characters of an answer that are looked at
+_SENTENCE = 600  # of a sentence
+_LOOKED_AT = 3  # sentences, what greets and thanks among them
+_MARK = "\x01"  # a citation within a sentence
+_SPACE = re.compile(r" (?=[,.;:!?])")  # before a mark of punctuation, where a citation was
+_MOST_COMMAS = 8  # behind which a main clause is looked for
+
+
+def deflection(answer: str, *, language: str = "en") -> str | None:
+    """The rule by which an answer deflects, or None. An empty answer deflects by `empty`.
+
+    An answer deflects where its first sentence, behind greetings and headings, declines and offers nothing instead;
+    what follows may tell what is related. A sentence with a citation (CITED) declines only where it is the cited
+    passages that do not tell. English is always read beside `language`, as prompts are English. Rules: `abstain:...` of
+    `refusals`, and `passages:LANGUAGE` where the sentence says that they do not tell.
+    """
+    if not answer.strip():
+        return "empty"
+    code = language.split("-")[0]
+    for sentence in _sentences(answer[:LONGEST], language)[:_LOOKED_AT]:
+        if (rule := _declines(sentence, code)) is not None:
+            return rule
+        if not _read("en", "courtesy").match(sentence):
+            return None
+    return None
+
+
+def _read(code: str, *keys: str) -> re.Pattern[str]:
+    return wording(code, "sources", *keys, folded=False)
+
+
+def _sentences(text: str, language: str) -> list[str]:
+    """The first sentences, lines apart, without the marks of headings."""
+    first: list[str] = []
+    for line in text.splitlines():
+        bare = line.strip().lstrip("#*_>- ").replace("**", "")
+        if bare:
+            first += sentences(bare, language)
+        if len(first) > _LOOKED_AT:
+            break
+    return [sentence[:_SENTENCE] for sentence in first]
+
+
+def _declines(sentence: str, code: str) -> str | None:
+    marked = sentence.replace(CITED, _MARK)
+    cited = _MARK in marked
+    plain = _SPACE.sub("", " ".join(marked.replace(_MARK, "").split()))
+    codes = [one for one in dict.fromkeys((code, "en")) if one in languages()]
+    for one in codes:
+        if (main := _main_clauses(plain, one)) is not None:
+            # What a sentence grants tells only what the passages are about: the main clause declines, or it does not.
+            about_passages = not cited or _read("en", "subject_at_end").search(marked.rpartition(_MARK)[0])
+            rules = (_declines_plainly(clause, codes, code, kinds=("passages", "main")) for clause in main)
+            return next(filter(None, rules), None) if about_passages else None
+    whole = plain
+    opening = _read("en", "opening")
+    for _ in range(2):
+        plain = plain[opened.end() :] if (opened := opening.match(plain)) else plain
+    about_cited = not cited or _cites_the_subject(marked) or _read("en", "cited").match(whole) is not None
+    return _declines_plainly(plain, codes, code, cited=cited) if about_cited else None
+
+
+def _main_clauses(plain: str, code: str) -> Sequence[str] | None:
+    """What may be the main clause behind "While ...,"; empty where what is granted states more than what there is.
+
+    None for a sentence that grants nothing.
+    """
+    if (granted := _read(code, "concession").match(plain)) is None:
+        return None
+    commas = [match.end() for match in re.finditer(", ?", plain)][:_MOST_COMMAS]
+    of_passages = _read(code, "granted")
+    return [plain[end:] for end in commas if of_passages.search(plain, granted.end(), end)]
+
+
+def _declines_plainly(
+    plain: str, codes: Sequence[str], code: str, *, kinds: Sequence[str] = ("passages",), cited: bool = False
+) -> str | None:
+    """The rule by which a sentence without concession, or a main clause, declines."""
+    declining = next((one for one in codes for kind in kinds if _read(one, kind).match(plain)), None)
+    asserts = any(_read(one, kind).search(plain) for one in codes for kind in ("goes_on", "contrast"))
+    if declining is not None and not asserts:
+        return f"passages:{declining}"
+    return None if cited else _refuses(plain, codes, code, declining is not None)
+
+
+def _refuses(plain: str, codes: Sequence[str], code: str, passages_named: bool) -> str | None:
+    """The rule of short refusals. A long answer must also say what it cannot do, or lacks."""
+    refused = refusal(plain, code)
+    if refused is None or (refused.guess and refused.offer):
+        return None
+    if refused.rule in ("abstain:not-stated", "abstain:no-information", "abstain:not-in-sources"):
+        about_us = refused.rule == "abstain:no-information" and re.search(r"\b(?:i|we) ", plain, re.IGNORECASE)
+        return refused.rule if about_us or passages_named else None
+    name = refused.rule.partition(":")[2]
+    if name in ("refusal", "cannot-answer") and not any(_read(one, "confirmed", name).search(plain) for one in codes):
+        return None
+    return refused.rule
+
+
+def _cites_the_subject(marked: str) -> bool:
+    """Whether all citations stand at once behind the passages that do not tell: "The passages [1][2] do not"."""
+    head, _, tail = marked.rpartition(_MARK)
+    ends, follows = _read("en", "subject_at_end"), _read("en", "predicate")
+    return ends.search(head) is not None and follows.match(tail) is not None

@@ -1,0 +1,59 @@
+"""Texts as they are read: one blank between words, without marks of layout; small letters without accents."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Letters that have no decomposition in Unicode but an accepted plain spelling.
+_PLAIN = str.maketrans(
+    {
+        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
+        "ħ": "h", "ŋ": "n", "ə": "e", "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "`": "'", "′": "'",
+    }
+)  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Casefolded, without accents and marks, special letters spelt plainly; nothing else changed."""
+    if text.isascii():
+        return text.lower().replace("`", "'")
+    text = unicodedata.normalize("NFKD", text.casefold().translate(_PLAIN))
+    return "".join(c for c in text if not unicodedata.combining(c)).translate(_PLAIN)
+
+
+def spaced(text: str) -> str:
+    """A text with one blank wherever there are several, without Markdown's marks and marks that nobody sees.
+
+    Lines stay lines. What stands in quotation marks as a whole stands without them. Emphasis goes wherever it stands
+    around whole words, a bullet only where the text begins with it.
+    """
+    if not text.isascii():
+        text = _UNSEEN.sub("", text)
+    text = text.strip()
+    text = "\n".join([" ".join(line.split()) for line in text.split("\n")]) if "\n" in text else " ".join(text.split())
+    if "**" in text or "__" in text:
+        text = _BOLD.sub(r"\2", text)
+    if "*" in text or "_" in text or "`" in text:
+        text = _EMPHASIS.sub(lambda emphasis: emphasis[1] or emphasis[2] or emphasis[3], text)
+    for _ in range(_NESTED if text[:1] in _OPENING else 0):
+        bullet = _BULLET.match(text)
+        bare = text[bullet.end() :] if bullet else text
+        if _AROUND.get(text[:1]) == text[-1:] and len(text) > 2:
+            bare = text[1:-1].strip()
+        if bare == text or not bare:
+            break
+        text = bare
+    return text
+
+
+_UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1")
+_EMPHASIS = re.compile(  # of whole words: M*A*S*H and snake_case stay
+    r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]+)(?<=\S)_(?!\w)"
+    r"|(?<![\w`])`(?=[^\s`])([^`\n]+)(?<=\S)`(?![\w`])"
+)
+_NESTED = 8  # marks around marks; a text with more of them is no answer
+_BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
+_AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
+_OPENING = frozenset({*_AROUND, *"-+•>#"})
