@@ -47,6 +47,7 @@ _TITLE_CUT = re.compile(r"(?:^|[\s*_\"“(])(?:[A-Z]\.){2,4}$")  # "E.T. the Ext
 _ENDED = re.compile(r"[.!?:;。！？…][\"'”’)\]*_]{0,4}\s*$")
 _WORD = re.compile(r"\w")
 _DIGIT = re.compile(r"\d")
+_TAIL = 80  # characters at the end of a sentence that tell whether it ends there
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -64,25 +65,24 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     A citation alone, or with the number of a list's item, goes to the sentence before it. Rules, code fences, a list
     of sources at the end, and a heading with nothing but citations behind it state nothing.
     """
-    parts: list[str] = []
+    parts: list[list[str]] = []
     for piece in _parts(text[:LONGEST], ids, language):
         sentence = piece.text
         if _lists_sources(sentence, ids):
             continue
         said = without_markers(sentence, ids)
-        numbering = parts and not _LETTER.search(said) and _NEXT_NUMBER.search(said.strip())
+        numbering = parts and not _LETTER.search(said) and _NEXT_NUMBER.search(said.strip()[-_TAIL:])
         if _WORD.search(said) and not numbering:
             lead = _leading(sentence, ids)
             behind = sentence[lead:].strip()
             if lead and parts and not piece.opens and not behind[:1].islower():
                 # "... in 1999. [3] It then ..." : the citation is of what stands before it.
-                parts[-1] = f"{parts[-1]} {sentence[:lead].strip()}"
+                parts[-1].append(sentence[:lead].strip())
                 sentence = behind
-            parts.append(sentence)
-        elif parts and markers(sentence, ids):
-            cited = " ".join(sentence[marker.start : marker.end] for marker in markers(sentence, ids))
-            parts[-1] = f"{parts[-1]} {cited}"
-    return parts[:MOST]
+            parts.append([sentence])
+        elif parts and (cited := markers(sentence, ids)):
+            parts[-1] += [sentence[marker.start : marker.end] for marker in cited]
+    return [" ".join(sentence) for sentence in parts[:MOST]]
 
 
 def is_cut(text: str, parts: Sequence[str]) -> bool:
@@ -144,13 +144,13 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
             item = _ITEM.match(piece)
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = _HEADING.sub("", piece[item.end() :] if item else piece).strip()
-            opens = True
+            opens, has_second = True, _SECOND.search(bare) is not None
             for sentence in _led(_joined(sentences(bare, language)), ids):
-                following = _NEXT_NUMBER.search(sentence)
+                following = _NEXT_NUMBER.search(sentence, max(0, len(sentence) - _TAIL))
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
                     before = sentence[: following.start()].strip()
-                    if number is not None or (before.endswith(":") and _SECOND.search(bare)):
+                    if number is not None or (before.endswith(":") and has_second):
                         number, sentence = int(following[1]), before
                 if sentence:
                     yield _AnswerPart(sentence, opens)
@@ -159,7 +159,7 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
 
 def _lines(text: str) -> list[str]:
     """The lines that state something; those that were only broken for their length are joined."""
-    kept: list[str] = []
+    kept: list[list[str]] = []
     fenced = joins = False
     for line in _MARKUP.sub("\n", _EMPHASIS.sub("", text)).splitlines():
         if _FENCE.match(line):
@@ -171,22 +171,25 @@ def _lines(text: str) -> list[str]:
         if _REFERENCES.fullmatch(line):
             break
         if joins and line.lstrip()[:1].islower() and not _ITEM.match(line):
-            kept[-1] = f"{kept[-1]} {line.strip()}"
+            kept[-1].append(line.strip())
         else:
-            kept.append(line)
-        joins = not _ENDED.search(line)
-    return kept
+            kept.append([line])
+        joins = not _ENDED.search(line[-_TAIL:])
+    return [" ".join(lines) for lines in kept]
 
 
 def _joined(sentences_cut: Sequence[str]) -> list[str]:
     """The sentences of a line, those put together that were cut behind an abbreviation, or a marker of a list."""
-    out: list[str] = []
+    out: list[list[str]] = []
+    tail = ""
     for at, sentence in enumerate(sentences_cut):
-        if out and ((at == 1 and _MARKER.fullmatch(out[0])) or _goes_on(out[-1], sentence)):
-            out[-1] = f"{out[-1]} {sentence}"
+        if out and ((at == 1 and _MARKER.fullmatch(out[0][0])) or _goes_on(tail, sentence)):
+            out[-1].append(sentence)
+            tail = f"{tail} {sentence[-_TAIL:]}"[-_TAIL:]
         else:
-            out.append(sentence)
-    return out
+            out.append([sentence])
+            tail = sentence[-_TAIL:]
+    return [" ".join(parts) for parts in out]
 
 
 def _goes_on(before: str, behind: str) -> bool:

@@ -121,10 +121,30 @@ _NOUN = (
 _WORD = rf"(?:{_NOUN}|docs?|refs?|references?|citations?|cites?|evidence|ids?|chunks?|web|no|nr)"
 _DASH = r"(?:-|–|—|‑|−|to|through|thru|bis|à|\.\.)"
 _AND = r"(?:and|und|et|y)"
-_BRACKETS = re.compile(
-    r"\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)|[【［](?P<wide>[^】［］【\n]{1,200})[】］]"
-    r"|<(?:sup|cite)>(?P<tag>[^<>\n]{1,60})</(?:sup|cite)>"
+# Behind a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin²; not behind a year.
+_NO_EXPONENT = (
+    r"(?:(?<=\b[12]\d\d\d)|(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)"
+    r"(?<!\bexp))"
 )
+# Brackets of every kind, and what other markups have in their place: HTML, LaTeX, Pandoc's ^3^.
+_BRACKETS = re.compile(
+    r"\\(?:[a-z]{0,10}cite[a-z]{0,10}\*?(?:\[[^\]\n]{0,60}\]){0,2}|textsuperscript)\{(?P<latex>[^{}\n]{1,200})\}"
+    r"|\\?\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)"
+    r"|[【［](?P<wide>[^】［］【\n]{1,200})[】］]"
+    rf"|(?:{_NO_EXPONENT}<sup>|<(?:cite|ref|citation|source)\b[^<>/\n]{{0,80}}>|<a\b[^<>\n]{{0,80}}=[\"']#[^<>\n]{{0,80}}>)"
+    r"(?P<tag>[^<>\[\]\n]{1,60})</(?:sup|cite|ref|citation|source|a)>"
+    r"|<(?:cite|ref|citation|source|doc)\b[^<>\n]{0,40}?= {0,2}[\"']?#?(?P<attribute>[\w.:-]{1,60})[\"']? {0,2}/>"
+    rf"|{_NO_EXPONENT}\^(?P<caret>\d[\d, –-]{{0,30}})\^"
+)
+# What is no citation: rows of a matrix, a place in a sequence (a[3], my_list[3]), a vector behind an equals sign.
+_ROW = r"\[[^\[\]\n]{0,60}\d {0,3}[, ] {0,3}-?\d[^\[\]\n]{0,60}\]"
+_MATRIX = re.compile(
+    rf"\[ {{0,3}}{_ROW}(?:[,;]? {{0,3}}{_ROW}){{1,50}} {{0,3}}\]"
+    r"|\[[^\[\]\n]{0,60}\d {1,3}\d[^\[\]\n]{0,60};[^\[\]\n]{0,100}\]"
+)
+_INDEXED = re.compile(r"(?:(?<![\w.])[a-z]|\w_\w{1,40}|\b(?:arr|args|argv))\Z")
+_EQUATED = re.compile(r"[=∈∉×∪∩] {0,2}\Z")
+_CODE = re.compile(r"`[^`\n]{1,200}`")
 _JOINED = re.compile(rf"\[([^\[\]\d\n]{{0,40}})(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(?:\1)?(\d{{1,6}})\]")
 _LEAD = re.compile(
     rf"(?:see |see also |cf\.? |from |siehe |vgl\.? |voir |v[ée]ase |ver )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}",
@@ -155,16 +175,17 @@ _APART = r"\s,;()\[\]{}<>\"“”‘|*—–"  # what stands between words of pr
 _TOKEN = re.compile(rf"(?<![^{_APART}])[^{_APART}]{{1,200}}+(?![^{_APART}])")
 _POSSESSIVE = re.compile(r"(?:['’]s?|[.:!?…]){1,3}\Z")
 _ARTICLE = re.compile(r"\b(?:the|this|that|each|every) {0,2}\Z", re.IGNORECASE)
-# Behind a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin².
-_SUPERSCRIPT = re.compile(
-    r"(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)(?<!\bexp)[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}"
-)
+_SUPERSCRIPT = re.compile(rf"{_NO_EXPONENT}[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}}")
 _SEE = re.compile(r"(?:see also|see|cf\.?) ", re.IGNORECASE)
 _LINK = re.compile(r"\((?:https?:|#|/)[^()\s]{0,300}\)")  # behind a marker, in Markdown
 _OPENED = re.compile(rf"\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\Z", re.IGNORECASE)
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-# What is left of "([3], [4])" and "(Sources [1] and [2])".
-_EMPTY = re.compile(rf" ?\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\)", re.IGNORECASE)
+# What is left of "([3], [4])", "(Sources [1] and [2])" and "[[3]]".
+_EMPTY = re.compile(
+    rf" ?(?:\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\)|\[[ ,;]{{0,12}}\]"
+    r"|<(?:sup|a)\b[^<>\n]{0,80}>[ ,;]{0,12}</(?:sup|a)>)",
+    re.IGNORECASE,
+)
 # A marker that a sentence needs as a word: "According to [1], it rose", "[2] says that it fell".
 _NEEDED_BEFORE = re.compile(
     r"\b(?:according to|as per|per|in|by|from|and|of|see|with|while|but) {0,2}\Z", re.IGNORECASE
@@ -203,8 +224,8 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
     inside = _Spans(joined)
-    for match in _BRACKETS.finditer(text):
-        inner = match["square"] or match["round"] or match["wide"] or match["tag"] or ""
+    for match in _brackets(text):
+        inner = next(one for one in match.groups() if one is not None).rstrip("\\")
         names = _named(inner, known, strict=match["round"] is not None)
         if names and not inside.covers(match.start()):
             marked.append(Marker(match.start(), match.end(), names))
@@ -220,15 +241,32 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
 
 
 class _Spans:
-    """Where markers stand; those that begin first hide what begins inside them."""
+    """Where markers, or other parts of a text, stand; those that begin first hide what begins inside them."""
 
-    def __init__(self, marked: Iterable[Marker]) -> None:
-        self._spans = sorted((marker.start, marker.end) for marker in marked)
+    def __init__(self, marked: Iterable[Marker | tuple[int, int]]) -> None:
+        self._spans = sorted(one if isinstance(one, tuple) else (one.start, one.end) for one in marked)
 
     def covers(self, at: int) -> bool:
         """Whether a marker begins at `at` or before it, and ends behind it."""
         before = bisect(self._spans, (at, LONGEST))
         return before > 0 and at < self._spans[before - 1][1]
+
+
+def _brackets(text: str) -> Iterator[re.Match[str]]:
+    """What may be markers in brackets, without those of mathematics and of code."""
+    matrices = _Spans(match.span() for match in _MATRIX.finditer(text))
+    code = _Spans(match.span() for match in _CODE.finditer(text))
+    indexed = -1  # where a place in a sequence ends: x[1][2]
+    for match in _BRACKETS.finditer(text):
+        start, before = match.start(), text[max(0, match.start() - 42) : match.start()]
+        if match["square"] is not None and not before.endswith("\\"):
+            in_code = code.covers(start) and before[-1:] not in ("", " ", "`")
+            if in_code or start == indexed or _INDEXED.search(before):
+                indexed = match.end()
+                continue
+            if matrices.covers(start) or _EQUATED.search(before):
+                continue
+        yield match
 
 
 def _called(text: str, known: PassageNames) -> Iterator[Marker]:
@@ -352,7 +390,7 @@ def _of_part(
         if known[part] is None:
             part = _behind_lead(part) or part  # "source: passage 2"
         passage_id = known[part]
-    part = part.strip("#^ ")
+    part = part.strip("#^@ ")
     passage_id = passage_id or (known[part] if part else None)
     if passage_id is not None:
         return (None if part.isdigit() and strict and not led else [passage_id]), led
