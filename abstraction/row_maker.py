@@ -35,9 +35,9 @@ from abstraction.questions.relation_wording import read_wording
 from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
 from abstraction.relations import ANY, Relation, relation, table
-from abstraction.rows import QARow, TieredRow
+from abstraction.rows import QARow, TieredRow, linked_ids
 from abstraction.tiers import Abstention, Ladder, Level, Tier
-from kg.model import TimeValue
+from kg.model import ENTITY_ID, TimeValue
 from kg.terms import normalise
 
 MOST_RIVALS = 20
@@ -147,6 +147,8 @@ class RowMaker:
             return self._value(text, asked, subjects)
         if qid is not None:
             link = self._readers.linker.given(qid, asked)
+            if link.abstained is None and (earlier := self._row.earlier_link(text, qid)) is not None:
+                link = _link_of(earlier)
         else:
             link = self._readers.linker.link(text, asked, subjects=subjects, question=self._row.question)
         if link.qid is None and not asked.id and asked.asks == "any" and kind.kind in MAY_BE_VALUE:
@@ -329,3 +331,15 @@ def _note(link: Link, answer: str | None) -> dict[str, object]:
     if link.abstained:
         out["abstained"] = str(link.abstained)
     return {k: v for k, v in out.items() if v is not None}
+
+
+def _link_of(note: Mapping[str, Any]) -> Link:
+    """The inverse of `_note`, for a link to an item."""
+    share = note.get("share")
+    return Link(
+        qid=note["qid"],
+        confidence=note.get("confidence"),
+        rule=note.get("rule"),
+        rivals=tuple(i for i in linked_ids(note)[1:] if ENTITY_ID.match(i)),
+        share=float(share) if isinstance(share, int | float) else None,
+    )

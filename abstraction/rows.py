@@ -14,7 +14,7 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, RejectedRow, Taken, UnansweredRow, attempt
 from abstraction.files.cells import parsed
 from abstraction.files.records import SCHEMA_VERSION, Record, read_records
-from abstraction.files.row_models import AnsweredModel, AskedModel, QuestionModel, reference_levels, rest_of
+from abstraction.files.row_models import AnsweredModel, AskedModel, QuestionModel, item_id, reference_levels, rest_of
 from abstraction.files.row_names import GRANOLA_ANSWERS, GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, REFERENCE
 from abstraction.files.row_reading import RowNumbers, accepted, each_once
 from abstraction.files.row_shapes import RowShape, shaped_files
@@ -67,6 +67,11 @@ class QARow:
                 "give at least one answer and one id or None for each"
             )
 
+    def earlier_link(self, answer: str, qid: str) -> Mapping[str, Any] | None:
+        """How the answer was linked to this item, where the row was a tiered one."""
+        links = (link for link in _links(self.extra) if link.get("answer", answer) == answer)
+        return next((link for link in links if link.get("qid") == qid), None)
+
     @property
     def answer_description(self) -> str | None:
         """What the row itself says of its answer's entity, as GRANOLA-EQ's rows do; None for several answers."""
@@ -111,8 +116,7 @@ class TieredRow:
     @property
     def links(self) -> list[dict[str, Any]]:
         """How the row's answers were linked, as its field "links" tells."""
-        links = self.extra.get("links")
-        return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+        return _links(self.extra)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, flat: bool = False) -> TieredRow:
@@ -121,6 +125,13 @@ class TieredRow:
         Raises RowError where a field is missing or malformed.
         """
         return _tiered(Record(source="", data=data, flat=flat))
+
+
+def _links(extra: Mapping[str, Any]) -> list[dict[str, Any]]:
+    links = extra.get("links")
+    if isinstance(links, str):  # a cell of CSV
+        links = parsed(links)
+    return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
 def linked_ids(link: Mapping[str, Any]) -> list[str]:
@@ -284,8 +295,12 @@ def _question(record: Record, default: str | None, numbers: RowNumbers) -> QARow
     extra = rest_of(record.data)
     if (reference := reference_levels(record.data)) is not None:
         extra.setdefault(REFERENCE, reference)  # ladders made of such a row do not replace it
+    qids = told.item_of_each()
+    if not any(qids) and "levels" in record.data:  # a tiered row keeps its links
+        linked = {link.get("answer", told.answer[0]): link.get("qid") for link in _links(extra)}
+        qids = tuple(item_id(linked.get(answer)) for answer in told.answer)
     return QARow(
-        answer_qids=told.item_of_each(),
+        answer_qids=qids,
         id=told.id or numbers.id_of(told.relation or default or "row"),  # not by what rules read, which may change
         question=told.question,
         answers=told.answer,

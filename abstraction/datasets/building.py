@@ -29,6 +29,7 @@ from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.linking.link_settings import link_settings
+from abstraction.linking.review import Reviewer, confident, decided, refused, writing_sheet
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
 from abstraction.pipeline import LadderMakers
@@ -78,6 +79,8 @@ class DatasetSettings:
     """What a dataset is called and made like.
 
     `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
+    `least` is the least confidence of links with which a row has a ladder, `decisions` are a row's id, an answer and
+    what a person decided that it means (`abstraction.linking.review`);
     `beside` are published figures for the card; `command` is what its record says made it; `as_asked` is that of
     `abstraction.pipeline.LadderMakers`.
     """
@@ -92,6 +95,8 @@ class DatasetSettings:
     trivial: tuple[str, ...] = ()
     most: float = MOST
     batch: int = BATCH
+    least: str | None = None
+    decisions: tuple[tuple[str, str, str], ...] = ()
     beside: Published | None = None
     command: str = ""
 
@@ -137,14 +142,15 @@ def build_dataset(
     force: bool = False,
     restart: bool = False,
     progress: Callable[[int], None] | None = None,
+    review: Path | None = None,
 ) -> Built:
     """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, where there is anything to
     say, dropped.jsonl, rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
 
     Killed, it goes on with the same call, and asks again where asking a model failed. `progress` hears how many
-    questions are done. `force` replaces a folder that this function has made, never another. Raises DatasetError where
-    that is not to be done, where no question can be used, or where `phraser` or `scorer` does not answer for each row;
-    RowError for unusable files.
+    questions are done, `review` is where the sheet of doubtful links goes. `force` replaces a folder that this
+    function has made, never another. Raises DatasetError where that is not to be done, where no question can be used,
+    or where `phraser` or `scorer` does not answer for each row; RowError for unusable files.
     """
     out = resolved(out)
     check_place(out, questions.files, force=force)
@@ -155,7 +161,7 @@ def build_dataset(
         "language": settings.language, "linker": settings.linker, "link_settings": link_settings().fingerprint,
         "one_answer_only": CleaningStep.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
         "phraser": phraser.fingerprint if phraser else None, "scorer": scorer.fingerprint if scorer else None,
-        "batch": settings.batch,
+        "batch": settings.batch, "decisions": settings.decisions, "least": settings.least,
     }  # fmt: skip
     cleaner = Cleaner(steps=settings.steps, trivial=settings.trivial, most=settings.most)
     with Parts(out, request, restart=restart) as parts:
@@ -175,7 +181,10 @@ def build_dataset(
                 why += f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
                 files = ", ".join(path.name for path in questions.files)
                 raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
-            built = _assemble(parts, batches, final, settings, cleaner, sides, phrased=phraser is not None)
+            rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
+            if review is not None:
+                rows = _on_sheet(rows, Reviewer(store, language=settings.language), review)
+            built = _assemble(parts, rows, final, settings, cleaner, sides, phrased=phraser is not None)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
@@ -298,6 +307,7 @@ def _make(
 ) -> tuple[int, int]:
     """Make every batch that is not there whole; returns how many there are, and how many rows lack a score."""
     maker: LadderMakers | None = None
+    decisions = {(row_id, answer): meant for row_id, answer, meant in settings.decisions}
     number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
@@ -305,8 +315,11 @@ def _make(
                 store, language=settings.language, linker=settings.linker, as_asked=settings.as_asked
             )
             faulty: list[RejectedRow] = []
-            ladders = maker.make_all(batch, on_reject=faulty.append)
-            made = _each("describing", partial(_described, graph=maker.graph), list(ladders), faulty)
+            asked = [decided(row, decisions) for row in batch]
+            ladders = [refused(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
+            if settings.least is not None:
+                ladders = [confident(row, settings.least) for row in ladders]
+            made = _each("describing", partial(_described, graph=maker.graph), ladders, faulty)
             lacking = 0
             if phraser is not None:
                 made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
@@ -371,9 +384,20 @@ def _scored(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[Tier
     return out
 
 
+def _on_sheet(
+    rows: Iterable[TieredRow | RejectedRow], reviewer: Reviewer, path: Path
+) -> Iterator[TieredRow | RejectedRow]:
+    """Hand the rows on; the sheet of their doubtful links is there when the last one is taken."""
+    with writing_sheet(reviewer, path) as see:
+        for row in rows:
+            if isinstance(row, TieredRow):
+                see(row)
+            yield row
+
+
 def _assemble(
     parts: Parts,
-    batches: int,
+    rows: Iterable[TieredRow | RejectedRow],
     final: Path,
     settings: DatasetSettings,
     cleaner: Cleaner,
@@ -404,7 +428,7 @@ def _assemble(
 
     staying = 0
     with kept.open("wb") as stream:
-        for row in (row for number in range(batches) for row in parts.rows(number)):
+        for row in rows:
             if isinstance(row, RejectedRow):
                 reject(row)
                 continue
@@ -420,9 +444,9 @@ def _assemble(
     data = final / "data"
     data.mkdir()
     with kept.open("rb") as lines:
-        rows = (row for line in lines if isinstance(row := row_of(line), TieredRow))
+        cleaned = (row for line in lines if isinstance(row := row_of(line), TieredRow))
         path = data / f"{settings.split}.{settings.format}"
-        write_data(rows, columns, path, on_reject=reject, on_written=statistics.add)
+        write_data(cleaned, columns, path, on_reject=reject, on_written=statistics.add)
     return _Assembled(statistics=statistics, columns=columns, phrasing=phrasing)
 
 

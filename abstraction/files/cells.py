@@ -6,6 +6,7 @@ stay. A text with such a mark of its own gets one more, so that what is written 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ T = TypeVar("T")
 MARK = "'"
 _FIRST = frozenset("'=+-@\t\r")
 _FORMULA = re.compile(r"\A'*+[=+\-@\t\r]")
+_STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+_ARRAY = re.compile(rf"\A\[\s*+{_STRING}(?:\s++{_STRING})*+\s*+\]\Z")  # as NumPy writes an array of texts
 _NUMBER = re.compile(r"\A[+-]?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?\Z")
 
 
@@ -58,10 +61,25 @@ def is_unicode(text: str, value: object) -> bool:
     return True
 
 
+def literal(text: str) -> Any:
+    """The value that a text writes: JSON, or Python's as pandas and NumPy put it into a cell; else the text itself."""
+    value = parsed(text)
+    if not isinstance(value, str):
+        return value
+    if _ARRAY.match(text.strip()):  # before Python's reading, which joins texts that stand side by side
+        return [ast.literal_eval(item) for item in re.findall(_STRING, text)]
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    is_texts = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+    return list(value) if is_texts else value
+
+
 def split_cell(cell: str) -> list[Any]:
-    """The values of a cell: a JSON list, or texts parted by `|`."""
-    if cell.lstrip().startswith("["):
-        value = parsed(cell)
+    """The values of a cell: a list as JSON, Python or NumPy writes it, or texts parted by `|`."""
+    if cell.lstrip()[:1] in ("[", "("):
+        value = literal(cell)
         if isinstance(value, list):
             return value
     return [part.strip() for part in cell.split("|")]

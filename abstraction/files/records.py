@@ -33,6 +33,7 @@ NOT_UTF8 = "not UTF-8; save or re-encode the file as UTF-8"
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNDECODED = re.compile("[\udc80-\udcff]")
+_SEPARATOR = re.compile(r'\A"?sep=([^"\r\n])"?\s*\Z', re.IGNORECASE)
 _ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _BETWEEN_ITEMS = re.compile(r"[ \t\r\n,]*")
 _SHOWN = 400  # characters of a damaged item
@@ -250,15 +251,17 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
     """The records of CSV with a header, parted by commas, semicolons or tabs. Raises RowError for a column twice."""
     csv.field_size_limit(sys.maxsize)  # a ladder with its evidence is one cell
     lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    header_line = next(lines, "")
-    delimiter = max(",\t;", key=header_line.count)
+    header_line, above = next(lines, ""), 1
+    if told := _SEPARATOR.match(header_line):  # Excel's own line above the header
+        header_line, above = next(lines, ""), 2
+    delimiter = told[1] if told else max(",\t;", key=header_line.count)
     header = tuple(unmarked(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(set(header)) < len(header):
         twice = Counter(header).most_common(1)[0][0]
-        raise RowError(f"{name}:1: column {twice!r} stands twice in the header")
+        raise RowError(f"{name}:{above}: column {twice!r} stands twice in the header")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        source = f"{name}:{reader.line_num + 2}"  # behind the header, which another reader took
+        source = f"{name}:{reader.line_num + above + 1}"  # behind the header, which another reader took
         try:
             cells = next(reader)
         except StopIteration:

@@ -1,13 +1,12 @@
 """Rows of datasets as they are published, told where they have what: presets by name, or fields named one by one.
 
 A path leads inside by dots, `*` is every item of a list, `{language}` the language that is asked for, `(description)`
-what a list of Freebase's says, as WebQuestions writes its answers; of several paths, parted by `|`, the first with
-something in it counts.
+what a list of Freebase's says, as WebQuestions writes its answers. A field that is called as the whole path is that
+field.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, UnansweredRow
-from abstraction.files.cells import parsed
+from abstraction.files.cells import literal, split_cell
 from abstraction.files.data_folders import canonical_split, data_files, split_of
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_names import ANSWERS, QUESTION
@@ -33,9 +32,12 @@ _POPQA = {
 }  # fmt: skip
 
 
+Paths = tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowShape:
-    """Where a row has its question, answers and the rest; empty where it has the usual names, or nothing.
+    """Where a row has its question, answers and the rest: paths, none where it has the usual names, or nothing.
 
     `aliases` are further names of the answers; `relations` are the property ids of what stands under `relation`.
     The question and the answers have to be where the shape says, and what it calls `needed` too; the rest may be left
@@ -46,17 +48,17 @@ class RowShape:
     kinds, or leaves the answers' fields empty; a shape without `no_answer` knows no such rows.
     """
 
-    question: str = ""
-    answers: str = ""
-    aliases: str = ""
-    answer_qids: str = ""
-    id: str = ""
-    language: str = ""
-    subject: str = ""
-    subject_qid: str = ""
-    relation: str = ""
+    question: Paths = ()
+    answers: Paths = ()
+    aliases: Paths = ()
+    answer_qids: Paths = ()
+    id: Paths = ()
+    language: Paths = ()
+    subject: Paths = ()
+    subject_qid: Paths = ()
+    relation: Paths = ()
     relations: Mapping[str, str] | None = None
-    answer_kind: str = ""
+    answer_kind: Paths = ()
     no_answer: tuple[str, ...] = ()
     split: str = ""
     split_must_be_told: bool = True
@@ -70,29 +72,34 @@ class RowShape:
         Raises RowError where a field is not there, answers only where the row is read `with_answers`.
         """
         self._check(record, language, with_answers=with_answers)
-        fields = self._fields(record.data, language)
+        fields = self._fields(record, language)
         filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in ("question", *(["answer"] if with_answers else [])):
             if name in fields and name not in filled:
-                raise RowError(f"no {name}: nothing stands under {_or(self._paths(name), language)}")
-        read = {path.partition(".")[0] for name in filled for path in self._paths(name)}
+                raise RowError(f"no {name}: nothing stands under {_or(self._read_from()[name], language)}")
+        read = {
+            path if path in record.data else path.partition(".")[0]
+            for name in filled for path in self._read_from()[name]
+        }  # fmt: skip
         unread = {name: value for name, value in record.data.items() if name not in read}
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
 
     def is_unanswered(self, data: Mapping[str, Any], language: str = "en") -> bool:
         """Whether the dataset itself has no answer to a row's question, where the row has the fields of the answers."""
-        paths = self.answers.split("|")
-        if not self.no_answer or not any(_leads(data, _steps(data, path, language)) for path in paths):
+        if not self.no_answer or not any(_leads(data, _steps(data, path, language)) for path in self.answers):
             return False
         kinds = set(_texts(data, self.answer_kind, language))
         return (bool(kinds) and kinds <= {*self.no_answer}) or next(_texts(data, self.answers, language), None) is None
 
-    def _fields(self, data: Mapping[str, Any], language: str) -> dict[str, Any]:
+    def _fields(self, record: Record, language: str) -> dict[str, Any]:
         """What the shape reads of a row, by the usual names; None or nothing where the row has it not."""
+        data = record.data
         fields: dict[str, Any] = {
-            name: next(_texts(data, path, language), None) for name, path in self._read_from().items() if path
+            name: next(_texts(data, paths, language), None) for name, paths in self._read_from().items() if paths
         }
         answers = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
+        if record.flat:  # a cell under another name is a cell
+            answers = [answer for cell in answers for answer in split_cell(cell)]
         if self.answers:
             fields["answer"] = answers = list(dict.fromkeys(answers))
         if self.answer_qids:
@@ -102,10 +109,10 @@ class RowShape:
             fields["relation"] = self.relations.get(fields.get("relation") or "")
         return fields
 
-    def _read_from(self) -> dict[str, str]:
+    def _read_from(self) -> dict[str, Paths]:
         """The paths to what is then under a usual name."""
         return {
-            "question": self.question, "answer": f"{self.answers}|{self.aliases}".strip("|"), "id": self.id,
+            "question": self.question, "answer": self.answers + self.aliases, "id": self.id,
             "answer_qid": self.answer_qids, "language": self.language, "question_entity": self.subject,
             "question_entity_qid": self.subject_qid, "relation": self.relation,
         }  # fmt: skip
@@ -116,48 +123,58 @@ class RowShape:
         usual = {"question": QUESTION, "answer": ANSWERS}
         there = {**dict.fromkeys(record.columns), **record.data}
         for name in ("question", *(["answer"] if with_answers else []), *self.needed):
-            paths = list(filter(None, named[name].split("|"))) or usual[name]
+            paths = named[name] or usual[name]
             if not any(_leads(there, _steps(there, path, language)) for path in paths):
                 raise RowError(f"no field {_or(paths, language)}; the row has {record.names}")
 
-    def _paths(self, name: str) -> list[str]:
-        return list(filter(None, self._read_from()[name].split("|")))
+
+def _dataset(
+    *,
+    source: str,
+    licence: str = "",
+    relations: Mapping[str, str] | None = None,
+    no_answer: tuple[str, ...] = (),
+    **paths: str,
+) -> RowShape:
+    """The shape of a dataset; of several paths to a field, parted by `|`, the first with something in it counts."""
+    read: dict[str, Any] = {name: tuple(text.split("|")) for name, text in paths.items()}
+    return RowShape(source=source, licence=licence, relations=relations, no_answer=no_answer, **read)
 
 
 PRESETS: Mapping[str, RowShape] = {
-    "nq-open": RowShape(
+    "nq-open": _dataset(
         question="question", answers="answer|answers", source="NQ-open", licence="CC BY-SA 3.0",
     ),
-    "entityquestions": RowShape(
+    "entityquestions": _dataset(
         question="question", answers="answers|answer", source="EntityQuestions", licence="MIT",
     ),
-    "simpleqa": RowShape(question="problem|question", answers="answer", source="SimpleQA", licence="MIT"),
-    "triviaqa": RowShape(
+    "simpleqa": _dataset(question="problem|question", answers="answer", source="SimpleQA", licence="MIT"),
+    "triviaqa": _dataset(
         question="question|Question", answers="answer.value|Answer.Value", aliases="answer.aliases.*|Answer.Aliases.*",
         id="question_id|QuestionId", source="TriviaQA",
     ),
-    "webquestions": RowShape(
+    "webquestions": _dataset(
         question="question|utterance", answers="answers.*|answer|targetValue.(description)",
         source="WebQuestions", licence="CC BY 4.0",
     ),
-    "popqa": RowShape(
+    "popqa": _dataset(
         question="question", answers="possible_answers.*", answer_qids="o_uri", id="id", subject="subj",
         subject_qid="s_uri", relation="prop", relations=_POPQA, source="PopQA", licence="MIT",
     ),
-    "mintaka": RowShape(
+    "mintaka": _dataset(
         question="translations.{language}|question", id="id",
         answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*|answer"
         "|answers.*",
         answer_qids="answer.answer.*.name|answerEntity.*.name", language="lang",
         source="Mintaka", licence="CC BY 4.0",
     ),
-    "mkqa": RowShape(
+    "mkqa": _dataset(
         question="queries.{language}|query", answers="answers.{language}.*.text",
         aliases="answers.{language}.*.aliases.*", answer_qids="answers.{language}.*.entity", id="example_id",
         answer_kind="answers.{language}.*.type", no_answer=("unanswerable", "long_answer"),
         source="MKQA", licence="CC BY-SA 3.0",
     ),
-    "crag": RowShape(
+    "crag": _dataset(
         question="query|question", answers="answer|answers.*", aliases="alt_ans.*", id="interaction_id|id",
         source="CRAG", licence="CC BY-NC 4.0",
     ),
@@ -184,9 +201,9 @@ def shape_of(
     return replace(
         shape,
         no_answer=() if answer else shape.no_answer,
-        question=question or shape.question,
-        answers=answer or shape.answers,
-        id=id or shape.id,
+        question=(question,) if question else shape.question,
+        answers=(answer,) if answer else shape.answers,
+        id=(id,) if id else shape.id,
         split=split or "",
         needed=("id",) if id else (),
     )
@@ -207,9 +224,9 @@ def of_split(data: Mapping[str, Any], split: str) -> bool | None:
     return None if its_split is None else canonical_split(str(its_split)) == canonical_split(split)
 
 
-def _texts(data: Mapping[str, Any], paths: str, language: str) -> Iterator[str]:
+def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
-    for path in filter(None, paths.split("|")):
+    for path in paths:
         values = list(_at(data, _steps(data, path, language)))
         if values:
             yield from values
@@ -231,7 +248,7 @@ def _leads(value: Any, steps: list[str]) -> bool:
     if not steps or value is None or value == "":
         return True
     if isinstance(value, str) and value[:1] in "[{":
-        value = _read(value)
+        value = literal(value)
     first, rest = steps[0], steps[1:]
     if first == "*":
         return isinstance(value, list) and (not value or any(_leads(item, rest) for item in value))
@@ -257,7 +274,7 @@ def _descriptions(text: str) -> Iterator[str]:
 
 def _at(value: Any, steps: list[str]) -> Iterator[str]:
     if isinstance(value, str) and (steps or value[:1] in "[{") and value[:1] in "[{":
-        value = _read(value)
+        value = literal(value)
     if not steps:
         if isinstance(value, list):
             for item in value:
@@ -275,17 +292,6 @@ def _at(value: Any, steps: list[str]) -> Iterator[str]:
         yield from _descriptions(value.strip()) if isinstance(value, str) else ()
     elif isinstance(value, Mapping) and value.get(first) is not None:
         yield from _at(value[first], rest)
-
-
-def _read(text: str) -> Any:
-    """The list or object of a cell, as JSON or as Python writes it; the text itself where it is neither."""
-    value = parsed(text)
-    if not isinstance(value, str):
-        return value
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
 
 
 # Files whose rows have a shape.

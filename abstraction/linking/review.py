@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -138,14 +139,14 @@ class Reviewer:
         )
 
 
-def write_sheet(
-    rows: Iterable[TieredRow], reviewer: Reviewer, path: Path, *, certain: str = "high"
-) -> Iterator[TieredRow]:
-    """Hand the rows on and write the sheet of their doubtful links, whole when the last row is taken."""
+@contextmanager
+def writing_sheet(reviewer: Reviewer, path: Path, *, certain: str = "high") -> Iterator[Callable[[TieredRow], None]]:
+    """What puts the doubtful links of a row on the sheet, which is there, whole, once the block has ended well."""
     with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         sheet = csv.writer(stream)
         sheet.writerow(COLUMNS)
-        for row in rows:
+
+        def see(row: TieredRow) -> None:
             ladder = " > ".join(" | ".join(tier.text for tier in level.tiers) for level in row.levels[1:])
             for doubt in reviewer.doubts(row, certain=certain):
                 cells = (
@@ -153,6 +154,17 @@ def write_sheet(
                     "\n".join(doubt.rivals), "\n".join(doubt.holds), ladder, "",
                 )  # fmt: skip
                 sheet.writerow(map(marked, cells))
+
+        yield see
+
+
+def write_sheet(
+    rows: Iterable[TieredRow], reviewer: Reviewer, path: Path, *, certain: str = "high"
+) -> Iterator[TieredRow]:
+    """Hand the rows on and write the sheet of their doubtful links, whole when the last row is taken."""
+    with writing_sheet(reviewer, path, certain=certain) as see:
+        for row in rows:
+            see(row)
             yield row
 
 

@@ -12,8 +12,9 @@ from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_d
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import Published, QuestionFiles, Questions
 from granola.commands.command import Command
+from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import count, counting, note, unanswered_line, warn_of_language, warn_of_relation
-from granola.commands.output import alone
+from granola.commands.output import alone, writing
 from granola.commands.phrasing import DatasetModels
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
@@ -58,7 +59,7 @@ class DatasetBuilt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildingSettings(DatasetModels):
+class BuildingSettings(DatasetModels, ReviewSettings):
     """How a dataset is built, whatever its questions are."""
 
     snapshot: Annotated[str, Setting(LINKED_TO)]
@@ -89,6 +90,8 @@ class BuildingSettings(DatasetModels):
                 "trivial": read_trivial(self.trivial) if self.trivial else (),
                 "most": self.threshold,
                 "batch": self.batch,
+                "least": self.min_confidence.value if self.min_confidence is not None else None,
+                "decisions": tuple((*key, meant) for key, meant in sorted(self.decided().items())),
                 **more,
             }
         )
@@ -102,9 +105,10 @@ class BuildingSettings(DatasetModels):
                 raise FileNotFoundError(2, "no such file", str(path))
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*questions.files, *beside], force=self.force)
-        inputs: list[Path | str] = [*questions.files, self.snapshot]
+        inputs: list[Path | str] = [*questions.files, self.snapshot, *([self.decisions] if self.decisions else [])]
         with (
             alone(self.out),
+            writing(self.review, inputs=inputs, force=self.force, asked="--review"),
             closing(open_store(self.snapshot)) as store,
             ExitStack() as stack,
             counting("questions") as progress,
@@ -113,7 +117,7 @@ class BuildingSettings(DatasetModels):
             phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
             built = build_dataset(
                 questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
-                restart=self.restart, progress=progress,
+                restart=self.restart, progress=progress, review=self.review,
             )  # fmt: skip
             arguments = {**asdict(settings), **questions.asked, "snapshot": self.snapshot, "out": self.out}
             arguments |= self.asked_of_models()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.errors import RowError
 from abstraction.files.writing import check_format, format_of
 from granola.commands.command import Command
+from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
     console,
     count,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from abstraction.linking.review import Decisions
     from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
     from abstraction.tiers import Tier
     from granola.scoring.ladder_coverage import Coverage
@@ -71,15 +71,6 @@ class Engine(StrEnum):
 
     LOCAL = "local"
     SPARK = "spark"
-
-
-class Confidence(StrEnum):
-    """What `--min-confidence` takes."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    GIVEN = "given"
 
 
 class Format(StrEnum):
@@ -131,7 +122,7 @@ class LaddersMade:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
+class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSettings):
     """Make a ladder for every question and print the coverage per relation.
 
     With --phrase a model words the ladders; OUT.phrasing.jsonl has each decision on its words. After a killed run, the
@@ -155,14 +146,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
     limit: Limit = None
-    min_confidence: Annotated[
-        Confidence | None, Setting("Make no ladder where an answer's entity is less certain than this.")
-    ] = None
-    review: Annotated[
-        Path | None,
-        Setting("Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them."),
-    ] = None
-    decisions: Annotated[Path | None, Setting("A sheet of --review with decisions: what is meant, or none.")] = None
     engine: Annotated[
         Engine,
         Setting("Where ladders are made: in this process, or by Spark for a large dataset.", advanced=True),
@@ -179,7 +162,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
     def run(self) -> LaddersMade:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
         from abstraction.linking.link_settings import link_settings
-        from abstraction.linking.review import decided, read_decisions
+        from abstraction.linking.review import decided
         from abstraction.rows import read_questions
         from granola.scoring.ladder_coverage import Coverage
 
@@ -195,7 +178,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         made = LaddersMade(rejects=rejects, coverage=Coverage())
         with writing(self.out, inputs=inputs, sides=sides, force=self.force), reviewing:
             shape, qa = self.shape(), self.files_of(self.qa)
-            decisions = read_decisions(self.decisions) if self.decisions else {}
+            decisions = self.decided()
             kind = self._kind()
             with closing(open_store(self.snapshot)) as store, ExitStack() as stack, rejects:
                 warn_of_language(self.language, store)
@@ -205,7 +188,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
                     shape=shape, language=self.language,
                 )  # fmt: skip
                 questions = watch_languages((decided(row, decisions) for row in asked), self.language)
-                ladders = self._reviewed(self._ladders(questions, store, made), store, decisions)
+                ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
                 if self.phrase is not None:
                     model = stack.enter_context(opened(self.phrase, beside, self.answers, [*qa, self.snapshot]))
                     made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
@@ -268,18 +251,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings):
         from abstraction.pipeline import make_ladders
 
         return make_ladders(questions, store, **how)
-
-    def _reviewed(self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions) -> Iterator[TieredRow]:
-        """The ladders without those of refused or uncertain links; doubts go to the sheet."""
-        from abstraction.linking.review import Reviewer, confident, refused, write_sheet
-
-        ladders = (refused(row, decisions) for row in ladders)
-        if self.review is not None:
-            ladders = write_sheet(ladders, Reviewer(store, language=self.language), self.review)
-        if self.min_confidence is None:
-            return ladders
-        least = self.min_confidence.value
-        return (confident(row, least) for row in ladders)
 
     def _write(self, rows: Iterator[TieredRow], kind: str, made: LaddersMade) -> None:
         from abstraction.rows import write_granola_eq, write_tiered

@@ -95,3 +95,29 @@ def test_one_ladder_tells_its_doubts(run: Run, snapshot: Path) -> None:
     _, out, _ = run("ladder", "What is the largest planet?", "Jupiter", "--snapshot", snapshot)
     assert "ambiguous-link: the answer’s name may mean another entity" in " ".join(out.split())
     assert "may be Q986329 Jupiter: town in Florida" in out
+
+
+def test_decisions_reach_a_dataset(run: Run, tmp_path: Path, snapshot: Path) -> None:
+    rows = asked(tmp_path / "qa.jsonl", ("Where did they meet?", "Jupiter"), ("Where is he now?", "Jupiter"))
+    sheet, decided, out = tmp_path / "review.csv", tmp_path / "decided.csv", tmp_path / "out"
+    building = ("dataset", rows, "--snapshot", snapshot, "--out", out)
+    assert run(*building, "--review", sheet)[0] == 0
+    assert [line["id"] for line in csv.DictReader(sheet.open(encoding="utf-8"))] == ["1", "2"]
+    decided.write_text("id,answer,decision\n1,Jupiter,none\n2,Jupiter,Q986329\n", encoding="utf-8")
+    assert run(*building, "--decisions", decided, "--min-confidence", "given", "--force")[0] == 0
+    (row,) = made(out / "data" / "test.jsonl")
+    assert (row["id"], json.loads(str(row["links"]))[0]["confidence"]) == ("2", "given")
+    assert "--decisions decided.csv" in json.loads((out / "build.json").read_text())["command"]
+
+
+def test_tiered_rows_keep_their_links(run: Run, tmp_path: Path, snapshot: Path) -> None:
+    rows = asked(tmp_path / "qa.jsonl", ("Where did they meet?", "Jupiter"))
+    first, again = tmp_path / "first.jsonl", tmp_path / "again.jsonl"
+    run("tiers", rows, "--snapshot", snapshot, "--out", first)
+    (row,) = made(first)
+    (link,) = row["links"]  # type: ignore[misc]  # a list
+    link["rule"] = "kept"
+    first.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert run("tiers", first, "--snapshot", snapshot, "--out", again)[0] == 0
+    (same,) = made(again)
+    assert (same["levels"], same["links"]) == (row["levels"], row["links"])

@@ -232,3 +232,24 @@ def test_what_dataset_questions_are_from() -> None:
         assert shape.source in (Path(__file__).parents[2] / "README.md").read_text(), name
         if shape.licence:
             assert shape.licence in (Path(__file__).parents[2] / "README.md").read_text(), name
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ("Honolulu|Hawaii", ("Honolulu", "Hawaii")),
+        ("\"['Honolulu', 'Hawaii']\"", ("Honolulu", "Hawaii")),  # as pandas writes a list
+        ("\"['Honolulu' \"\"Hawai'i\"\"]\"", ("Honolulu", "Hawai'i")),  # and an array of NumPy
+        ("\"('Honolulu', 'Hawaii')\"", ("Honolulu", "Hawaii")),
+        ("(500) Days of Summer", ("(500) Days of Summer",)),
+        ('"[sic]"', ("[sic]",)),
+    ],
+)
+@pytest.mark.parametrize("name", ["answer", "gold.text", "a|b"])
+def test_a_cell_of_answers_is_read_alike_under_every_name(
+    tmp_path: Path, name: str, cell: str, answers: tuple[str, ...]
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"sep=;\nquestion;{name}\nWhere was he born?;{cell}\n", encoding="utf-8")
+    (row,) = read_questions([path], shape=None if name == "answer" else shape_of(answer=name))
+    assert (row.answers, row.source) == (answers, f"{path}:3")

@@ -1,0 +1,64 @@
+"""Links of answers under review: the settings of commands that make ladders, and what they do to the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from granola.settings import Setting
+
+if TYPE_CHECKING:
+    from abstraction.linking.review import Decisions
+    from abstraction.rows import TieredRow
+    from kg.store.protocol import Store
+
+
+class Confidence(StrEnum):
+    """What `--min-confidence` takes."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewSettings:
+    """Which links count, and where a person decides on doubtful ones."""
+
+    min_confidence: Annotated[
+        Confidence | None,
+        Setting("Make no ladder where an answer's entity is less certain than this.", advanced=True),
+    ] = None
+    review: Annotated[
+        Path | None,
+        Setting(
+            "Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them.", advanced=True
+        ),
+    ] = None
+    decisions: Annotated[
+        Path | None, Setting("A sheet of --review with decisions: what is meant, or none.", advanced=True)
+    ] = None
+
+    def decided(self) -> Decisions:
+        """What a person decided. Raises RowError as `read_decisions`."""
+        from abstraction.linking.review import read_decisions
+
+        return read_decisions(self.decisions) if self.decisions else {}
+
+    def reviewed(
+        self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
+    ) -> Iterator[TieredRow]:
+        """The ladders without those of refused or uncertain links; doubts go to the sheet."""
+        from abstraction.linking.review import Reviewer, confident, refused, write_sheet
+
+        ladders = (refused(row, decisions) for row in ladders)
+        if self.review is not None:
+            ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)
+        if self.min_confidence is None:
+            return ladders
+        least = self.min_confidence.value
+        return (confident(row, least) for row in ladders)
