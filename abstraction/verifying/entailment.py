@@ -9,9 +9,9 @@ tier) to that entity; a phrase follows where each of its words is said of the an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 from abstraction.classes import Classifier
 from abstraction.information.weighing import rises
@@ -37,7 +37,7 @@ from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow, linked_ids
 from abstraction.tiers import Tier
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
-from abstraction.verifying.step_replay import ReplayedStep, Ruling, replay, rule_holds, value_tier_holds
+from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, Ruling, replay, rule_holds
 from kg.model import TextValue, TimeValue
 from kg.store.protocol import Store
 from kg.terms import normalise
@@ -55,6 +55,7 @@ ASKED = {
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
     "award": {"award"}, "place": {"place"},
 }  # fmt: skip
+_RUN = 16  # words of a name that is looked for in a text
 _UNIT = re.compile(
     r"\b(?:state|province|region|county|counties|district|city|town|department|canton|republic|kingdom|municipality|borough|"
     r"parish|prefecture|oblast|governorate|language|languages|family|genre)\b",
@@ -78,6 +79,7 @@ class _RowFacts:
     answers: tuple[str, ...]
     dates: tuple[TimeValue, ...]
     asked: str
+    values: AnswerValues
 
     @property
     def of_any_namesake(self) -> bool:
@@ -87,10 +89,71 @@ class _RowFacts:
 
 @dataclass(slots=True)
 class _Reached:
-    """What the steps of one tier lead to, starting from what is known of the answer."""
+    """What the steps of one tier lead to: `known` from the answer and finer tiers, `ids` beyond that."""
 
+    known: Set[str]
     ids: set[str]
-    used: list[ReplayedStep] = field(default_factory=list)
+    used: dict[ReplayedStep, None] = field(default_factory=dict)  # in the order in which they are taken
+
+    def holds(self, qid: str) -> bool:
+        """Whether an entity is known or reached."""
+        return qid in self.ids or qid in self.known
+
+
+class _TierSteps:
+    """The steps of one tier by their subjects, and the subjects by their names: each step is looked at once."""
+
+    def __init__(self, steps: Sequence[ReplayedStep], names_of: Callable[[str], _EntityNames]) -> None:
+        self.all = tuple(dict.fromkeys(steps))
+        self._names_of = names_of
+        self._places = {step: at for at, step in enumerate(self.all)}
+        self._by_subject: dict[str, list[ReplayedStep]] = {}
+        for step in self.all:
+            self._by_subject.setdefault(step.subject, []).append(step)
+
+    @property
+    def subjects(self) -> Set[str]:
+        """Of all steps, once each."""
+        return self._by_subject.keys()
+
+    def of(self, subjects: Iterable[str]) -> list[ReplayedStep]:
+        """The steps of subjects, in the order of the evidence."""
+        return sorted((step for qid in subjects for step in self._by_subject[qid]), key=self._places.__getitem__)
+
+    @cached_property
+    def by_name(self) -> dict[str, list[str]]:
+        """Subjects by the runs of words that may name them."""
+        found: dict[str, list[str]] = {}
+        for qid in self._by_subject:
+            for run in self._names_of(qid).runs:
+                found.setdefault(run, []).append(qid)
+        return found
+
+    @cached_property
+    def by_label(self) -> dict[str, list[str]]:
+        """Subjects by the words of their label."""
+        found: dict[str, list[str]] = {}
+        for qid in self._by_subject:
+            if label := self._names_of(qid).label:
+                found.setdefault(label, []).append(qid)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _EntityNames:
+    """The names of an entity, split once: `forms` to compare, `words` of each, `runs` by which a text may name it."""
+
+    label: str
+    forms: frozenset[str]
+    words: tuple[tuple[str, ...], ...]
+    cores: tuple[tuple[str, ...], ...]  # without the kind of place: "DeKalb" of "DeKalb County"
+    demonyms: frozenset[str]
+
+    @property
+    def runs(self) -> set[str]:
+        """Each as words with one blank between."""
+        demonyms = (" ".join(all_words(word)) for word in self.demonyms)
+        return {*(" ".join(words) for words in (*self.words, *self.cores)), *demonyms} - {""}
 
 
 class EntailmentChecker:
@@ -101,19 +164,19 @@ class EntailmentChecker:
         self._gazetteer = Gazetteer(self.graph, Classifier(self.graph))
         self._names_of = cache(self._read_names)
         self._entity_words = cache(self._read_words)
-        self._demonym_words = cache(self._read_demonyms)
 
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome a tier beyond the answer, in the order of the row."""
         facts = _RowFacts(
-            row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row, self.graph.shown_in)
-        )
+            row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row, self.graph.shown_in),
+            values=AnswerValues(row.levels[0]),
+        )  # fmt: skip
         rising = set(rises(row.levels))
         out: list[TierCheck] = []
-        finer: set[str] = set()
+        known = set(facts.answers)  # and the entities of finer tiers
         for number, level in enumerate(row.levels[1:], 2):
             for position, tier in enumerate(level.tiers, 1):
-                status, findings = self._outcome(facts, tier, finer)
+                status, findings = self._outcome(facts, tier, known)
                 if (number, position) in rising:
                     status = "flawed"
                     findings = [*findings, Finding(flaw=Flaw.BITS_RISE, detail=f"{tier.bits:.3f} bits")]
@@ -122,17 +185,17 @@ class EntailmentChecker:
                     findings=tuple(dict.fromkeys(findings)),
                 )  # fmt: skip
                 out.append(check)
-            finer |= {tier.qid for tier in level.tiers if tier.qid}
+            known |= {tier.qid for tier in level.tiers if tier.qid}
         return out
 
-    def _outcome(self, facts: _RowFacts, tier: Tier, finer: set[str]) -> tuple[Status, list[Finding]]:
+    def _outcome(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> tuple[Status, list[Finding]]:
         if tier.evidence and all(e.kind == "model" for e in tier.evidence):
             return "unchecked", []  # nothing to replay: judged by its words, or a dataset's own
         if facts.asked in ("date", "quantity") or _is_value(tier):
             return self._value(facts, tier)
         if not facts.answers:
             return "unchecked", []
-        findings = self._tier(facts, tier, finer)
+        findings = self._tier(facts, tier, known)
         return ("flawed" if findings else "entailed"), findings
 
     def prefetch(self, rows: Iterable[TieredRow]) -> None:
@@ -167,18 +230,18 @@ class EntailmentChecker:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
         # The wordings that are recomputed here are English ones.
         english = language_of(str(row.extra.get("language") or "en")).code == "en"
-        ruling = value_tier_holds(row.levels[0], tier) if english else Ruling(holds=False)
+        ruling = facts.values.held_by(tier) if english else Ruling(holds=False)
         if ruling.wrong:
             findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=ruling.wrong))
         if findings:
             return "flawed", findings
         return ("entailed" if ruling.holds else "unchecked"), []
 
-    def _tier(self, facts: _RowFacts, tier: Tier, finer: set[str]) -> list[Finding]:
+    def _tier(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> list[Finding]:
         if not tier.evidence:
             return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
         findings: list[Finding] = []
-        steps: list[ReplayedStep] = []
+        replayed: list[ReplayedStep] = []
         given_description = facts.row.extra.get("answer_entity_description")
         for evidence in tier.evidence:
             own_words = (
@@ -187,65 +250,82 @@ class EntailmentChecker:
             step, flaws = replay(self.graph, evidence, dates=facts.dates, own_words=own_words)
             findings += flaws
             if step is not None:
-                steps.append(step)
+                replayed.append(step)
+        steps = _TierSteps(replayed, self._names_of)
         ends = {tier.qid} if tier.qid else set()
         if facts.of_any_namesake:  # what holds whoever is meant has to hold of each on its own
+            concluded: dict[tuple[ReplayedStep, ...], list[Finding]] = {}
             for answer in facts.answers:
-                reached = self._follow(steps, {answer} | ends)
-                findings += self._concluded(tier, reached, facts.asked, answer)
-            return findings
-        reached = self._follow(steps, {*facts.answers, *finer} | ends)
-        lost = [s for s in steps if s not in reached.used]
+                reached = self._follow(steps, {answer}, ends)
+                if not reached.used:
+                    findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
+                    continue
+                used = tuple(reached.used)
+                if used not in concluded:
+                    concluded[used] = list(self._concluded(tier, reached, facts.asked))
+                findings += concluded[used]
+            return [*self._wrong_rules(tier), *findings]
+        reached = self._follow(steps, known, ends)
+        lost = [step for step in steps.all if step not in reached.used]
         details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
-        return [*findings, *self._concluded(tier, reached, facts.asked, "the answer")]
+        findings += self._wrong_rules(tier)
+        if not reached.used:
+            return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
+        return [*findings, *self._concluded(tier, reached, facts.asked)]
 
-    def _follow(self, steps: Sequence[ReplayedStep], start: set[str]) -> _Reached:
-        """The steps that can be taken one after the other from `start`."""
-        reached = _Reached(ids=set(start))
-        left = list(steps)
-        while left:
-            taken = [s for s in left if s.subject in reached.ids or self._is_named(s.subject, reached.used)]
-            if not taken:
-                break
-            for step in taken:
-                reached.used.append(step)
+    def _follow(self, steps: _TierSteps, known: Set[str], ends: Set[str]) -> _Reached:
+        """The steps that can be taken one after the other from what is known, and from the tier's own entity."""
+        reached = _Reached(known=known, ids=set(ends))
+        few = steps.subjects if len(steps.subjects) < len(known) + len(ends) else steps.subjects & {*known, *ends}
+        fresh = [qid for qid in few if reached.holds(qid)]
+        taken = set(fresh)
+        while fresh:
+            found: dict[str, None] = {}
+            for step in steps.of(fresh):
+                reached.used[step] = None
                 reached.ids |= {step.subject, *([step.target] if step.target else [])}
-            left = [s for s in left if s not in taken]
+                if len(taken) + len(found) < len(steps.subjects):
+                    found.update(dict.fromkeys(self._led_to(step, steps, taken)))
+            fresh = list(found)
+            taken.update(fresh)
         return reached
 
-    def _is_named(self, qid: str, steps: Sequence[ReplayedStep]) -> bool:
-        """Whether a step names the entity, or leads to one that is a kind of it by name: a "television actor"."""
-        label = all_words(self.graph.label(qid) or "")
-        for step in steps:
-            if step.description and self._names_entity(step.words, qid):
-                return True
-            if step.target is not None and label:
-                names = (all_words(n) for n in self.graph.names(step.target))
-                if any(name[-len(label) :] == label for name in names):
-                    return True
-        return False
+    def _led_to(self, step: ReplayedStep, steps: _TierSteps, taken: Set[str]) -> Iterator[str]:
+        """The subjects of further steps that a step leads to or names, a kind of them by name: a "television actor"."""
+        if step.target is not None:
+            if step.target in steps.subjects and step.target not in taken:
+                yield step.target
+            for name in self.graph.names(step.target):
+                words = all_words(name)
+                for at in range(max(0, len(words) - _RUN), len(words)):
+                    yield from (qid for qid in steps.by_label.get(" ".join(words[at:]), ()) if qid not in taken)
+        if step.description:
+            # The words of the step, and the names around them: "county" of "county in Alabama, United States".
+            for text in dict.fromkeys((step.words, *proper_names(step.description))):
+                named = {qid for run in _runs(all_words(text)) for qid in steps.by_name.get(run, ())} - taken
+                yield from (qid for qid in sorted(named) if self._names_entity(text, qid))
 
-    def _concluded(self, tier: Tier, reached: _Reached, asked: str, start: str) -> Iterator[Finding]:
-        """What is wrong with the tier as the conclusion of its steps."""
-        rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
-        wrong = [rule for rule in rules if rule_holds(self.graph, rule).wrong]
-        yield from (Finding(flaw=Flaw.RULE_WRONG, detail=rule) for rule in wrong)
-        if not reached.used:
-            yield Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {start}")
-        elif tier.qid is not None:
+    def _wrong_rules(self, tier: Tier) -> list[Finding]:
+        rules = dict.fromkeys(e.text or "" for e in tier.evidence if e.kind == "rule")
+        return [Finding(flaw=Flaw.RULE_WRONG, detail=rule) for rule in rules if rule_holds(self.graph, rule).wrong]
+
+    def _concluded(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
+        """What is wrong with the tier as the conclusion of its steps, of which some are taken."""
+        if tier.qid is not None:
             yield from self._entity(tier, tier.qid, reached)
         else:
+            rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
             yield from self._unsupported(tier, reached, self._words_of_steps(reached, rules, asked))
             yield from self._misread(tier, reached)
 
     def _entity(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
         """A tier that is an entity: the last step leads to it, by properties that say in or of the kind."""
-        last = [
-            s
+        last = {
+            s: None
             for s in reached.used
             if s.target == qid or (s.description and s.subject != qid and self._names_entity(s.words, qid))
-        ]
+        }
         if not last:
             path = " › ".join(s.target or s.words for s in reached.used)
             yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{path} is not {tier.text} ({qid})")
@@ -269,44 +349,46 @@ class EntailmentChecker:
 
     def _unsupported(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
         """Words of a phrase, or of its aliases, that are neither known nor meant by a description."""
-        for name in tier.names():
-            missing = content(name) - known
-            if missing:
-                missing -= self._meant_by(reached.used)
-            if missing and not (missing == {"person"} and self._is_person(reached)):
+        missing_of = {name: content(name) - known for name in dict.fromkeys(tier.names())}
+        if not any(missing_of.values()):
+            return
+        meant = self._meant_by(reached.used)
+        person = {"person"} if self._is_person(reached) else set()
+        for name, missing in missing_of.items():
+            if left := missing - meant - (person if missing - meant == person else set()):
                 where = "" if name == tier.text else f" (alias of {tier.text!r})"
-                detail = f"{', '.join(sorted(missing))} of {name!r}{where}"
+                detail = f"{', '.join(sorted(left))} of {name!r}{where}"
                 yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)
 
     def _misread(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
         """Words before the span of a description that a phrase leaves out though they change what it means."""
+        words, written = content(tier.text), normalise(tier.text)
+        says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
+        stated = _WordSets(self._entity_words(s.target) for s in reached.used if s.target)
+        person: bool | None = None
         for step in reached.used:
             if not step.description:
                 continue
-            shared = content(tier.text) & content(step.words)
+            shared = words & content(step.words)
             taken_back = taken_back_by(step.description, step.start)
-            if taken_back in PAST and not (shared and self._is_person(reached)):
+            if taken_back in PAST and shared:
+                person = self._is_person(reached) if person is None else person
+            if taken_back in PAST and not (shared and person):
                 taken_back = None
-            if taken_back and taken_back not in normalise(tier.text) and not self._said_elsewhere(step, reached):
+            if taken_back and taken_back not in written and not stated.one_holds(content(step.words)):
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
-            inside = shared and re.search(r"\b(?:in|from)\b", tier.text)
-            if (inside or tier.text[:1].isupper()) and says_outside(step.description, step.start):
+            if ((shared and says_in) or tier.text[:1].isupper()) and says_outside(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
-
-    def _said_elsewhere(self, step: ReplayedStep, reached: _Reached) -> bool:
-        """Whether a statement says the same as the words of a step."""
-        mine = content(step.words)
-        return any(s.target and mine <= self._entity_words(s.target) for s in reached.used)
 
     def _said_by(self, step: ReplayedStep) -> set[str]:
         out = set(content(step.words))
         if step.target is not None:
             out |= self._entity_words(step.target)
             if step.property in NATIONAL or step.property in CONTAINING:
-                out |= self._demonym_words(step.target)
+                out |= self._names_of(step.target).demonyms
         return out
 
-    def _meant_by(self, steps: Sequence[ReplayedStep]) -> set[str]:
+    def _meant_by(self, steps: Iterable[ReplayedStep]) -> set[str]:
         """Words of the entities that descriptions name: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:
@@ -314,15 +396,17 @@ class EntailmentChecker:
                 continue
             for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names(step.words)}:
                 for match in self.graph.find(bare(words)):
-                    out |= self._entity_words(match.id) | self._demonym_words(match.id)
+                    out |= self._entity_words(match.id) | self._names_of(match.id).demonyms
                 for country in bundled_demonyms().names.get(bare(words), ()):  # by a name that it no longer bears
-                    out |= self._demonym_words(country)
+                    out |= self._names_of(country).demonyms
                 for country in bundled_demonyms().countries.get(normalise(words.strip()), ()):
-                    out |= self._entity_words(country) | self._demonym_words(country)
+                    out |= self._entity_words(country) | self._names_of(country).demonyms
         return out
 
     def _is_person(self, reached: _Reached) -> bool:
-        return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in reached.ids)
+        """Whether one of the steps is of a person: of those alone, as a row may know any number of entities."""
+        ids = {qid for step in reached.used for qid in (step.subject, step.target) if qid}
+        return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in ids)
 
     def _is_as_large(self, name: str, qid: str) -> bool:
         """Whether the name is that of a place around the entity that is no larger: Greater London."""
@@ -331,17 +415,11 @@ class EntailmentChecker:
         return any(same_extent(self.graph, qid, outer) for outer in around)
 
     def _is_name(self, name: str, qid: str) -> bool:
-        names = self._names_of(qid)
+        names = self._names_of(qid).forms
         if bare(name) in names or " ".join(all_words(bare(name))) in names:
             return True
         label, comma, around = name.rpartition(", ")  # "Cambridge, Massachusetts"
         return bool(comma) and bare(label) in names and normalise(around) in self._gazetteer.above(qid)
-
-    def _read_names(self, qid: str) -> frozenset[str]:
-        """Every name of an entity in comparable form, as written and with plurals undone."""
-        names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
-        names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
-        return frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
 
     def _names_entity(self, words: str, qid: str) -> bool:
         """Whether words of a description name the entity: a name of it, with no more than common nouns around it."""
@@ -352,15 +430,29 @@ class EntailmentChecker:
             _UNIT.sub(lambda match: match.group().lower(), words)
         )
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
-        for name in self._names_of(qid):
-            theirs = all_words(name)
+        names = self._names_of(qid)
+        for theirs in names.words:
             if stands_in(theirs, mine) and all(w in common or w in theirs for w in mine):
                 return True
-            # "DeKalb and Fulton counties": the kind of place once for both.
-            core = [w for w in theirs if not _UNIT.fullmatch(w) and w not in ("of", "the")]
-            if core and core != list(theirs) and stands_in(core, mine):
-                return True
-        return bare(words) in self._demonym_words(qid) or set(mine) <= self._demonym_words(qid) | common
+        if any(stands_in(core, mine) for core in names.cores):  # "DeKalb and Fulton counties": the kind once for both
+            return True
+        said = names.demonyms.intersection(mine)
+        return bare(words) in names.demonyms or (bool(said) and set(mine) <= said | common)
+
+    def _read_names(self, qid: str) -> _EntityNames:
+        """The names of an entity, as written and with plurals undone."""
+        names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
+        names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
+        forms = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
+        words = tuple(dict.fromkeys(all_words(form) for form in sorted(forms)))
+        cores = (tuple(w for w in each if not _UNIT.fullmatch(w) and w not in ("of", "the")) for each in words)
+        return _EntityNames(
+            label=" ".join(all_words(self.graph.label(qid) or "")),
+            forms=forms,
+            words=words,
+            cores=tuple(core for core, each in zip(cores, words, strict=True) if core and core != each),
+            demonyms=self._read_demonyms(qid),
+        )
 
     def _read_words(self, qid: str) -> frozenset[str]:
         return frozenset(w for name in self.graph.names(qid) for w in content(name))
@@ -370,6 +462,29 @@ class EntailmentChecker:
         words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
         words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
         return frozenset({w for word in words for w in content(word)} | {normalise(w) for w in words if w})
+
+
+def _runs(words: Sequence[str]) -> set[str]:
+    """The runs of words that may be a name, with one blank between."""
+    starts = range(len(words))
+    return {" ".join(words[start:end]) for start in starts for end in range(start + 1, start + _RUN + 1)}
+
+
+class _WordSets:
+    """Sets of words, of which one may hold all of some words: those with its rarest word are looked at."""
+
+    def __init__(self, sets: Iterable[frozenset[str]]) -> None:
+        self._by_word: dict[str, list[frozenset[str]]] = {}
+        self._any = False
+        for words in dict.fromkeys(sets):
+            self._any = True
+            for word in words:
+                self._by_word.setdefault(word, []).append(words)
+
+    def one_holds(self, words: frozenset[str]) -> bool:
+        """Whether one set has all of the words; of no words every set has."""
+        few = min((self._by_word.get(word, []) for word in words), key=len, default=None)
+        return self._any if few is None else any(words <= among for among in few)
 
 
 def answers_of(row: TieredRow) -> tuple[str, ...]:

@@ -166,31 +166,43 @@ def titles() -> Mapping[str, str]:
     return out
 
 
+class AnswerValues:
+    """The days and amounts of an answer, read once for all tiers of its row."""
+
+    def __init__(self, answer: Level) -> None:
+        names = [name for tier in answer.tiers for name in tier.names()][:_NAMES]
+        self._first = names[0] if names else ""
+        self._spans = tuple(dict.fromkeys(span for name in names if (span := span_of_words(name))))
+        self._ranges = tuple(dict.fromkeys(found for name in names if (found := range_of_words(name))))
+
+    def held_by(self, tier: Tier) -> Ruling:
+        """A date or an amount: each name of the tier, recomputed, must hold the answer under one of its own names.
+
+        A coarser tier may hold the answer in one calendar or unit only, so one name of the answer is enough for each
+        name. A bare number may be a year or a count: one reading of a name is enough.
+        """
+        amount = range_of_words(tier.text)
+        rounded = amount is not None and amount.low < amount.high
+        read = False
+        for name in tier.names():
+            if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):
+                continue  # the rounded number itself, said without "about"
+            readings = []
+            outer, about = span_of_words(name), range_of_words(name)
+            if outer is not None and self._spans:
+                readings.append(any(outer.holds(inner) for inner in self._spans))
+            if about is not None and self._ranges:
+                readings.append(any(range_holds(about, inner) for inner in self._ranges))
+            if readings and not any(readings):
+                return Ruling(holds=False, wrong=f"{name!r} does not hold {self._first!r}")
+            read |= bool(readings)
+        return Ruling(holds=read)
+
+
 def value_tier_holds(answer: Level, tier: Tier) -> Ruling:
-    """A date or an amount: each name of the tier, recomputed, must hold the answer under one of its own names.
-
-    A coarser tier may hold the answer in one calendar or unit only, so one name of the answer is enough for each name.
-    A bare number may be a year or a count: one reading of a name is enough.
-    """
-    names = [name for t in answer.tiers for name in t.names()]
-    spans = [s for name in names if (s := span_of_words(name))]
-    ranges = [r for name in names if (r := range_of_words(name))]
-    amount = range_of_words(tier.text)
-    rounded = amount is not None and amount.low < amount.high
-    read = False
-    for name in tier.names():
-        if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):
-            continue  # the rounded number itself, said without "about"
-        readings = []
-        outer, about = span_of_words(name), range_of_words(name)
-        if outer is not None and spans:
-            readings.append(any(outer.holds(inner) for inner in spans))
-        if about is not None and ranges:
-            readings.append(any(range_holds(about, inner) for inner in ranges))
-        if readings and not any(readings):
-            return Ruling(holds=False, wrong=f"{name!r} does not hold {names[0]!r}")
-        read |= bool(readings)
-    return Ruling(holds=read)
+    """As `AnswerValues.held_by`, of one tier."""
+    return AnswerValues(answer).held_by(tier)
 
 
+_NAMES = 64  # names of an answer that are read: more than any day or amount has
 _NUMBER_FIRST = re.compile(r"(?:[a-z]{1,3}\$|[a-z]{3}\s|[^\w\s])*\s*\d")
