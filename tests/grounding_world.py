@@ -343,8 +343,8 @@ def garage_rows() -> list[dict[str, Any]]:
                 "question_date": row["question_date"],
                 "question": row["question"],
                 "grounding": [
-                    f"[{one['id']}] [Date: {one['date']}] [Provider: {one['provider']}] {one['text']}"
-                    for one in passages
+                    {f"cite_{at}": one["text"], "age": "not defined", "date": one["date"], "provider": one["provider"]}
+                    for at, one in enumerate(passages, 1)
                 ],
                 "question_sensitive": "No" if time == "static" else "Yes",
                 "question_type": "" if time == "static" else time.title(),
@@ -355,8 +355,9 @@ def garage_rows() -> list[dict[str, Any]]:
                 "evidence_relevant": ["YES" if one["relevant"] else "NO" for one in passages],
                 "evidence_correct": [one.get("label") for one in passages],
                 "evidence_cited": [one["id"] in row["reference_citations"] for one in passages],
-                "answer_generate": row["reference"],
-                "related_info": row["reference"],
+                "answer_generate": re.sub(r"\[(\d+)\]", r"[cite_\1]", row["reference"]),
+                "answer_related_info": row["reference"],
+                "answer_validate": "" if row["deflection"] else "YES",
             }
         )
     return rows

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from granola import __version__
 from granola.commands.command import Command
 from granola.commands.messages import report_rejects
 from granola.commands.output import RowsCommand, RowsWritten, writing, writing_rows
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.evidence.item_figures import ItemFigure
     from granola.evidence.judge_pools import JudgePool
+    from granola.figures.charts import Panel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,8 +38,9 @@ class FigureDrawn:
 class Draw(Command[FigureDrawn]):
     """Draw scores of items by slice, and write what is drawn beside the figure as CSV.
 
-    --figure draws as a paper does: garage-5, garage-6 (answers from passages), conner-2, conner-3, conner-4 (knowledge
-    texts), caqa-f1 (evaluators of attribution). --x, --y and --by draw any fields, or change those of a paper's figure.
+    --figure draws as a paper does: garage-3, garage-4 (questions with passages), garage-5, garage-6 (judged answers),
+    conner-2, conner-3, conner-4 (knowledge texts; conner-3 with --size), caqa-f1 (evaluators of attribution). --x, --y
+    and --by draw any fields, or change those of a paper's figure.
     """
 
     judged: Annotated[
@@ -45,7 +48,7 @@ class Draw(Command[FigureDrawn]):
     ]
     out: Annotated[Path, Setting("The figure to write: a name that ends in .svg, .png or .pdf.")]
     figure: Annotated[
-        str | None, Setting("A figure of a paper: garage-5, garage-6, conner-2, conner-3, conner-4 or caqa-f1.")
+        str | None, Setting("A figure of a paper: garage-3 to garage-6, conner-2 to conner-4, or caqa-f1.")
     ] = None
     x: Annotated[
         tuple[str, ...], Setting("A field to slice by; may be given again. relevant_share is cut in thirds.")
@@ -65,33 +68,51 @@ class Draw(Command[FigureDrawn]):
 
     def run(self) -> FigureDrawn:
         """Read and draw. Raises UsageError where there is nothing to draw."""
-        from granola.evidence.item_figures import figure_signature, item_panels, read_verdicts
         from granola.figures.charts import estimates_figure, estimates_table
         from granola.figures.style import format_of
         from kg.files import atomic_path
 
         format = format_of(self.out)
-        plan = self._plan()
         rejected: list[RejectedRow] = []
         with writing(self.out, inputs=self.judged, sides=(".csv", RECORD_SUFFIX), force=self.force):
-            rows = read_verdicts(self.judged, sizes=self.size, on_reject=rejected.append)
-            panels = item_panels(rows, plan, resamples=self.resamples, seed=self.seed)
+            panels, signature = self._panels(rejected)
             files = {self.out: estimates_figure(panels, format), Path(f"{self.out}.csv"): estimates_table(panels)}
             for path, data in files.items():
                 with atomic_path(path) as temporary:
                     temporary.write_bytes(data)
-            signature = figure_signature(rows, panels, resamples=self.resamples, seed=self.seed)
             write_run_record(
                 self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged,
                 more={"signature": signature},
             )  # fmt: skip
         return FigureDrawn(files=list(files), signature=signature, rejected=rejected)
 
+    def _panels(self, rejected: list[RejectedRow]) -> tuple[list[Panel], str]:
+        """What is drawn, of verdicts or of questions, and the signature of it."""
+        from granola.evidence.item_figures import figure_signature, item_panels, read_verdicts
+        from granola.grounding.grounded_rows import read_grounded
+        from granola.grounding.sample_statistics import QUESTION_FIGURES, question_panels
+
+        if self.figure in QUESTION_FIGURES:
+            if self.x or self.y or self.by:
+                raise UsageError(f"--figure {self.figure} is of questions and takes neither --x, --y nor --by")
+            samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
+            if not samples:
+                raise UsageError(f"{self.judged[0]} has no question with passages, of which --figure {self.figure} is")
+            return question_panels(samples, self.figure), f"questions:{len(samples)}|version:{__version__}"
+        plan = self._plan()
+        rows = read_verdicts(self.judged, sizes=self.size, on_reject=rejected.append)
+        panels = item_panels(rows, plan, resamples=self.resamples, seed=self.seed)
+        return panels, figure_signature(rows, panels, resamples=self.resamples, seed=self.seed)
+
     def _plan(self) -> ItemFigure:
         from granola.evidence.item_figures import FIGURES, ItemFigure
+        from granola.grounding.sample_statistics import QUESTION_FIGURES
 
         if self.figure is not None and self.figure not in FIGURES:
-            raise UsageError(f"--figure is {self.figure!r}; allowed: {', '.join(FIGURES)}")
+            allowed = ", ".join(sorted([*FIGURES, *QUESTION_FIGURES]))
+            raise UsageError(f"--figure is {self.figure!r}; allowed: {allowed}")
+        if self.figure == "conner-3" and not self.size and not self.x:
+            raise UsageError("--figure conner-3 is drawn by the size of models; give --size once for each file")
         if self.figure is None and not (self.x and self.y):
             raise UsageError(f"name --x and --y, or --figure of {', '.join(FIGURES)}")
         plan = FIGURES[self.figure] if self.figure is not None else ItemFigure(x=self.x, y=self.y)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from granola.grounding.deflection_signs import DeflectionSigns
 
 STRICT_LABELS = frozenset({"ANSWER-THE-QUESTION", "RELATED-INFORMATION"})
 WIDE_LABELS = frozenset({*STRICT_LABELS, "OUTDATED", "UNKNOWN"})
@@ -62,7 +66,8 @@ class GroundedSample:
 
     `cited`: ids of the passages that the reference answer cites, None where nobody told. `related` is the reference
     with related information added, `comments` what the annotators noted. `tags` hold `time_sensitivity` (fast-changing,
-    slow-changing or static), `complexity`, `popularity`, `category` and whatever else a row tells.
+    slow-changing or static), `complexity`, `popularity`, `category` and whatever else a row tells. `signs` are what
+    told of a published row whether it deflects.
     """
 
     id: str
@@ -74,6 +79,7 @@ class GroundedSample:
     related: str = ""
     comments: str = ""
     deflection: bool = False
+    signs: DeflectionSigns | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def relevant(self, reading: Relevance) -> tuple[GroundingPassage, ...]:

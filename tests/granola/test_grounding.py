@@ -64,10 +64,11 @@ def test_relevance_has_two_readings() -> None:
 def test_garages_rows_are_read(tmp_path: Path) -> None:
     row = {
         "sample_id": 7, "question": "When?", "question_date": "2024-11-01",
-        "grounding": ["[Age: 3 days] [Provider: web] It opened.", "[Date: 2020-01-01] Old.", "Plain."],
+        "grounding": [{"cite_1": "It opened.", "age": "3 days", "provider": "web"},
+                      {"cite_2": "Old.", "date": "2020-01-01"}, {"cite_3": "Plain."}],
         "evidence_relevant": ["RELEVANT", "RELEVANT", "IRRELEVANT"],
         "evidence_correct": ["ANSWER-THE-QUESTION", "OUTDATED", None], "evidence_cited": [True, 0, "no"],
-        "answer_generate": "It opened [1].", "question_popularity": "tail", "topic_tag": "Travel",
+        "answer_generate": "It opened [cite_1].", "question_popularity": "tail", "topic_tag": "Travel",
     }  # fmt: skip
     odd = {**row, "sample_id": 8, "evidence_relevant": ["RELEVANT", "MAYBE", "IRRELEVANT"]}
     short = {**row, "sample_id": 9, "evidence_relevant": ["RELEVANT"]}
@@ -82,8 +83,12 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
     assert [(one.text, one.age, one.date, one.provider) for one in first.passages] == [
         ("It opened.", "3 days", None, "web"), ("Old.", None, "2020-01-01", None), ("Plain.", None, None, None),
     ]  # fmt: skip
-    assert ([one.id for one in first.relevant(STRICT)], [one.id for one in first.relevant(WIDE)]) == (["1"], ["1", "2"])
-    assert (first.cited, first.deflection, first.tags) == (("1",), False, {"popularity": "tail", "topic_tag": "Travel"})
+    assert ([one.id for one in first.relevant(STRICT)], [one.id for one in first.relevant(WIDE)]) == (
+        ["cite_1"],
+        ["cite_1", "cite_2"],
+    )
+    assert (first.cited, first.deflection) == (("cite_1",), False)
+    assert first.tags == {"popularity": "tail", "topic_tag": "Travel"}
     assert found[2].deflection
     assert unknown == {"relevance MAYBE (counts as not labelled)": 1}
     assert found[2].related == "It is a bridge."
@@ -97,7 +102,7 @@ def test_rows_of_ones_own_need_little(tmp_path: Path) -> None:
     (found,) = read_grounded(path)
     assert [(one.id, one.relevant) for one in found.passages] == [("1", None), ("2", True)]
     path.write_text('{"id": "a", "question": "q", "passages": []}\n')
-    with pytest.raises(RowError, match="expected a list of passages"):
+    with pytest.raises(RowError, match="is no list of passages"):
         list(read_grounded(path))
 
 
