@@ -17,7 +17,7 @@ from typing import Any
 
 from granola.grounding.citation_markers import deflects
 from granola.matching import in_language, matcher
-from granola.replies import read_reply, read_word
+from granola.replies import read_reply, read_verdict
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Case = dict[str, Any]
@@ -36,7 +36,8 @@ def outcome(case: Case) -> dict[str, Any] | str | None:
     """What the code says of a case, in the form of its `expected`; None for one that is not read here."""
     if "reply" in case:
         words = [*(str(level) for level in range(1, len(case["levels"]) + 1)), "wrong", "abstains"]
-        word = read_word(case["reply"], words)
+        read = read_verdict(case["reply"], {word: (word,) for word in words})
+        word = None if read is None else read.verdict
         return "no verdict" if word is None else f"level {word}" if word.isdigit() else word
     if "passages" in case:
         ids = [passage["id"] for passage in case["passages"]]

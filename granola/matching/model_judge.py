@@ -22,7 +22,7 @@ from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
-from granola.replies import read_reply, read_word
+from granola.replies import read_reply, read_verdict
 
 JUDGE = PromptKind(
     name="judge", required=frozenset({"levels", "prediction", "words"}), optional=frozenset({"question"})
@@ -53,15 +53,19 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
 
 
 def verdict_of(item: JudgedItem, reply: str) -> Verdict:
-    """The verdict of the word that a reply gives, as `granola.replies.read_word` reads it; ReplyError for any other."""
-    word = read_word(reply, item.words())
-    if word is None:
+    """The verdict of the word that a reply gives, by `granola.replies.read_verdict`. ReplyError where there is none."""
+    read = read_verdict(reply, {word: (word,) for word in item.words()})
+    if read is None:
         raise ReplyError(f"expected one of {', '.join(item.words())}")
+    word = read.verdict
     if word in (WRONG, ABSTAINS):
         return Verdict(level=None, rule=f"judge:{word}", abstained=word == ABSTAINS)
     names = item.levels[int(word) - 1]
     compared = Comparison(prediction=item.prediction, tier=names[0]) if names else None
     return Verdict(level=int(word), rule="judge", compared=compared)
+
+
+LONGEST_REPLY = 1_024  # tokens: judges that think before their word need more than the word
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,7 +74,7 @@ class JudgeMatcher(ReplyMatcher):
 
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_prompts)
-    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=16))
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=LONGEST_REPLY))
     name: str = "judge"
     _known: dict[JudgedItem, Verdict] = field(default_factory=dict, repr=False)
 

@@ -50,6 +50,15 @@ def read_reply(raw: str) -> ModelReply:
     return ModelReply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)
 
 
+def outer_text(raw: str) -> str:
+    """A judge's reply without thoughts, the tokens of a chat template, further turns, a box or a fence around it."""
+    text, _ = _without_thoughts(raw)
+    for rule in (_own_turn, _tagged, _before_next_turn, _boxed, _unfenced):
+        kept = rule(text)
+        text = kept if kept.strip() else text
+    return text
+
+
 _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"]*+")  # without these signs no rule has anything to cut
 
 # What a model thought before it answered, in the forms in which chat templates leave it in the output.
@@ -149,6 +158,12 @@ _NEXT_TURN = re.compile(
     r"(?<=\S)[^\S\n]*+\n\s*+(?:#{1,6} |\*\*)?+(?:Q|Question|Human|User|Assistant|System|Instruction|Input|Context"
     r"|Passage)(?: ?\d{1,3})?(?:\*\*)?\s?:",
 )
+
+
+def _before_next_turn(text: str) -> str:
+    """What stands before a further turn."""
+    turn = _NEXT_TURN.search(text)
+    return text[: turn.start()].rstrip() if turn else text
 
 
 def _before_next_question(text: str) -> str:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.matching import matcher
-from granola.replies import read_reply, read_word
+from granola.replies import read_reply
 
 OUTPUTS = [
     json.loads(line)
@@ -41,29 +41,6 @@ def test_no_text_raises_and_nothing_is_reworded(text: str) -> None:
 )
 def test_long_texts_of_one_sign_take_no_long_time(part: str, size: int) -> None:
     read_reply(part * size)
-
-
-@pytest.mark.parametrize(
-    ("reply", "word"),
-    [
-        ("1.", "1"),
-        ("**1**", "1"),
-        ("Level 1", "1"),
-        ("\\boxed{2}", "2"),
-        ("wrong.", "wrong"),
-        ("<think>Level 2? No.</think>1", "1"),
-        ("Verdict: **wrong**", "wrong"),
-        ("The answer is: level 2", "2"),
-        ('{"level": 2}', "2"),
-        ("1 or 2", None),
-        ("Not wrong", None),
-        ("It is wrong to say so", None),
-        ("3", None),
-        ("", None),
-    ],
-)
-def test_a_judge_gives_a_word_or_none(reply: str, word: str | None) -> None:
-    assert read_word(reply, ["1", "2", "wrong", "abstains"]) == word
 
 
 @pytest.mark.parametrize("name", ["rules", "em", "f1"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from granola.replies import read_reply, read_word
+from granola.replies import read_reply, read_verdict
 
 
 def test_a_thought_is_no_answer() -> None:
@@ -12,5 +12,8 @@ def test_a_thought_is_no_answer() -> None:
 
 
 def test_a_judge_may_write_more_than_its_word() -> None:
-    assert read_word("Verdict: **Level 2**.", ["1", "2", "wrong"]) == "2"
-    assert read_word("1 or 2", ["1", "2", "wrong"]) is None
+    labels = {"yes": ("supported", "1"), "no": ("unsupported", "2")}
+    read = read_verdict("I compared both. Verdict: **2**, as no passage says so.", labels)
+    assert read is not None
+    assert (read.verdict, read.rule) == ("no", "labelled")
+    assert read_verdict("supported or unsupported", labels) is None
