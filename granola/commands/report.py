@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from granola.commands.command import Command
-from granola.commands.messages import count, note
-from granola.commands.output import alone, csv_raw
+from granola.commands.messages import count, note, report_rejects
+from granola.commands.output import alone, csv_raw, readable
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.errors import UsageError
 from granola.run_record import record_of, write_run_record
@@ -33,10 +33,13 @@ class DrawnReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
-    """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files."""
+    """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files.
+
+    Without predictions the page shows the ladders, to be filtered, sorted and searched.
+    """
 
     tiered: Tiered
-    predictions: SystemFiles
+    predictions: SystemFiles = ()
     out: Annotated[
         Path,
         Setting("A folder for report.html, figures (SVG, PNG) and tables (CSV).", metavar="FOLDER", recorded=False),
@@ -59,6 +62,8 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         from granola.report.study_html import PAGE, write_study
         from granola.scoring.system_comparison import compare
 
+        if not self.predictions:
+            return self._ladders()
         check_drawing()
         self.check_groups()
         with alone(self.out):
@@ -88,6 +93,32 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
                 more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
             )
         return DrawnReport(page=self.out / PAGE, files=written, rejected=systems.rejected)
+
+    def _ladders(self) -> DrawnReport:
+        """The page of the ladders alone."""
+        from abstraction.rows import read_tiered
+        from granola.report.score_page import render
+        from granola.report.study_html import PAGE
+        from granola.scoring.signature import snapshot_of
+        from kg.files import atomic_path
+
+        rejected: list[RejectedRow] = []
+        with alone(self.out):
+            _check_folder(self.out, force=self.force)
+            with readable(self.tiered) as held:
+                rows = list(read_tiered(held, on_reject=rejected.append))
+            report_rejects(self.tiered, rejected)
+            if not rows:
+                raise UsageError(f"{self.tiered} has no tiered row; make one with granola tiers")
+            page = render(rows, (), {"snapshot_id": snapshot_of(self.tiered)}, title="GRANOLA ladders")
+            self.out.mkdir(parents=True, exist_ok=True)
+            with atomic_path(self.out / PAGE) as temporary:
+                temporary.write_text(page, encoding="utf-8")
+            write_run_record(
+                self.out / PAGE, command=self.verb, arguments=self.arguments(), inputs=[self.tiered],
+                more={"files": [PAGE]},
+            )  # fmt: skip
+        return DrawnReport(page=self.out / PAGE, files=[PAGE], rejected=rejected)
 
     def show(self, result: DrawnReport) -> None:
         """Where it is."""

@@ -13,6 +13,8 @@ from granola.scoring.items import ItemScore
 from granola.scoring.scores import ScoreReport
 
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
+MOST_LADDERS = 2000  # of a page without predictions, which is there to be searched
+_LONGEST = 200  # characters of a field of the rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,8 +33,12 @@ class PredictionView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuestionView:
-    """A question with its ladder; `title` names its relation, and `verdicts` are those that the page can filter by."""
+    """A question with its ladder; `title` names its relation, and `verdicts` are those that the page can filter by.
 
+    `name` is its own on the page, for a link to it; `fields` are what a page without predictions searches and sorts by.
+    """
+
+    name: str
     row: TieredRow
     gold: str
     relation: str
@@ -41,11 +47,12 @@ class QuestionView:
     is_different: bool
     predictions: Sequence[PredictionView]
     ladder: LadderView
+    fields: Sequence[tuple[str, str]] = ()
 
 
-def shown_places(count: int) -> range:
+def shown_places(count: int, most: int = MOST) -> range:
     """The places of the questions that are shown: all, or evenly drawn from the file."""
-    return range(count) if count <= MOST else range(0, count, -(-count // MOST))
+    return range(count) if count <= most else range(0, count, -(-count // most))
 
 
 def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
@@ -70,10 +77,11 @@ def _texts(row: TieredRow) -> list[list[str]]:
 
 def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> Iterator[QuestionView]:
     """The questions at `shown_places`."""
-    for index in shown_places(len(rows)):
+    for index in shown_places(len(rows), MOST if reports else MOST_LADDERS):
         row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
         relation = row.relation or NO_RELATION
         yield QuestionView(
+            name=f"q{index + 1}",
             row=row,
             gold=gold(row),
             relation=relation,
@@ -82,7 +90,23 @@ def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) ->
             is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
             predictions=[_prediction_view(system, item) for system, item in scored],
             ladder=view_ladder(row, scored),
+            fields=() if reports else list(_fields(row)),
         )
+
+
+def _fields(row: TieredRow) -> Iterator[tuple[str, str]]:
+    """What a row says beside its ladder: of its own fields, texts and numbers."""
+    entity = row.question_entity or {}
+    yield "id", row.id
+    yield "levels", str(len(row.levels))
+    if (bits := row.levels[0].tiers[0].bits) is not None:
+        yield "bits", f"{bits:.1f}"
+    own = {"asked about": entity.get("text"), "abstained": row.abstained, **row.extra}
+    for name, value in own.items():
+        if isinstance(value, str | int | float) and (text := str(value).strip()) and len(text) <= _LONGEST:
+            yield name, text
+    for link in row.links[:1]:
+        yield from ((f"link {name}", str(link[name])) for name in ("confidence", "rule") if name in link)
 
 
 def _kind(item: ItemScore) -> str:

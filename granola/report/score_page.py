@@ -17,7 +17,7 @@ from abstraction.rows import TieredRow
 from granola import __version__
 from granola.pages.templates import page_file, render_page
 from granola.report.ladder_view import LONGEST, LadderView, cut, gold, view_ladder
-from granola.report.question_list import question_views, shown_places
+from granola.report.question_list import MOST, MOST_LADDERS, question_views, shown_places
 from granola.report.score_tables import (
     RELATION_METRICS,
     SHORT_TITLES,
@@ -161,8 +161,11 @@ def relations(report: ScoreReport) -> PageTable:
     """A row a relation, and the means over relations and over questions; those of few questions are grey."""
     rows = []
     for line in relation_lines(report):
-        kind = "total" if line.kind != "group" else "few" if few(line.n) else ""
-        cells = [*texts(_MEANS.get(line.kind, line.name), str(line.n)), *figures_of(line.estimates, RELATION_METRICS)]
+        kind = "few" if line.kind == "others" or few(line.n) else ""
+        kind = "total" if line.kind in _MEANS else kind
+        blank = texts(*[""] * len(RELATION_METRICS))
+        scores = figures_of(line.estimates, RELATION_METRICS) if line.estimates else blank
+        cells = [*texts(_MEANS.get(line.kind, line.name), str(line.n)), *scores]
         rows.append(TableRow(kind=kind, cells=cells))
     return PageTable(head=["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)], rows=rows)
 
@@ -292,7 +295,7 @@ def render(
         if report.items.ids != [row.id for row in rows]:
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
-    places = shown_places(len(rows))
+    places = shown_places(len(rows), MOST if reports else MOST_LADDERS)
     known = sorted({rows[index].relation or NO_RELATION for index in places}, key=_number_in)
     return render_page(
         "report",

@@ -19,13 +19,15 @@ RELATION_METRICS = (
     "abstention_rate",
 )  # fmt: skip
 SHORT_TITLES = {
-    "selective_accuracy": "GRANOLA",  # over the items that did not abstain, as the paper's figures and gap
-    "selective_standard_accuracy": "standard",
+    "selective_accuracy": "sel. GRANOLA",  # over the items that did not abstain, as the paper's figures and gap
+    "selective_standard_accuracy": "sel. standard",
     "knowledge_evaluation_gap": "gap",
     "informativeness": "informativeness",
     "abstention_rate": "IDK",
 }
-NARROW_TITLES = {"informativeness": "inform."}
+NARROW_TITLES = {"informativeness": "inform.", "sel. GRANOLA": "sel. GR.", "sel. standard": "sel. st."}
+OVER = {"all": "", "answered": "of the answered (selective)", "matched": "of the matched"}
+LEAST = 5  # questions of a relation that has a line of its own
 WIDE = 19  # signs of a score with its interval
 LABEL = 12  # signs that the first column has at least
 STACKED = 8  # signs of a score above its interval
@@ -45,9 +47,12 @@ def relation_title(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreLine:
-    """The scores of a group, under its name; `kind` is "macro" for the mean of the groups, "micro" for that of all."""
+    """The scores of a group, under its name; `kind` is "macro" for the mean of the groups, "micro" for that of all.
 
-    kind: Literal["group", "macro", "micro"] = "group"
+    Of "others" it is told alone how many questions they have.
+    """
+
+    kind: Literal["group", "others", "macro", "micro"] = "group"
     name: str
     n: int
     estimates: Mapping[str, Estimate]
@@ -61,9 +66,16 @@ def lines_of(groups: Mapping[str, GroupScore]) -> list[ScoreLine]:
 
 
 def relation_lines(report: ScoreReport) -> list[ScoreLine]:
-    """A line a relation, then the means over relations, whose `n` counts these, and over questions."""
+    """A line a relation of LEAST questions or more, one that counts those of the others, then the means.
+
+    Those over relations, whose `n` counts all of them, and over questions.
+    """
+    shown = {name: group for name, group in report.relations.items() if group.n >= LEAST}
+    others = [group.n for name, group in report.relations.items() if name not in shown]
+    named = f"{len(others)} other{'s' * (len(others) != 1)} of fewer than {LEAST} questions"
     return [
-        *lines_of(report.relations),
+        *lines_of(shown),
+        *([ScoreLine(kind="others", name=named, n=sum(others), estimates={})] if others else ()),
         ScoreLine(kind="macro", name="macro", n=len(report.relations), estimates=report.macro),
         ScoreLine(kind="micro", name="micro", n=report.overall.n, estimates=report.overall.estimates),
     ]
@@ -163,7 +175,12 @@ def scores_table(reports: Sequence[ScoreReport]) -> Table:
         table.add_column(Text(report.system), justify="right", overflow="fold", min_width=6)
         table.add_column("95 %", justify="right", no_wrap=True)
         table.add_column("n", justify="right", no_wrap=True)
+    over = "all"
     for metric in reports[0].metrics:
+        if metric.over != over:
+            over = metric.over
+            table.add_section()
+            table.add_row(OVER[over])
         cells = []
         for report in reports:
             estimate = report.overall.estimates[metric.name]
@@ -236,7 +253,7 @@ def relations_tables(report: ScoreReport, width: int | None = None) -> list[Tabl
         for line in lines:
             if line.kind == "macro":
                 table.add_section()
-            cells = (scored(line.estimates[metric], stacked=stacked) for metric in metrics)
+            cells = (scored(line.estimates[metric], stacked=stacked) for metric in metrics if line.estimates)
             table.add_row(Text(line.name), str(line.n), *cells)
         tables.append(table)
     return tables

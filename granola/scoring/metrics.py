@@ -12,7 +12,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from granola.errors import MatcherError
@@ -20,6 +20,8 @@ from granola.errors import MatcherError
 LAMBDA = 0.5
 Standard = Literal["aliases", "gold"]
 STANDARDS: tuple[Standard, ...] = get_args(Standard)
+Over = Literal["all", "answered", "matched"]
+"""The items that a metric is a mean over: all, those that did not abstain, those that matched a level."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +68,7 @@ class _Definition:
     weighs: bool = False
     adds_own: Literal["bits", "share"] | None = None
     of_matched: bool = False
+    over: Over = "all"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,6 +127,11 @@ class Metric:
     def range(self) -> tuple[float, float]:
         """Its least and greatest value."""
         return self._definition.range
+
+    @property
+    def over(self) -> Over:
+        """Which items it is a mean over."""
+        return self._definition.over
 
     @property
     def better(self) -> Literal["higher", "lower", "neither"]:
@@ -236,38 +244,41 @@ _ACCURACIES = {
         source="share of scored items that match level 1; an abstention counts 0",
         adds=_finest,
     ),
+}
+_GAP = {
     "knowledge_evaluation_gap": _Definition(
         title="knowledge evaluation gap",
         source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
         "that did not abstain",
         better="neither",
+        over="answered",
         adds=_attempted(lambda outcome, _: _matched(outcome) - _finest(outcome)),
     ),
 }
-_BY_OTHER_NAMES = {
-    f"{name}_{standard}": _Definition(
-        title=f"{accuracy.title}, {standard}",
-        source=f"{accuracy.title}, level 1 {_TAKES[standard]}",
-        better=accuracy.better,
-        adds=_by_other(accuracy.adds),
-    )
-    for name, accuracy in _ACCURACIES.items()
-    for standard in STANDARDS
-}
-_DEFINITIONS: dict[str, _Definition] = {
+
+
+def _by_other_names(definitions: Mapping[str, _Definition]) -> dict[str, _Definition]:
+    """The same metrics where the names of level 1 are those of the other standard."""
+    return {
+        f"{name}_{standard}": replace(
+            definition,
+            title=f"{definition.title}, {standard}",
+            source=f"{definition.title}, level 1 {_TAKES[standard]}",
+            adds=_by_other(definition.adds),
+        )
+        for name, definition in definitions.items()
+        for standard in STANDARDS
+    }
+
+
+_DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: by the items that they are means over
     **_ACCURACIES,
-    **_BY_OTHER_NAMES,
+    **_by_other_names(_ACCURACIES),
     "informativeness": _Definition(
         title="informativeness",
         source=f"{_PAPER} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
         "matched or the item abstained",
         adds=_weight,
-        weighs=True,
-    ),
-    "informativeness_matched": _Definition(
-        title="informativeness, matched",
-        source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
-        adds=_where_matched(_weight),
         weighs=True,
     ),
     "informativeness_bits": _Definition(
@@ -277,13 +288,6 @@ _DEFINITIONS: dict[str, _Definition] = {
         adds=_share,
         adds_own="share",
     ),
-    "informativeness_bits_matched": _Definition(
-        title="informativeness by bits, matched",
-        source="ours: informativeness by bits over the matched items",
-        adds=_where_matched(_share),
-        adds_own="share",
-        of_matched=True,
-    ),
     "bits": _Definition(
         title="bits told",
         source=f"ours; {_CONTENT}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
@@ -291,25 +295,6 @@ _DEFINITIONS: dict[str, _Definition] = {
         range=(0.0, math.inf),
         adds=_bits,
         adds_own="bits",
-    ),
-    "bits_matched": _Definition(
-        title="bits told, matched",
-        source="ours: mean of bits(level i*) over the matched items",
-        range=(0.0, math.inf),
-        adds=_where_matched(_bits),
-        adds_own="bits",
-        of_matched=True,
-    ),
-    "selective_accuracy": _Definition(
-        title="selective GRANOLA accuracy",
-        source=f"{_SELECTIVE}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
-        "wherever IDK occurs",
-        adds=_attempted(_matched),
-    ),
-    "selective_standard_accuracy": _Definition(
-        title="selective standard accuracy",
-        source=f"{_SELECTIVE}: standard accuracy over the items that did not abstain",
-        adds=_attempted(_finest),
     ),
     "coverage": _Definition(
         title="coverage",
@@ -322,5 +307,44 @@ _DEFINITIONS: dict[str, _Definition] = {
         source="1 - coverage",
         better="neither",
         adds=lambda outcome, _: float(outcome.abstained),
+    ),
+    "selective_accuracy": _Definition(
+        title="selective GRANOLA accuracy",
+        source=f"{_SELECTIVE}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
+        "wherever IDK occurs",
+        adds=_attempted(_matched),
+        over="answered",
+    ),
+    "selective_standard_accuracy": _Definition(
+        title="selective standard accuracy",
+        source=f"{_SELECTIVE}: standard accuracy over the items that did not abstain",
+        adds=_attempted(_finest),
+        over="answered",
+    ),
+    **_GAP,
+    **_by_other_names(_GAP),
+    "informativeness_matched": _Definition(
+        title="informativeness, matched",
+        source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
+        adds=_where_matched(_weight),
+        weighs=True,
+        over="matched",
+    ),
+    "informativeness_bits_matched": _Definition(
+        title="informativeness by bits, matched",
+        source="ours: informativeness by bits over the matched items",
+        adds=_where_matched(_share),
+        adds_own="share",
+        of_matched=True,
+        over="matched",
+    ),
+    "bits_matched": _Definition(
+        title="bits told, matched",
+        source="ours: mean of bits(level i*) over the matched items",
+        range=(0.0, math.inf),
+        adds=_where_matched(_bits),
+        adds_own="bits",
+        of_matched=True,
+        over="matched",
     ),
 }
