@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,6 +113,16 @@ class TieredRow:
         for key, value in self.extra.items():
             out.setdefault(key, value)
         return out
+
+    def _repr_html_(self) -> str:
+        """The ladder as a notebook shows it: a line a level, its tiers with their bits."""
+        lines = []
+        for level in self.levels:
+            bits = (f" ({tier.bits:.1f} bits)" if tier.bits is not None else "" for tier in level.tiers)
+            tiers = (escape(tier.text) + told for tier, told in zip(level.tiers, bits, strict=True))
+            lines.append(f"<li>{' | '.join(tiers)}</li>")
+        why = f"<p>no coarser answer: {escape(self.abstained)}</p>" if self.abstained else ""
+        return f"<p><b>{escape(self.question)}</b></p><ol>{''.join(lines)}</ol>{why}"
 
     @property
     def links(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The whole way in a few lines of Python, over files, rows or DataFrames.
+"""The whole way in a few lines of Python, over files, rows or DataFrames of any library (`granola.frames`).
 
 ```python
 import granola
@@ -17,24 +17,26 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args, overload
 
 from granola.errors import MatcherError, UsageError
+from granola.frames import frame_of, frame_records, frame_with, snapshot_of_frame
 
 
 class FrameLike(Protocol):
-    """A pandas DataFrame, as far as the types of this module say; pandas need not be there."""
+    """A DataFrame of pandas, polars or pyarrow, as far as the types of this module say; none need be there."""
 
     @property
     def columns(self) -> Any:
-        """The names of the columns."""
+        """The names of the columns, or these themselves."""
 
     @property
-    def attrs(self) -> Any:
-        """What is noted of the frame."""
+    def shape(self) -> Any:
+        """Its rows and columns."""
 
 
 if TYPE_CHECKING:
+    from abstraction.faults import OnReject, RejectedRow
     from abstraction.files.row_shapes import RowShape
     from abstraction.rows import QARow, TieredRow
     from granola.matching.verdict import Matcher, Verdict
@@ -51,15 +53,35 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame", bound=FrameLike)
 EXACT = 2**53  # up to here each whole number is a float of its own
-SNAPSHOT = "snapshot"  # under which a DataFrame's `attrs` have the id of the snapshot of its ladders
+Errors = Literal["raise", "collect"]
 
 
 class LadderRows(list["TieredRow"]):
-    """Rows with their ladders, and the id of the snapshot that these are from, for the signature of a score."""
+    """Rows with their ladders, and the id of the snapshot that these are from, for the signature of a score.
 
-    def __init__(self, rows: Iterable[TieredRow], snapshot: str) -> None:
+    `rejected` are the rows that could not be used, with place and reason, where errors were to be collected.
+    """
+
+    def __init__(self, rows: Iterable[TieredRow], snapshot: str, rejected: Sequence[RejectedRow] = ()) -> None:
         super().__init__(rows)
         self.snapshot = snapshot
+        self.rejected = list(rejected)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas: id, question, answer, ladder in words, levels, and why a row has none."""
+        import pandas
+
+        table = pandas.DataFrame({name: list(values) for name, values in _columns(self).items()})
+        table.attrs["snapshot"] = self.snapshot
+        return table
+
+    def _repr_html_(self) -> str:
+        """The first ladders, as a notebook shows them."""
+        more = f"<p>and {len(self) - FIRST:,} more</p>" if len(self) > FIRST else ""
+        return "".join(row._repr_html_() for row in self[:FIRST]) + more
+
+
+FIRST = 5  # ladders of many that a notebook shows
 
 
 def snapshot(where: Path | str | None = None) -> Store:
@@ -119,6 +141,7 @@ def ladders(
     relation: str | None = ...,
     language: str = ...,
     linker: str = ...,
+    errors: Errors = ...,
 ) -> LadderRows: ...
 
 
@@ -135,6 +158,7 @@ def ladders(
     relation: str | None = ...,
     language: str = ...,
     linker: str = ...,
+    errors: Errors = ...,
 ) -> Frame: ...
 
 
@@ -150,40 +174,63 @@ def ladders(
     relation: str | None = None,
     language: str = "en",
     linker: str = "question",
+    errors: Errors = "raise",
 ) -> Any:
     """The ladders of many questions, in order.
 
     `questions` is the path of a file or of a dataset's folder, mappings with "question" and "answer" (as rows of such
-    a file: see docs/reference/file-formats.md), or a DataFrame with these columns; `preset`, the fields and `split`
-    mean what the options of `granola tiers` mean. Gives a list of TieredRow; of a DataFrame a DataFrame, with `ladder`
-    (the levels in words), `levels` (as in a tiered file, for `score`) and `abstained` beside its own columns and index;
-    where fields are named, `id`, `question` and `answer` have what these hold.
-    Both know their snapshot, which the signature of a score names.
+    a file: see docs/reference/file-formats.md), or a DataFrame of pandas, polars or pyarrow with these columns;
+    `preset`, the fields and `split` mean what the options of `granola tiers` mean. Gives a list of TieredRow; of a
+    DataFrame one of the same library, with `ladder` (the levels in words), `levels` (as in a tiered file, for `score`;
+    JSON text but in pandas) and `abstained` beside its own columns; where fields are named, `id`, `question` and
+    `answer` have what these hold. Both know their snapshot, which the signature of a score names.
 
-    Rows to which the preset's dataset has no answer are left out. Raises RowError for a row that cannot be used, with
-    its place.
+    Rows to which the preset's dataset has no answer are left out. A row that cannot be used raises RowError with its
+    place, or where `errors` is "collect" is left out: the list's `rejected` has it with the reason; a DataFrame keeps
+    it, without a ladder, and the reason stands in its column `rejected`.
     """
     from abstraction.files.row_shapes import shape_of
 
+    if errors not in get_args(Errors):
+        raise UsageError(f"errors is {errors!r}; allowed: {', '.join(get_args(Errors))}")
     shape = shape_of(preset, question=question_field, answer=answer_field, id=id_field, split=split)
-    frame = _frame(questions)
-    records = questions if frame is None else _records(frame)
-    rows = _ladders(_questions(records, relation, shape, language), snapshot, language, linker)
+    frame = frame_of(questions)
+    records = questions if frame is None else frame_records(frame)
+    rejected: list[RejectedRow] = []
+    on_reject = rejected.append if errors == "collect" else None
+    rows = _ladders(_questions(records, relation, shape, language, on_reject), snapshot, language, linker, rejected)
     if frame is None:
         return rows
-    table = frame.iloc[[int(row.source.rpartition(" ")[2]) - 1 for row in rows]].copy()  # a split's alone
-    table.attrs[SNAPSHOT] = rows.snapshot
-    for name, values in (
-        ("id", [row.id for row in rows]),
-        ("question", [row.question for row in rows]),
-        ("answer", [list(row.answers) for row in rows]),
-    ):
-        if shape is not None or (name == "id" and name not in table):
-            table[name] = values
-    table["ladder"] = [" › ".join(level.tiers[0].text for level in row.levels) for row in rows]
-    table["levels"] = [row.to_json()["levels"] for row in rows]
-    table["abstained"] = [row.abstained for row in rows]
-    return table
+    made = {_place(row): row for row in rows}  # of a split, its rows alone
+    reasons = {_place(row): row.reason for row in rejected}
+    places = sorted([*made, *reasons])
+    columns = _columns([made.get(place) for place in places])
+    if shape is None:
+        named = [str(name) for name in frame.columns]
+        columns = {name: values for name, values in columns.items() if name not in ("id", *ASKED) or name not in named}
+    if errors == "collect":
+        columns["rejected"] = [reasons.get(place) for place in places]
+    return frame_with(frame, places, columns, rows.snapshot)
+
+
+def _place(row: TieredRow | RejectedRow) -> int:
+    """Where in its frame a row stands, from 0."""
+    return int(row.source.rpartition(" ")[2]) - 1
+
+
+ASKED = ("question", "answer")
+
+
+def _columns(rows: Sequence[TieredRow | None]) -> dict[str, list[Any]]:
+    """What a table has of rows; None of those that were rejected."""
+    return {
+        "id": [row and row.id for row in rows],
+        "question": [row and row.question for row in rows],
+        "answer": [row and list(row.answers) for row in rows],
+        "ladder": [row and " › ".join(level.tiers[0].text for level in row.levels) for row in rows],
+        "levels": [row and row.to_json()["levels"] for row in rows],
+        "abstained": [row and row.abstained for row in rows],
+    }
 
 
 def match(
@@ -246,37 +293,47 @@ def score(
     return scores.score(tiered, given, _matcher(matcher, None), scores.ScoreSettings(**settings), system=system)
 
 
-def _ladders(questions: Iterable[QARow], snapshot: Snapshot, language: str, linker: str) -> LadderRows:
+def _ladders(
+    questions: Iterable[QARow],
+    snapshot: Snapshot,
+    language: str,
+    linker: str,
+    rejected: list[RejectedRow] | None = None,
+) -> LadderRows:
     from abstraction.pipeline import make_ladders
     from kg.store import open_store
 
     if isinstance(snapshot, Path | str):
         with open_store(snapshot) as store:
-            return _ladders(questions, store, language, linker)
-    made = make_ladders(questions, snapshot, language=language, linker=linker)
-    return LadderRows(made, str(snapshot.manifest()["snapshot_id"]))
+            return _ladders(questions, store, language, linker, rejected)
+    made = list(make_ladders(questions, snapshot, language=language, linker=linker))
+    return LadderRows(made, str(snapshot.manifest()["snapshot_id"]), rejected or ())
 
 
 def _snapshot_of(rows: Rows) -> str | None:
     """The id of the snapshot that rows in memory say they are from."""
-    frame = _frame(rows)
-    return getattr(rows, "snapshot", None) if frame is None else frame.attrs.get(SNAPSHOT)
+    frame = frame_of(rows)
+    return getattr(rows, "snapshot", None) if frame is None else snapshot_of_frame(frame)
 
 
 def _questions(
-    questions: Any, relation: str | None = None, shape: RowShape | None = None, language: str = "en"
+    questions: Any,
+    relation: str | None = None,
+    shape: RowShape | None = None,
+    language: str = "en",
+    on_reject: OnReject | None = None,
 ) -> Iterator[QARow]:
     from abstraction.files.row_reading import accepted
     from abstraction.files.row_shapes import shaped_records
     from abstraction.rows import question_rows, read_questions
 
     if isinstance(questions, Path | str):
-        yield from read_questions([questions], relation=relation, shape=shape, language=language)
+        yield from read_questions([questions], relation=relation, shape=shape, language=language, on_reject=on_reject)
         return
     records: Iterable[Any] = _as_records(questions, "question")
     if shape is not None:
         records = shaped_records(records, shape, language)
-    yield from accepted(question_rows(records, relation=relation), None)
+    yield from accepted(question_rows(records, relation=relation), on_reject)
 
 
 def _tiered(rows: Any) -> Any:
@@ -289,8 +346,8 @@ def _tiered(rows: Any) -> Any:
         if len(files) > 1:
             raise UsageError(f"{rows} is a folder with {len(files)} files of rows; name one of them")
         return read_tiered_file(files[0])
-    if (frame := _frame(rows)) is not None:
-        rows = _records(frame)
+    if (frame := frame_of(rows)) is not None:
+        rows = frame_records(frame)
     listed = list(rows)
     if all(isinstance(row, TieredRow) for row in listed):
         return listed
@@ -304,8 +361,8 @@ def _predictions(predictions: Any, by_question: QuestionIds | None) -> Predictio
         return predictions
     if isinstance(predictions, Path | str):
         return read_predictions(predictions, by_question=by_question)
-    if (frame := _frame(predictions)) is not None:
-        predictions = _records(frame)
+    if (frame := frame_of(predictions)) is not None:
+        predictions = frame_records(frame)
     elif isinstance(predictions, Mapping):
         key = "id" if by_question is None else "question"
         predictions = [{key: name, "prediction": text} for name, text in predictions.items()]
@@ -319,8 +376,10 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:
         if not isinstance(row, Mapping):
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
         cells = ((name, _cell(value)) for name, value in row.items())
-        data = {name: value for name, value in cells if not _is_missing(value)}
-        yield Record(source=f"{what} {number}", data=data)
+        is_asked = what == "question"
+        data = {name: value for name, value in cells if not (_is_missing(value) or (is_asked and value is None))}
+        columns = tuple(map(str, row)) if is_asked else ()  # so that an empty cell is called empty
+        yield Record(source=f"{what} {number}", data=data, columns=columns)
 
 
 def _cell(value: Any) -> Any:
@@ -380,14 +439,3 @@ def _matcher(given: Matcher | str, language: str | None) -> Matcher:
     from granola.matching.registry import matcher
 
     return matcher(given, language=language) if isinstance(given, str) else given
-
-
-def _frame(given: Any) -> Any:
-    """The value where it is a DataFrame, else None; pandas is not loaded for it."""
-    pandas = sys.modules.get("pandas")
-    return given if pandas is not None and isinstance(given, pandas.DataFrame) else None
-
-
-def _records(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a DataFrame."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]

@@ -193,6 +193,8 @@ class RowModel(BaseModel):
         place = f"{name}{''.join(f'[{at + 1}]' if isinstance(at, int) else f'.{at}' for at in inside)}"
         if first["type"] == "missing" and not inside:
             expected = cls.model_fields[str(name)].description
+            if name in record.columns:
+                return f"no {name}: it is empty; expected {expected}"
             near = get_close_matches(str(name), set(record.data) - KNOWN, n=1, cutoff=NEAR)
             meant = f" (is {near[0]!r} meant?)" if near else ""
             return f"no {name}: expected {expected} under {name!r}; the row has {record.names}{meant}"

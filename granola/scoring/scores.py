@@ -12,6 +12,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,25 @@ class ScoreReport:
     def questions(self) -> int:
         """How many there are, scored or not."""
         return self.overall.n + self.overall.unscored
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas, a row a metric: value, ends of its 95 % interval, number of items that it averages."""
+        import pandas
+
+        estimates = {metric.title: self.overall.estimates[metric.name] for metric in self.metrics}
+        lines = [(e.value, e.interval.low, e.interval.high, e.n) for e in estimates.values()]
+        return pandas.DataFrame(lines, index=list(estimates), columns=["value", "low", "high", "n"])
+
+    def _repr_html_(self) -> str:
+        """The scores as a notebook shows them."""
+        rows = []
+        for metric in self.metrics:
+            score = self.overall.estimates[metric.name]
+            cells = (f"{score.value:.3f}", f"{score.interval.low:.3f}-{score.interval.high:.3f}", str(score.n))
+            rows.append(f"<tr><th>{escape(metric.title)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        head = "<tr><th></th><th>score</th><th>95 %</th><th>n</th></tr>"
+        caption = f"<caption>{escape(self.system)}: {escape(str(self.signature))}</caption>"
+        return f"<table>{caption}<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
     def to_json(self) -> dict[str, Any]:
         """The machine form, without the items."""

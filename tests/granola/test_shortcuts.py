@@ -129,6 +129,48 @@ def test_frames_in_and_out(sample: Any) -> None:
     assert list(unnamed["id"]) == ["row-1", "P19-2"]
 
 
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_frames_of_other_libraries(sample: Any, library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    frame = module.DataFrame(columns) if library == "polars" else module.table(columns)
+    made = granola.ladders(frame, sample)
+    assert type(made) is type(frame)
+    said = module.DataFrame({"id": ["a", "b"], "prediction": ["Hawaii", "Berlin"]}) if library == "polars" else None
+    report = granola.score(made, {"a": "Hawaii", "b": "Berlin"} if said is None else said, resamples=20)
+    assert report.overall.estimates["granola_accuracy"].value == 0.5
+    assert "snapshot:unknown" not in str(report.signature)
+
+
+def test_bad_rows_are_collected_where_this_is_asked(sample: Any) -> None:
+    rows = [ROWS[0], {"id": "c", "question": "Where?", "answer": None}, ROWS[1]]
+    made = granola.ladders(rows, sample, errors="collect")
+    assert [row.id for row in made] == ["a", "b"]
+    (rejected,) = made.rejected
+    assert (rejected.source, rejected.reason[:9]) == ("question 2", "no answer")
+    with pytest.raises(UsageError, match="errors is 'skip'; allowed: raise, collect"):
+        granola.ladders(rows, sample, errors="skip")  # type: ignore[call-overload]
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = granola.ladders(pandas.DataFrame(rows), sample, errors="collect")
+    assert list(frame["id"]) == ["a", "c", "b"]
+    assert frame["rejected"][1] == "no answer: it is empty; expected a text or a list of texts"
+    assert list(frame["levels"].isna()) == [False, True, False]
+    table = made.to_pandas()
+    assert list(table["id"]) == ["a", "b"]
+    assert granola.score(table, {"a": "Hawaii", "b": "Ulm"}, resamples=20).overall.n == 2
+
+
+def test_a_notebook_shows_ladders_and_scores(sample: Any) -> None:
+    made = granola.ladders([{**ROWS[0], "question": "Where was <Barack Obama> born?"}, ROWS[1]], sample)
+    assert made[1].levels[-1].names()[0] in made[1]._repr_html_()
+    assert "&lt;Barack Obama&gt;" in made._repr_html_()
+    report = granola.score(made, {"a": "Hawaii", "b": "Ulm"}, resamples=20, system="<mine>")
+    assert "<th>GRANOLA accuracy</th>" in report._repr_html_()
+    assert "&lt;mine&gt;" in report._repr_html_()
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    assert report.to_pandas().loc["coverage", "value"] == 1
+
+
 def test_lists_as_parquet_gives_them(sample: Any, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
