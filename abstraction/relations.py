@@ -34,7 +34,9 @@ class Relation:
     of the subject that give the question's date, first found first. `subject` is the kind of thing asked about.
     `inverse` are properties that say the same from the answer's side. `suits` are classes that answers have as
     a rule, by property ("P106": occupations): one fact among others that linking weighs. `facets` are the occupations
-    that tiers name of a person of several, where one is among them: of an author, those of writers.
+    that tiers name of a person of several, where one is among them: of an author, those of writers. `passes`: what is
+    so related to a place is so to what contains it, as who was born there; what is the capital of a province is not
+    that of its country. `within`: the answer lies in the subject, so that a question tells what contains that.
     """
 
     id: str
@@ -46,6 +48,8 @@ class Relation:
     inverse: tuple[str, ...] = ()
     suits: Mapping[str, frozenset[str]] = field(default_factory=dict)
     facets: OccupationFacets | None = None
+    passes: bool = False
+    within: bool = False
 
 
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
@@ -70,7 +74,7 @@ def _facets(row: Mapping[str, list[str]] | None) -> OccupationFacets | None:
 
 
 _KEYS = frozenset(
-    {"id", "label", "asks", "subject", "dated_by", "trivial_groups", "trivial", "inverse", "suits", "facets"}
+    {"id", "label", "asks", "subject", "dated_by", "trivial_groups", "trivial", "inverse", "suits", "facets", "passes", "within"}
 )
 _SUBJECTS = frozenset({"any", "organisation", "person", "place", "work"})
 
@@ -110,6 +114,8 @@ def table() -> Mapping[str, Relation]:
             inverse=tuple(row.get("inverse", ())),
             suits={prop: frozenset(ids) for prop, ids in row.get("suits", {}).items()},
             facets=_facets(row.get("facets")),
+            passes=row.get("passes", False),
+            within=row.get("within", False),
         )
     return out
 

@@ -16,6 +16,7 @@ from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.information.weighing import Information
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
+from abstraction.ladders.date_ladders import CONDITION as TIME
 from abstraction.ladders.literal_answers import (
     age_levels,
     date_levels,
@@ -29,8 +30,9 @@ from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.linking.linker import Link
 from abstraction.proposals import Builder, LadderCase, Proposal
 from abstraction.questions.asked_nouns import as_asked
+from abstraction.questions.question_facts import question_facts
 from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, text_conflict
-from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind, implied
+from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind
 from abstraction.questions.relation_wording import read_wording
 from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
@@ -80,8 +82,6 @@ class RowMaker:
         """The ladders of all answers, arranged on one row."""
         row = self._row
         asked = relation(row.relation) if row.relation else read_wording(row.question, self._tools.language).kind or ANY
-        if self._graph.shown_in == "en" and asked.asks in _OF_DOERS and (more := implied(row.question)):
-            asked = replace(asked, trivial=asked.trivial | more)
         subjects = self._readers.linker.subjects(row.subject_text, row.subject_qid, asked)
         links, ladders = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):
@@ -129,8 +129,13 @@ class RowMaker:
 
     def _news(self, made: tuple[Level, ...]) -> tuple[Level, ...]:
         """The levels of a value without those whose every tier the question implies."""
-        more = implied(self._row.question) if self._graph.shown_in == "en" else frozenset()
-        return made[:1] + tuple(level for level in made[1:] if not all(tier.text in more for tier in level.tiers))
+        years = question_facts(self._row.question, self._graph.shown_in).years
+
+        def is_told(tier: Tier) -> bool:
+            units = {c.value for c in tier.conditions if c.property == TIME}
+            return bool(units) and units <= years
+
+        return made[:1] + tuple(level for level in made[1:] if not all(map(is_told, level.tiers)))
 
     def _is_person(self, qid: str) -> bool:
         return not self._readers.classes(qid).isdisjoint({"person", "fictional"})
@@ -301,7 +306,6 @@ class RowMaker:
         return None
 
 
-_OF_DOERS = frozenset({"any", "person", "agent", "performer", "company", "club", "owner"})
 WHERE = frozenset({"place", "country", "school"})
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})

@@ -19,7 +19,7 @@ from abstraction.descriptions.trimming import LONGEST as LONGEST_DESCRIPTION
 from abstraction.evidence import from_statement, joined
 from abstraction.ladders.landholders import noun_of, spoken
 from abstraction.language.phrases import definite, indefinite, short
-from abstraction.linking.gazetteer import SETTLEMENTS, STATE
+from abstraction.linking.gazetteer import PLACES, SETTLEMENTS, STATE
 from abstraction.package_data import package_data
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.questions.question_kinds import asked_kind, singular
@@ -80,26 +80,43 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = Tr
 
 
 def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
-    """What the question asks for, and what shows that the answer is one; None where it asks where or does not tell."""
-    if case.relation.id == "P27":
+    """What the question asks for, and what shows that the answer is one; None where it asks where.
+
+    A place that is no answer to "where" is told by what it is: "a river in Asia". So is one whose relation does not
+    pass to what contains it: Cuba is not what Bayamo is the capital of.
+    """
+    relation = case.relation
+    if relation.id == "P27":
         return _COUNTRY, ()  # whose nationality is asked, with "where" too
-    if _WHERE.match(case.question):
+    if _WHERE.match(case.question) and (relation.passes or not relation.id or relation.asks == "school"):
         return None
-    if case.relation.asks == _COUNTRY:
+    if relation.asks == _COUNTRY:
         return _COUNTRY, ()
-    if case.relation.id == "P36":
+    if relation.id == "P36":
         return (_settlement(case) if certain else None) or ("place", ())
     asked = _asked_noun(case.question)
     if asked is None and _is_agent(case):
         return _COUNTRY, ()  # who took part in a battle: a part of the world did not
-    if asked is None or case.relation.asks not in ("place", "school"):
-        return None
+    if asked is None or relation.asks not in ("place", "school"):
+        return _noun_of_place(case, certain=certain)
     for noun in _SCHOOLS if asked in _SCHOOLS else (asked,):
         for statement in case.graph.current(case.answer, "P31"):
             if statement.target and noun in _words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
     # A town, where the state is asked: its containers may be the answer. Where the city is, they are none.
-    return ("place", ()) if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS) else None
+    if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS):
+        return "place", ()
+    return None if relation.passes else _noun_of_place(case, certain=certain)
+
+
+def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+    """What a place is called that is no answer to "where", and what shows it; None for all else."""
+    relation = case.relation
+    if relation.passes or (not relation.id and _LOCATES.search(case.question)):
+        return None
+    if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
+        return None
+    return (noun_of(case) if certain else None) or ("place", ())
 
 
 def _is_agent(case: LadderCase) -> bool:

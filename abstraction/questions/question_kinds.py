@@ -318,17 +318,6 @@ _FRAGMENTS = (
 )
 
 
-def implied(question: str) -> frozenset[str]:
-    """What follows of any answer from a verb or noun: who played somebody is an actor, an NBA team is a team."""
-    asked = f" {' '.join(_WORDS.findall(question[:LONGEST].lower()))} "
-    return frozenset(
-        phrase
-        for row in _data()["implied"]
-        if any(f" {w} " in asked for w in row["words"])
-        for phrase in row["phrases"]
-    )
-
-
 def yes_no_words(code: str) -> frozenset[str]:
     """How yes and no are said in English and in a language."""
     words_by_language = _data()["yes_no"]

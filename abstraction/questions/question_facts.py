@@ -1,0 +1,248 @@
+"""What a question says of its answer by its words alone, read once: kinds, sports, names and years.
+
+A tier says nothing new where every part of it follows from these: an Indian actor of "Which Indian actor ...?", the
+1990s of "In 1994, when ...?". The words are data (`abstraction/data/told_kinds.json`), by language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+
+from abstraction.language.calendar_units import CalendarUnit, unit_of
+from abstraction.language.demonyms import bundled_demonyms
+from abstraction.package_data import package_data
+from abstraction.questions.question_kinds import asked_kind, singular
+from abstraction.relations import Relation
+from kg.bounded_cache import bounded_cache
+from kg.model import TimeValue
+from kg.terms import normalise
+
+MOST_WORDS = 60  # words of a question that are read
+LONGEST = 5  # words of a name that is looked for
+LONGEST_QUESTION = 400  # characters
+LEAST = 3  # letters of a name that is looked for; shorter ones are codes
+_PLAIN = 5  # letters of a name that is looked for where capitals do not tell names
+INSIDE = 6  # letters of a name that is seen within a word: Petrovietnam
+ACRONYM = re.compile(r"[A-Z]{3,6}")  # told from words by its capitals
+_WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+_OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
+_ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
+_ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_YEAR = re.compile(r"(?<![\w.,])(?:c\. ?)?(1[0-9]{3}|20[0-9]{2})(?P<decade>s)?(?![\w,]\d|\w)")
+_PLACED = re.compile(r"\A(?P<kind>.+?) (?:in|of|from) (?:the )?(?P<place>[A-ZÀ-Þ].*)\Z")
+_PARTICIPANT = re.compile(r"(?:professional )?(?P<sport>.+?) (?P<what>team|club|player|franchise|coach)\Z")
+
+_data = partial(package_data, "told_kinds.json")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFacts:
+    """What the words of a question tell of any answer, and the names in them.
+
+    `kinds` are normalised phrases without article; `sports` names of sports; `names` all that may be a name, as it is
+    compared, `behind_of` those behind "of", `words` its longer words, `spelled` the names as they are written, longest
+    first; `years` keys of calendar units (`CalendarUnit.key`) that a year named lies in; `has_league` says that teams
+    are of the league's land.
+    """
+
+    kinds: frozenset[str]
+    sports: frozenset[str]
+    names: frozenset[str]
+    behind_of: frozenset[str]
+    words: tuple[str, ...]
+    spelled: tuple[str, ...]
+    years: frozenset[str]
+    has_league: bool
+
+    def tells_kind(self, phrase: str) -> bool:
+        """Whether a kind, a normalised phrase without article, follows for any answer: "performing artist"."""
+        if phrase in self.kinds or phrase.removeprefix("professional ") in self.kinds:
+            return True
+        match = _PARTICIPANT.match(phrase) if self.sports else None
+        return match is not None and match["sport"] in self.sports
+
+
+NOTHING = QuestionFacts(frozenset(), frozenset(), frozenset(), frozenset(), (), (), frozenset(), False)
+
+
+@bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 30 MB at most
+def question_facts(question: str, language: str = "en") -> QuestionFacts:
+    """The facts of a question in a language; words of English questions are understood whatever the language is."""
+    text = f" {' '.join(_WORD.findall(question[:LONGEST_QUESTION].lower().replace('’', chr(39))))} "
+    base = language.partition("-")[0]
+    kinds = set(_kinds_of_words(text, base))
+    asked = asked_kind(question, language)
+    if asked.detail and base == "en":
+        kinds |= {asked.detail, singular(asked.detail)}
+    sports = {
+        name for row in _data()["sports"].values() for name in row["names"] if any(f" {w} " in text for w in row["words"])
+    }
+    league = any(f" {word} " in text for row in _data()["sports"].values() for word in row["land"])
+    names = _names(question)
+    years = frozenset(key for year in _years(question) for key in year)
+    if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
+        years |= {CalendarUnit("century", 21).key()}
+    return QuestionFacts(
+        kinds=frozenset(phrase for kind in kinds for phrase in said_by(kind)),
+        sports=frozenset(sports),
+        names=names.names,
+        behind_of=names.behind_of,
+        words=names.words,
+        spelled=names.spelled,
+        years=years,
+        has_league=league,
+    )
+
+
+def _kinds_of_words(text: str, language: str) -> Iterator[str]:
+    """The kinds that words of the padded text ask for."""
+    for code in dict.fromkeys(("en", language)):
+        for kind, words in _data()["words"].get(code, {}).items():
+            if any(f" {word} " in text for word in words):
+                yield kind
+
+
+@cache
+def said_by(kind: str) -> frozenset[str]:
+    """What is no more than a kind: itself, what is listed for it and for its last words ("team" of "rugby team")."""
+    words = kind.split()
+    ends = dict.fromkeys(" ".join(words[at:]) for at in range(len(words)))
+    ends |= dict.fromkeys(same for end in list(ends) if (same := _data()["same"].get(end)))
+    return frozenset(phrase for end in ends for phrase in (end, *_data()["says"].get(end, ())))
+
+
+def _years(question: str) -> Iterator[frozenset[str]]:
+    """The calendar units that each year or decade named lies in."""
+    for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
+        value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
+        units = (unit_of(value, kind) for kind in (("decade", "century") if match["decade"] else _UNITS))
+        yield frozenset(unit.key() for unit in units if unit)
+
+
+_UNITS = ("year", "decade", "century")
+
+
+def tells(text: str, question: str, language: str = "en", *, relation: Relation | None = None) -> bool:
+    """Whether every part of a text follows from the question's words: its kind, nation, place and year.
+
+    So does what the question names itself. `relation` adds what says nothing new of its answers.
+    """
+    facts = question_facts(question, language)
+    trivial = relation.trivial if relation is not None else frozenset()
+    phrase = normalise(_ARTICLE.sub("", text.strip()))
+    if not phrase:
+        return False
+    if phrase in trivial or folded(text) in facts.names or facts.tells_kind(phrase):
+        return True
+    if (dated := {unit.key() for unit in _units_named(phrase)}) and dated <= facts.years:
+        return True
+    match = _PLACED.match(_ARTICLE.sub("", text.strip()))
+    rest, placed = (normalise(match["kind"]), folded(match["place"]) in facts.names) if match else (phrase, True)
+    if not placed:
+        return False
+    adjective, kind = split_nation(rest, bundled_demonyms().countries)
+    if adjective and not nation_is_told(adjective, facts):
+        return False
+    return (bool(adjective) or match is not None) and (not kind or kind in _ANYBODY | trivial or facts.tells_kind(kind))
+
+
+_ANYBODY = frozenset({"person", "human", "man", "woman"})
+
+
+def _units_named(phrase: str) -> Iterator[CalendarUnit]:
+    if match := re.fullmatch(r"(\d{3}0)s", phrase):
+        yield CalendarUnit("decade", int(match[1]))
+    elif match := re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th) century", phrase):
+        yield CalendarUnit("century", int(match[1]))
+    elif re.fullmatch(r"[12]\d{3}", phrase):
+        yield CalendarUnit("year", int(phrase))
+
+
+def split_nation(phrase: str, adjectives: Mapping[str, object]) -> tuple[str, str]:
+    """The national adjective before a normalised phrase, "" for none, and the rest."""
+    words = phrase.split()
+    for size in (3, 2, 1):
+        if len(words) >= size and (adjective := " ".join(words[:size])) in adjectives:
+            return adjective, " ".join(words[size:])
+    return "", phrase
+
+
+def nation_is_told(adjective: str, facts: QuestionFacts) -> bool:
+    """Whether a question names the nation, by its adjective or its country."""
+    if adjective in facts.names:
+        return True
+    lands = bundled_demonyms().countries.get(adjective, ())
+    named = (land for name in facts.names for land in _lands_named(name))
+    return not set(lands).isdisjoint(named)
+
+
+@cache
+def _lands() -> Mapping[str, tuple[str, ...]]:
+    table = bundled_demonyms()
+    out: dict[str, tuple[str, ...]] = {folded(name): ids for name, ids in table.names.items()}
+    for word, ids in table.countries.items():
+        out[folded(word)] = (*out.get(folded(word), ()), *ids)
+    return out
+
+
+def _lands_named(name: str) -> tuple[str, ...]:
+    return _lands().get(name, ())
+
+
+# Names in a question, as they are compared.
+
+
+@bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most
+def folded(name: str) -> str:
+    """A name as it is compared: its words without case, accents and the ending of a possessive."""
+    return " ".join(map(_fold, _WORD.findall(name)))
+
+
+def _fold(word: str) -> str:
+    text = normalise(word)
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text.replace("’", "'")) if not unicodedata.combining(c))
+    return text.removesuffix("'s")
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    names: frozenset[str]
+    behind_of: frozenset[str]
+    words: tuple[str, ...]
+    spelled: tuple[str, ...]
+
+
+@bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 20 MB at most
+def _names(question: str) -> _Names:
+    """What may be a name: words from a capital to a capital; of a question without capitals any words."""
+    words = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
+    cased = any(word[0].isupper() for word in words[1:])
+    folded_words = [_fold(word) for word in words]
+    starts = [at for at, word in enumerate(words) if at and not (cased and word.islower())]
+    ends = set(starts)
+    names: set[str] = set()
+    behind: set[str] = set()
+    spelled: dict[str, None] = {}
+    for start in starts:
+        if cased and ACRONYM.fullmatch(words[start]):
+            names.add(words[start])
+        for end in range(start, min(len(words), start + LONGEST)):
+            if end not in ends:
+                continue
+            name = " ".join(folded_words[start : end + 1])
+            if not cased and len(name) < _PLAIN:
+                continue
+            forms = [name, *(name[:-size] for ending, size in _ENDINGS if name.endswith(ending))]
+            names.update(forms)
+            spelled[" ".join(words[start : end + 1]).removesuffix("'s").removesuffix("’s")] = None
+            if folded_words[start - 1] in _OF:
+                behind.update(forms)
+    longer = tuple(folded_words[at] for at in starts if cased and len(folded_words[at]) > INSIDE)
+    ordered = sorted(spelled, key=lambda name: -name.count(" "))
+    return _Names(frozenset(names), frozenset(behind), longer, tuple(ordered))
