@@ -30,8 +30,8 @@ from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.linking.linker import Link
 from abstraction.proposals import Builder, LadderCase, Proposal
 from abstraction.questions.asked_nouns import as_asked
-from abstraction.questions.question_facts import question_facts
 from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, text_conflict
+from abstraction.questions.question_facts import question_facts
 from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind
 from abstraction.questions.relation_wording import read_wording
 from abstraction.questions.told_in_question import ToldInQuestion

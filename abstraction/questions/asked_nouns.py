@@ -67,13 +67,15 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = Tr
     if case.relation.asks == "language":
         return {key: _with_article(node) for key, node in nodes.items()}
     noun = _noun_asked(case, certain=certain) if any(map(is_named, nodes.values())) else None
+    is_own = noun is None  # what the place is called, and not what is asked for
+    noun = noun or (_noun_of_place(case, certain=certain) if any(map(is_named, nodes.values())) else None)
     if noun is None:
         return nodes
     word, evidence = noun
     bare = _IN_WHICH.search(case.question) is not None
     return {
         key: node
-        if not is_named(node) or _is_such(node, word, case)
+        if not is_named(node) or (not is_own and _is_such(node, word, case))
         else _worded(node, word, (*evidence, *_way_to(nodes, key)), bare=bare)
         for key, node in nodes.items()
     }
@@ -88,7 +90,7 @@ def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence
     relation = case.relation
     if relation.id == "P27":
         return _COUNTRY, ()  # whose nationality is asked, with "where" too
-    if _WHERE.match(case.question) and (relation.passes or not relation.id or relation.asks == "school"):
+    if _WHERE.match(case.question):
         return None
     if relation.asks == _COUNTRY:
         return _COUNTRY, ()
@@ -98,21 +100,23 @@ def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence
     if asked is None and _is_agent(case):
         return _COUNTRY, ()  # who took part in a battle: a part of the world did not
     if asked is None or relation.asks not in ("place", "school"):
-        return _noun_of_place(case, certain=certain)
+        return None
     for noun in _SCHOOLS if asked in _SCHOOLS else (asked,):
         for statement in case.graph.current(case.answer, "P31"):
             if statement.target and noun in _words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
     # A town, where the state is asked: its containers may be the answer. Where the city is, they are none.
-    if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS):
-        return "place", ()
-    return None if relation.passes else _noun_of_place(case, certain=certain)
+    return ("place", ()) if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS) else None
 
 
 def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
-    """What a place is called that is no answer to "where", and what shows it; None for all else."""
+    """What a place is called that is no answer to "where", and what shows it; None for all else.
+
+    "A river in Asia" is told of a river. So is a place whose relation does not pass to what contains it: Cuba is not
+    what Bayamo is the capital of.
+    """
     relation = case.relation
-    if relation.passes or (not relation.id and _LOCATES.search(case.question)):
+    if relation.passes or _WHERE.match(case.question) or (not relation.id and _LOCATES.search(case.question)):
         return None
     if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
         return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
-from abstraction.language.calendar_units import CalendarUnit, unit_of
+from abstraction.language.calendar_units import CalendarUnit, Kind, unit_of
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.package_data import package_data
 from abstraction.questions.question_kinds import asked_kind, singular
@@ -80,13 +80,16 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     if asked.detail and base == "en":
         kinds |= {asked.detail, singular(asked.detail)}
     sports = {
-        name for row in _data()["sports"].values() for name in row["names"] if any(f" {w} " in text for w in row["words"])
+        name
+        for row in _data()["sports"].values()
+        for name in row["names"]
+        if any(f" {w} " in text for w in row["words"])
     }
     league = any(f" {word} " in text for row in _data()["sports"].values() for word in row["land"])
     names = _names(question)
     years = frozenset(key for year in _years(question) for key in year)
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
-        years |= {CalendarUnit("century", 21).key()}
+        years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
     return QuestionFacts(
         kinds=frozenset(phrase for kind in kinds for phrase in said_by(kind)),
         sports=frozenset(sports),
@@ -120,11 +123,11 @@ def _years(question: str) -> Iterator[frozenset[str]]:
     """The calendar units that each year or decade named lies in."""
     for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
         value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
-        units = (unit_of(value, kind) for kind in (("decade", "century") if match["decade"] else _UNITS))
+        units = (unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
         yield frozenset(unit.key() for unit in units if unit)
 
 
-_UNITS = ("year", "decade", "century")
+_UNITS: tuple[Kind, ...] = ("year", "decade", "century", "millennium")
 
 
 def tells(text: str, question: str, language: str = "en", *, relation: Relation | None = None) -> bool:

@@ -15,7 +15,7 @@ from functools import partial
 from abstraction.assembly.levels import ancestors
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.demonyms import bundled_demonyms
-from abstraction.linking.gazetteer import PAST_STATE, PLACES, STATE
+from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.package_data import package_data
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.questions.question_facts import (
@@ -33,6 +33,7 @@ from kg.walks.graph import Graph
 
 _KEPT = 4_000_000  # characters of names that are kept: 30 MB at most
 _COUNTRIES = STATE | {PAST_STATE, "Q6256", "Q3336843"}  # states, and the countries that make up one
+_CITIES = frozenset({"Q5119", "Q1549591", "Q1637706", "Q200250", "Q51929311"})  # capital, big, of a million, metropolis
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _COUNTY = re.compile(r" county$")
 _WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
@@ -41,7 +42,10 @@ _CONTINENT = "Q5107"
 _NATIONS = frozenset({"P27", "P17", "P495"})
 _PLACED = frozenset({"self", "P131", "P276", "P159", "P740", "P361", "P30"})
 _KINDS = frozenset({"P31", "P106", "P279", "P641", "P136", "P413", "P407"})
-_HOLDERS = ("P17", "P131", "P276", "P361", "P30", "P495")  # of what is no place itself
+_HOLDERS = ("P17", "P131", "P276", "P361", "P30")  # of what is no place itself
+_SCENES = frozenset({"event", "school", "organisation", "company", "club", "building"})
+_TEAMS = ("team", "club", "franchise")
+_AMERICA = frozenset({"Q30"})
 _IN_ENDS = re.compile(r" (?:in|of|from) (?:the )?[A-ZÀ-Þ].*\Z")
 _DATED = re.compile(r"\A(?P<year>\d{4})s? ")
 _parts = partial(package_data, "name_parts.json")
@@ -49,11 +53,14 @@ _parts = partial(package_data, "name_parts.json")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Told:
-    """What a question names, in the graph: names, the lands and places with what contains them, and its facts."""
+    """What a question names, in the graph: names, lands, places with what contains them, what contains the events and
+    bodies that it names, and its facts.
+    """
 
     names: frozenset[str]
     lands: frozenset[str]
-    around: frozenset[str]
+    places: frozenset[str]
+    scenes: frozenset[str]
     facts: QuestionFacts
 
 
@@ -81,10 +88,10 @@ class ToldInQuestion:
         if not case.relation.within:
             names -= {whole}
         lands = self._lands(names)
-        around = self._around(nodes, names, whole, case, facts)
-        if self._is_answer_told(names, lands, around, case):
+        places, scenes = self._around(nodes, names, case, facts)
+        if self._is_answer_told(names, lands, places | scenes, case):
             return frozenset(nodes)
-        told = _Told(names=names, lands=lands, around=around, facts=facts)
+        told = _Told(names=names, lands=lands, places=places, scenes=scenes, facts=facts)
         keys = {key for key, node in nodes.items() if self._follows(node, told, case)}
         if case.relation.within:
             keys |= self._around_capital(nodes, case)
@@ -110,42 +117,50 @@ class ToldInQuestion:
         return frozenset(lands)
 
     def _around(
-        self, nodes: Mapping[str, Proposal], names: frozenset[str], whole: str, case: LadderCase, facts: QuestionFacts
-    ) -> frozenset[str]:
-        """Ids of what contains what the question names, where a tier tells of places; longer names first.
+        self, nodes: Mapping[str, Proposal], names: frozenset[str], case: LadderCase, facts: QuestionFacts
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Ids of the places that the question names beside its subject, with what contains them, and of what contains
+        the events and bodies that it names; longer names first.
 
         Who asks where something is does not know it by the places in its name.
         """
+        nothing = frozenset[str](), frozenset[str]()
         if not any(c.property in _PLACED | _NATIONS for node in nodes.values() for c in node.conditions):
-            return frozenset()
+            return nothing
         asks_where = case.relation.asks in ("place", "school") and (case.relation.id or _WHERE.match(case.question))
         if asks_where and not case.relation.within:
-            return frozenset()
-        spelled = [name for name in facts.spelled if folded(name) in names and folded(name) != whole]
+            return nothing
+        subject = case.subject_text or ""
+        within = case.relation.asks == "country" and case.relation.subject != "person"
+        spelled = [
+            name
+            for name in facts.spelled
+            if folded(name) in names and (name not in subject or (within and _is_of_a_thing(name, subject)))
+        ]
+        if not spelled:
+            return nothing
         self._graph.find_all(spelled)
-        out: set[str] = set()
+        places, scenes = set[str](), set[str]()
         taken: list[str] = []
         for name in spelled:
             if any(f" {name} " in f" {longer} " for longer in taken):
                 continue
             ids = [m.id for m in self._graph.find(name) if m.id != case.answer and m.id[0] == "Q"]
-            if not ids:
-                continue
-            taken.append(name)
-            self._graph.fetch(ids)
+            if ids:
+                taken.append(name)
+                self._graph.fetch(ids)
             for qid in ids:
-                out.update(self._holders(qid, case))
-        return frozenset(out)
+                kinds = case.gazetteer.classes(qid)
+                if name in subject and not self._graph.is_instance(qid, FIRST_DIVISION | _CITIES):
+                    continue  # of small places there are many of a name
+                if not PLACES.isdisjoint(kinds):
+                    places.update(self._holders([qid], case))
+                elif not kinds.isdisjoint(_SCENES):
+                    scenes.update(self._holders((p for prop in _HOLDERS for p in self._graph.targets(qid, prop)), case))
+        return frozenset(places), frozenset(scenes)
 
-    def _holders(self, qid: str, case: LadderCase) -> Iterable[str]:
-        """A place itself with what contains it; of an event or a body what contains its places."""
-        kinds = case.gazetteer.classes(qid)
-        if not PLACES.isdisjoint(kinds):
-            places = [qid]
-        elif kinds.isdisjoint({"event", "school", "organisation", "company", "club", "building"}):
-            return
-        else:
-            places = [place for prop in _HOLDERS for place in self._graph.targets(qid, prop)]
+    def _holders(self, places: Iterable[str], case: LadderCase) -> Iterable[str]:
+        """The places with what contains them."""
         for place in places:
             yield place
             yield from (holder for holder, _ in case.gazetteer.containers(place) if holder)
@@ -180,7 +195,7 @@ class ToldInQuestion:
             return False
         phrase = phrase[dated.end() :] if dated else phrase
         kind = normalise(_IN_ENDS.sub("", phrase))
-        if kind != normalise(phrase) and not self._is_place_told(node, told):
+        if kind != normalise(phrase) and not self._is_place_told(node, kind, told):
             return False
         adjective, kind = split_nation(kind, self._vocabulary.countries or {})
         if not adjective:
@@ -188,26 +203,29 @@ class ToldInQuestion:
         is_asked = not kind or kind in ("person", "place") or kind in kinds or told.facts.tells_kind(kind)
         if not is_asked or not adjective:
             return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))
-        is_team = told.facts.has_league and kind.endswith(("team", "club", "franchise"))
+        is_team = told.facts.has_league and kind.endswith(_TEAMS)
         return (is_team and adjective == "american") or self._is_nation_told(adjective, told)
 
     def _is_named(self, node: Proposal, told: _Told) -> bool:
         if node.qid is None:
             return node.text[:1].isupper() and folded(node.text) in told.names
-        return node.qid in told.around or node.qid in told.lands or not told.names.isdisjoint(self._of_entity(node.qid))
+        return self._is_place_named(node.qid, told)
 
-    def _is_place_told(self, node: Proposal, told: _Told) -> bool:
+    def _is_place_named(self, qid: str, told: _Told) -> bool:
+        known = qid in told.places or qid in told.scenes or qid in told.lands
+        return known or not told.names.isdisjoint(self._of_entity(qid))
+
+    def _is_place_told(self, node: Proposal, kind: str, told: _Told) -> bool:
+        """Whether all places that a phrase states are named, or are the land of a league's teams."""
         places = [c.value for c in node.conditions if c.property in _PLACED | _NATIONS]
-        known = told.around | told.lands
-        return any(place in known or not told.names.isdisjoint(self._of_entity(place)) for place in places[:1]) and all(
-            place in known or not told.names.isdisjoint(self._of_entity(place)) for place in places
-        )
+        land = _AMERICA if told.facts.has_league and kind.endswith(_TEAMS) else frozenset[str]()
+        return bool(places) and all(place in land or self._is_place_named(place, told) for place in places)
 
     def _is_nation_told(self, adjective: str, told: _Told) -> bool:
         if adjective in told.names:
             return True
         lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
-        return not lands.isdisjoint(told.around | told.lands)
+        return not lands.isdisjoint(told.places | told.lands)
 
     def _around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
         """Keys of continents, and of what contains the subject; the country of a county's seat is news."""
@@ -234,11 +252,16 @@ def _with_entailed(nodes: dict[str, Proposal], keys: Collection[str]) -> frozens
     return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
 
 
+def _is_of_a_thing(name: str, subject: str) -> bool:
+    """Whether the place of the name is where the subject is from (Copenhagen Harbour Buses), and not what is called
+    after it (Victoria County) or is asked about."""
+    words = {*folded(subject).split()} - {*folded(name).split()}
+    return not words <= set(_parts()["around_places"]["words"])
+
+
 def _compared(graph: Graph, qid: str) -> frozenset[str]:
     texts = (*graph.names(qid), *graph.shown_names(qid))
-    return frozenset(
-        name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded(text)) >= LEAST
-    )
+    return frozenset(name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded(text)) >= LEAST)
 
 
 def _is_inside(label: str, words: tuple[str, ...]) -> bool:

@@ -34,11 +34,11 @@ def make() -> LadderMaker:
     ("question", "relation", "answer", "expected"),
     [
         ("What is the capital of the Hundreds?", "P36", "Chelmsford",
-         [["a city in Essex"], ["a city in England"], ["a city in the United Kingdom"], ["a city in Europe"]]),
+         [["a city in Essex"], ["a city in England"], ["a city in the United Kingdom"]]),
         ("What is the capital of the Hundreds?", "P36", "Maldon",
-         [["a town in Essex"], ["a town in England"], ["a town in the United Kingdom"], ["a town in Europe"]]),
+         [["a town in Essex"], ["a town in England"], ["a town in the United Kingdom"]]),
         ("Where is the capital of the Hundreds?", "P36", "Maldon",
-         [["Essex"], ["England"], ["United Kingdom"], ["Europe"]]),
+         [["Essex"], ["England"], ["United Kingdom"]]),
         ("Where was Ann born?", "P19", "Maldon", [["Essex"], ["England"], ["United Kingdom"], ["Europe"]]),
         ("Which city was Ann born in?", "P19", "Chelmsford",
          [["a city in Essex"], ["a city in England"], ["a city in the United Kingdom"], ["a city in Europe"]]),
@@ -92,7 +92,7 @@ def test_a_bare_container_is_no_name_of_a_worded_tier(make: LadderMaker) -> None
         )
     }
     assert levels == {"Essex": None, "England": None, "It is in Essex.": 2, "a village in Essex": 2,
-                      "somewhere in England": 3, "a European town": 5}  # fmt: skip
+                      "somewhere in England": 3, "a European town": None}  # fmt: skip
 
 
 def test_a_capital_of_which_namesakes_alone_are_known_gets_no_ladder() -> None:

@@ -90,7 +90,7 @@ def make() -> LadderMaker:
         ("Which country was The Last Virgin created in?", "P495", "United States of America",
          [["a country in North America"]]),
         ("What is the capital of Wales?", "P36", "Cardiff", []),
-        ("What is the capital of Estuaire Province?", "P36", "Libreville", [["a city in Gabon"], ["a city in Africa"]]),
+        ("What is the capital of Estuaire Province?", "P36", "Libreville", []),
         ("What is the capital of Libreville District?", "P36", "Libreville", []),
         # A person's name says nothing of where, but behind "of".
         ("Where was Jack Munich born?", "P19", "Munich", [["Bavaria"], ["Germany"], ["Europe"]]),
