@@ -74,7 +74,8 @@ def _facets(row: Mapping[str, list[str]] | None) -> OccupationFacets | None:
 
 
 _KEYS = frozenset(
-    {"id", "label", "asks", "subject", "dated_by", "trivial_groups", "trivial", "inverse", "suits", "facets", "passes", "within"}
+    {"id", "label", "asks", "subject", "dated_by", "trivial_groups", "trivial", "inverse", "suits", "facets"}
+    | {"passes", "within"}
 )
 _SUBJECTS = frozenset({"any", "organisation", "person", "place", "work"})
 

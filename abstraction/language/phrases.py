@@ -56,7 +56,8 @@ _WITH_THE = {
         r"Caribbean|Balkans|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
         r"(?:South |North )?Caucasus|Southern Cone|(?:Greater |Lesser )?Antilles|"
         r"(?:Royal|London|Metropolitan) Borough)|"
-        r"United States$| (?:Islands|Lakes|Mountains|Highlands|Midlands|Alps|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
+        r"United States$| (?:Lakes|Mountains|Highlands|Midlands|Alps)$|"
+        r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
     ),
     "work": re.compile(
         r"^(?:series|universe|franchise|films?|novels?|television|tv|books?|comics?|bible|hebrew)\b|"

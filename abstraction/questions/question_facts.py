@@ -79,20 +79,15 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     asked = asked_kind(question, language)
     if asked.detail and base == "en":
         kinds |= {asked.detail, singular(asked.detail)}
-    sports = {
-        name
-        for row in _data()["sports"].values()
-        for name in row["names"]
-        if any(f" {w} " in text for w in row["words"])
-    }
-    league = any(f" {word} " in text for row in _data()["sports"].values() for word in row["land"])
+    told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
+    league = any(f" {word} " in text for row in told_sports for word in row["land"])
     names = _names(question)
     years = frozenset(key for year in _years(question) for key in year)
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
         years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
     return QuestionFacts(
         kinds=frozenset(phrase for kind in kinds for phrase in said_by(kind)),
-        sports=frozenset(sports),
+        sports=frozenset(name for row in told_sports for name in row["names"]),
         names=names.names,
         behind_of=names.behind_of,
         words=names.words,
