@@ -209,7 +209,7 @@ def _fold(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _QuestionNames:
     names: frozenset[str]
     behind_of: frozenset[str]
     words: tuple[str, ...]
@@ -217,7 +217,7 @@ class _Names:
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 20 MB at most
-def _names(question: str) -> _Names:
+def _names(question: str) -> _QuestionNames:
     """What may be a name: words from a capital to a capital; of a question without capitals any words."""
     words = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
     cased = any(word[0].isupper() for word in words[1:])
@@ -243,4 +243,4 @@ def _names(question: str) -> _Names:
                 behind.update(forms)
     longer = tuple(folded_words[at] for at in starts if cased and len(folded_words[at]) > INSIDE)
     ordered = sorted(spelled, key=lambda name: -name.count(" "))
-    return _Names(frozenset(names), frozenset(behind), longer, tuple(ordered))
+    return _QuestionNames(frozenset(names), frozenset(behind), longer, tuple(ordered))
