@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from abstraction.assembly.filters import names_the_answer
 from abstraction.errors import ReplyError
+from abstraction.models.template_marks import own_turn, without_thoughts
 
 # Reading replies strictly: a model says what is asked for in the form that is asked for, or it has said nothing.
 
@@ -76,13 +77,15 @@ def yes_or_no(reply: str) -> bool:
 TAG = "answers"
 MOST = 14  # as many as GRANOLA-EQ has columns
 LONGEST = 200  # characters of one answer
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _QUOTED = re.compile(r"\A(?:\"(.+)\"|“(.+)”|\*\*(.+)\*\*|'(.+)')\Z")
 
 
 def answer_of(reply: str) -> str:
-    """A reply without the thoughts that some models put before it."""
-    return _THOUGHT.sub("", reply, count=1)
+    """A reply without thoughts and the tokens of turns. Raises ReplyError for a thought without an end."""
+    text, unfinished = without_thoughts(reply)
+    if unfinished and not text.strip():
+        raise ReplyError("the reply ends in the midst of a thought")
+    return own_turn(text)
 
 
 def read_ladder(reply: str, names: Collection[str] = ()) -> list[str]:

@@ -58,7 +58,7 @@ def granola_scorer(matcher: str = "rules", tau: float | None = None, lambda_: fl
         )
         return Score(
             value=dict(graded(verdict, lambda_)),
-            answer=state.output.completion,
+            answer=state.output.completion if verdict.answer is None else verdict.answer,
             explanation=verdict.rule,
             metadata={"level": verdict.level, "abstained": verdict.abstained, "matcher": chosen.signature()},
         )

@@ -8,8 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from abstraction.models.template_marks import own_turn, without_thoughts
+from granola.replies.refusals import refusal_in_any_language
+
+UNFINISHED = "abstain:unfinished"
+EMPTY = "abstain:empty"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,13 +41,25 @@ class ModelReply:
     cuts: tuple[Cut, ...] = ()
     unfinished: bool = False
 
+    def abstention(self, language: str = "en") -> str | None:
+        """The rule by which the answer declines (`granola.replies.refusals`), None where it answers.
+
+        A thought without an end is no answer: `abstain:unfinished`. So is nothing at all: `abstain:empty`.
+        """
+        if self.unfinished:
+            return UNFINISHED
+        if not self.answer.strip():
+            return EMPTY
+        declined = refusal_in_any_language(self.answer, language)
+        return declined.rule if declined is not None and not (declined.guess and declined.offer.strip()) else None
+
 
 def read_reply(raw: str) -> ModelReply:
     """The answer in a raw output. Never raises, whatever the text; a plain answer comes back as it is."""
-    if _PLAIN.fullmatch(raw):
+    if _PLAIN.fullmatch(raw) and "assistantfinal" not in raw:
         return ModelReply(raw=raw, answer=raw)
     cuts = []
-    text, unfinished = _without_thoughts(raw)
+    text, unfinished = without_thoughts(raw)
     if text != raw:
         cuts.append(Cut(rule="thought", characters=len(raw) - len(text)))
     for name, rule in RULES:
@@ -52,87 +73,32 @@ def read_reply(raw: str) -> ModelReply:
 
 def outer_text(raw: str) -> str:
     """A judge's reply without thoughts, the tokens of a chat template, further turns, a box or a fence around it."""
-    text, _ = _without_thoughts(raw)
-    for rule in (_own_turn, _tagged, _before_next_turn, _boxed, _unfenced):
+    text, _ = without_thoughts(raw)
+    for rule in (own_turn, _tagged, _before_next_turn, _boxed, _unfenced):
         kept = rule(text)
         text = kept if kept.strip() else text
     return text
 
 
-_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"]*+")  # without these signs no rule has anything to cut
-
-# What a model thought before it answered, in the forms in which chat templates leave it in the output.
-#
-# The forms are those of the published templates: `<think>` (DeepSeek-R1, Qwen3, GLM, Nemotron), `<thinking>`,
-# `<thought>` (EXAONE), `<reasoning>`, `<seed:think>` (Seed-OSS), `[THINK]` (Magistral), `◁think▷` (Kimi),
-# `<|START_THINKING|>` (Command A), `<|begin_of_thought|>` (OpenThinker), and the channels of harmony (gpt-oss).
-
-_THOUGHTS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|seed:think"
-_THOUGHT_TAG = re.compile(
-    rf"<(?P<end>/)?(?:{_THOUGHTS})>|\[(?P<end_magistral>/)?THINK\]|◁(?P<end_kimi>/)?think▷"
-    r"|<\|(?:START|begin_of)_(?:THINKING|thought)\|>|<\|(?P<end_token>END|end_of)_(?:THINKING|thought)\|>",
-    re.IGNORECASE,
-)
-_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]{0,80}<\|message\|>")
-_CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
-_MAY_THINK = re.compile(r"[<\[◁/|_:](?:think|thought|reason|reflect|scratch)", re.IGNORECASE)
+_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"&']*+")  # without these signs no rule has anything to cut
 
 
-def _without_thoughts(text: str) -> tuple[str, bool]:
-    """A text without its thoughts, and whether it ends in the midst of one.
-
-    A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that the output's end
-    cut off.
-    """
-    if "<|channel|>" in text:
-        return _final_channel(text)
-    if not _MAY_THINK.search(text):
-        return text, False
-    kept: list[str] = []
-    start, depth = 0, 0
-    for tag in _THOUGHT_TAG.finditer(text):
-        if depth == 0:
-            kept.append(text[start : tag.start()])
-        if any(tag.groups()):
-            if depth == 0:
-                kept.clear()  # all before it was thought
-            depth = max(0, depth - 1)
-        else:
-            depth += 1
-        start = tag.end()
-    if depth == 0:
-        kept.append(text[start:])
-    return "".join(kept), depth > 0
+@cache
+def _words() -> dict[str, list[str]]:
+    """The words of labels, in all languages, by what they are labels of."""
+    data: dict[str, list[str]] = json.loads((files("granola") / "replies" / "labels.json").read_text(encoding="utf-8"))
+    return data
 
 
-def _final_channel(text: str) -> tuple[str, bool]:
-    """What stands in the last final channel of harmony; where there is none, the model was still thinking."""
-    finals = [channel for channel in _CHANNEL.finditer(text) if channel[1] == "final"]
-    if not finals:
-        return "", True
-    start = finals[-1].end()
-    end = _CHANNEL_END.search(text, start)
-    return text[start : end.start() if end else len(text)], False
+def _any_of(*groups: str) -> str:
+    """A pattern for the words of groups, longer ones first."""
+    words = {word for group in groups for word in _words()[group]}
+    return "|".join(re.escape(word).replace(r"\ ", " ") for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
-_TOKEN = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<eos>|<(?:start|end)_of_turn>|\[/?INST\]")
-_TURN = re.compile(  # a token with which the turn of the model begins
-    r"<\|im_start\|>assistant\s|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:assistant|Assistant)\|>"
-    r"|<｜Assistant｜>|<start_of_turn>model\s|\[/INST\]|<\|CHATBOT_TOKEN\|>|<\|START_RESPONSE\|>"
-    r"|<\|begin_of_solution\|>"
-)
-
-
-def _own_turn(text: str) -> str:
-    """What the model says in its turn: behind the last token that begins it, before the next token."""
-    if not _TOKEN.search(text):
-        return text
-    turns = list(_TURN.finditer(text))
-    start = turns[-1].end() if turns else 0
-    while (token := _TOKEN.match(text, start)) or text[start : start + 1].isspace():
-        start = token.end() if token else start + 1
-    end = _TOKEN.search(text, start)
-    return text[start : end.start() if end else len(text)].strip()
+_FINAL_WORDS = rf"(?:(?:{_any_of('final')})(?:\s|(?<=[\u3040-\u9fff])))*"
+_BEGINS = r"(?:#{1,6} ?|\*\*|__|[-*] )?+"  # marks that may stand before a label
+_COLON = r"\s?(?:\*\*|__)?\s?[:：]\s?(?:\*\*|__)?\s*+"
 
 
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|response|output)>", re.IGNORECASE)
@@ -150,31 +116,34 @@ def _tagged(text: str) -> str:
     return text[start : end if end >= 0 else len(text)].strip()
 
 
+_QUESTION_WORDS = _any_of("question")
 _ASKED_AGAIN = re.compile(  # a label and a question
     r"(?<=\S)\s++(?:#{1,6} |\*\*|[-*] )?+(?:[^\W\d_]\w{0,20})(?: ?\d{1,3})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
     r"(?![\"“„«])[^\n?？:：]{3,300}[?？؟]"
 )
 _NEXT_TURN = re.compile(
-    r"(?<=\S)[^\S\n]*+\n\s*+(?:#{1,6} |\*\*)?+(?:Q|Question|Human|User|Assistant|System|Instruction|Input|Context"
-    r"|Passage)(?: ?\d{1,3})?(?:\*\*)?\s?:",
+    rf"(?<=\S)(?:[^\S\n]*+\n\s*+[-*_=]{{3,}})?[^\S\n]*+\n\s*+{_BEGINS}(?:"
+    rf"(?:{_QUESTION_WORDS}|{_any_of('turn')})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：]"
+    r"|Q\.\s|(?:\d{1,2}[.)]\s++)[^\n?]{3,200}\?[^\S\n]*+(?:\n|\Z))",
+    re.IGNORECASE,
 )
 
 
 def _before_next_turn(text: str) -> str:
     """What stands before a further turn."""
-    turn = _NEXT_TURN.search(text)
+    turn = _NEXT_TURN.search(text) if "\n" in text else None
     return text[: turn.start()].rstrip() if turn else text
 
 
 def _before_next_question(text: str) -> str:
     """What stands before a further question or turn, which base models go on with."""
-    if ":" not in text and "：" not in text:
-        return text
-    cuts = [found.start() for pattern in (_ASKED_AGAIN, _NEXT_TURN) if (found := pattern.search(text))]
-    return text[: min(cuts)].rstrip() if cuts else text
+    asked = _ASKED_AGAIN.search(text) if ":" in text or "：" in text else None
+    return _before_next_turn(text[: asked.start()].rstrip() if asked else text)
 
 
-_ECHO = re.compile(r"\s*+(?:#{1,6} |\*\*)?+(?:Q|Question)\s?\d*+\s?[:：][^\n]{3,500}?[?？\n]\s*+(?=\S)", re.IGNORECASE)
+_ECHO = re.compile(
+    rf"\s*+{_BEGINS}(?:{_QUESTION_WORDS})\s?\d*+(?:\*\*)?\s?[:：][^\n]{{3,500}}?[?？؟\n]\s*+(?=\S)", re.IGNORECASE
+)
 
 
 def _behind_echo(text: str) -> str:
@@ -184,35 +153,41 @@ def _behind_echo(text: str) -> str:
 
 
 _REMARK = re.compile(
-    r"(?<=\S)\s++(?:\*\*)?(?:Explanation|Reasoning|Rationale|Confidence(?: score| level)?|Justification)(?:\*\*)?\s?:",
+    rf"(?<=\S)\s++(?:{_BEGINS}(?:{_any_of('remark')}){_COLON}|(?<=\n){_BEGINS}\(?(?:{_any_of('remark_on_a_line')}){_COLON})",
     re.IGNORECASE,
 )
 
 
 def _before_remark(text: str) -> str:
-    """The answer before a labelled explanation or confidence."""
-    remark = _REMARK.search(text) if ":" in text else None
-    return text[: remark.start()] if remark and not _REMARK.match(f"x {text.lstrip()}", 1) else text
+    """The answer before a labelled explanation, note or confidence."""
+    remark = _REMARK.search(text) if ":" in text or "：" in text else None
+    return text[: remark.start()] if remark else text
 
 
-_FENCE = re.compile(r"\s*+```[\w-]*+[^\S\n]*+\n(.*?)\n?\s*+(?:```\s*+\Z|\Z)", re.DOTALL)
+_FENCE = re.compile(r"(?:\A|[^\n]*:[^\S\n]*+\n)\s*+```(?:[\w-]*+[^\S\n]*+\n)?(.*?)\n?\s*+(?:```\s*+\Z|\Z)", re.DOTALL)
+_FENCE_END = re.compile(r"\s*+```\s*+\Z")
 
 
 def _unfenced(text: str) -> str:
-    """What stands in the code fence that is the whole of a text."""
-    fence = _FENCE.fullmatch(text) if "```" in text else None
+    """What stands in the code fence that is the whole of a text, or all that follows a line with a colon."""
+    if "```" not in text:
+        return text
+    if text.count("```") == 1 and not text.lstrip().startswith("```"):
+        return _FENCE_END.sub("", text)
+    fence = _FENCE.fullmatch(text)
     return fence[1] if fence and "```" not in fence[1] else text
 
 
+_BOX = re.compile(r"\\(?:boxed|fbox)\s?\{")
 _WRAPPER = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*+\{([^{}]*+)\}")
 
 
 def _boxed(text: str) -> str:
     r"""What stands in the last `\boxed{}` of a text, without the commands that set it as text."""
-    start = text.rfind("\\boxed{") if "\\" in text else -1
-    if start < 0:
+    boxes = list(_BOX.finditer(text)) if "\\" in text else []
+    if not boxes:
         return text
-    start += len("\\boxed{")
+    start = boxes[-1].end()
     depth = 1
     for place in range(start, min(len(text), start + 500)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
@@ -221,58 +196,65 @@ def _boxed(text: str) -> str:
     return text
 
 
-# Words that stand before an answer with a colon: what the answer is, or what kind of thing it is.
+# Words that stand before an answer with a colon: that it is the answer, or what kind of thing it is.
 _LABELS = re.compile(
-    r"(?:the )?(?:(?:final|short|best|correct|my|your|full|likely|predicted|exact|approximate|current) )*"
-    r"(?:answers?|ans|a|guess|response|output|result|prediction|solution|conclusion"
-    r"|location|place|birth ?place|death ?place|(?:place|date|year|city|country|town|state) of (?:birth|death)"
-    r"|birth ?date|city|town|village|country|state|region|province|county|capital|continent|nationality|citizenship"
-    r"|headquarters|date|year|month|day|time|century|decade|name|person|author|writer|composer|director|producer"
-    r"|performer|artist|creator|founder|owner|actor|actress|singer|spouse|father|mother|child|genre|language"
-    r"|occupation|profession|position|religion|school|university|company|organi[sz]ation|publisher|manufacturer"
-    r"|record label|label|film|book|song|number|amount|quantity|population|height|length|age)",
+    rf"{_FINAL_WORDS}(?:{_any_of('answer')})(?: (?:{_any_of('final')}))?(?: is)?|option [a-j]|[a-j]"
+    rf"|(?:(?:{_any_of('kind')}|the|of|and)(?:['’]s)?(?:\s+|\Z))+"
+    rf"|{_any_of('kind_in_other_languages')}|assistant|bot|ai",
     re.IGNORECASE,
 )
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is such a label: `Location`, `Final answer`, `Place of birth`."""
+    """Whether a text is such a label: `Location`, `Final answer`, `Place of birth`, `Respuesta`."""
     return _LABELS.fullmatch(text.strip()) is not None
 
 
 def _field_of_json(text: str) -> str:
-    """The one string in a text of JSON, or the one under the key of an answer."""
+    """The one string in a text of JSON, or the one under the key of an answer; so of what Python reads as such."""
     bare = text.strip()
-    if bare[:1] not in ("{", '"', "["):
+    if bare[:1] not in ("{", '"', "[", "'") or bare[-1:] not in ("}", '"', "]", "'"):
         return text
+    value: object = None
     try:
         value = json.loads(bare, parse_int=str, parse_float=str)  # numbers as they are written
     except (ValueError, RecursionError):
-        return text
-    if isinstance(value, dict):
-        named = [item for key, item in value.items() if is_label(key.replace("_", " "))]
-        values = named if named else list(value.values())
-        value = values[0] if len(values) == 1 else text
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
+        if bare[0] == "{":
+            try:
+                value = literal_eval(bare)
+            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+                return text
+    for _ in range(4):
+        if isinstance(value, dict):
+            named = [item for key, item in value.items() if is_label(str(key).replace("_", " "))]
+            values = named if named else list(value.values())
+            value = values[0] if len(values) == 1 else None
+        elif isinstance(value, list) and len(value) == 1:
+            value = value[0]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
     return value if isinstance(value, str) else text
 
 
 _FINAL = re.compile(
-    r"(?:\A|\n)\s*+(?:#{1,6} |\*\*)?+(?:(?:the|my) )?(?:final|short|correct|best) answer(?: is)?\s?"
-    r"(?:\*\*)?\s?[:：](?:\*\*)?\s*+(?=\S)|\n\s*+(?:#{1,6} |\*\*)?+answer(?:\*\*)?\s?[:：](?:\*\*)?\s*+(?=\S)"
-    r"|\n####\s++(?=\S)",
+    rf"[^\S\n]*+(?:{_BEGINS}(?:(?:{_any_of('final')})\s?)*(?:{_any_of('answer')})(?: is)?{_COLON}(?=\S)"
+    rf"|(?:#{{1,6}} ?|\*\*){_FINAL_WORDS}(?:{_any_of('answer')})(?:\*\*)?[^\S\n]*+\n\s*+(?=\S))|####\s++(?=\S)",
     re.IGNORECASE,
 )
+_LINE = re.compile(r"^(?=\S)|^(?=[^\S\n]{1,8}\S)", re.MULTILINE)
 
 
 def _final_answer(text: str) -> str:
-    """What follows the last "Final answer:" of a text that reasons first."""
-    finals = list(_FINAL.finditer(text))
-    return text[finals[-1].end() :] if finals else text
+    """What follows the last "Final answer:", or a heading of that, in a text that reasons first."""
+    end = -1
+    for line in _LINE.finditer(text):
+        if (final := _FINAL.match(text, line.start())) is not None:
+            end = final.end()
+    return text if end < 0 else text[end:]
 
 
-_LABEL = re.compile(r"\s*+(?:\*\*|__)?([^\W\d_][\w' -]{0,40}?)(?:\*\*|__)?\s?[:：](?:\*\*|__)?\s*+(?=\S)")
+LABEL_SPAN = 60  # characters at the beginning that a label and its marks may take
+_LABEL = re.compile(rf"\s*+{_BEGINS}([^\W\d_][\w '’-]{{0,40}}?){_COLON}(?=\S)")
 _OPTION = re.compile(  # of one alone
     r"\s*+(?:option )?\(?[A-J]\)\s*+(?=\S)(?!.*\s\(?[B-J]\)\s)", re.IGNORECASE | re.DOTALL
 )
@@ -281,10 +263,10 @@ _OPTION = re.compile(  # of one alone
 def _unlabelled(text: str) -> str:
     """A text without the label or the letter of an option that it begins with."""
     for _ in range(3):
-        label = _LABEL.match(text)
+        label = _LABEL.match(text) if ":" in text[:LABEL_SPAN] or "：" in text[:LABEL_SPAN] else None
         if label and is_label(label[1]):
             text = text[label.end() :]
-        elif option := _OPTION.match(text):
+        elif ")" in text[:LABEL_SPAN] and (option := _OPTION.match(text)):
             text = text[option.end() :]
         else:
             break
@@ -292,7 +274,7 @@ def _unlabelled(text: str) -> str:
 
 
 RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("turn", _own_turn),
+    ("turn", own_turn),
     ("tag", _tagged),
     ("echo", _behind_echo),
     ("next-question", _before_next_question),

@@ -52,3 +52,10 @@ def test_thoughts_are_no_answer_unless_all_is_judged(name: str) -> None:
     raw = matcher(name, raw=True)
     assert raw.signature() != matcher(name).signature()
     assert raw.match("Lyon</think>Paris", [["Lyon</think>Paris"]]).level == 1
+
+
+def test_a_reply_says_how_it_declines() -> None:
+    assert read_reply("<think>Paris?</think>I don't know.").abstention() is not None
+    assert read_reply("<think>Paris, or").abstention() == "abstain:unfinished"
+    assert read_reply("<think>Paris.</think>").abstention() == "abstain:empty"
+    assert read_reply("Answer: Paris").abstention() is None
