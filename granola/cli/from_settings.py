@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import typer
 
+from granola.cli.config_file import config
 from granola.commands.command import Command
 from granola.settings import DeclaredSetting, settings_of
 
@@ -27,8 +29,17 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     return run
 
 
+def _with_config(declared: DeclaredSetting) -> DeclaredSetting:
+    """The setting with what granola.toml says for its default: of a snapshot that is needed, and of the language."""
+    usual = {"snapshot": ..., "language": "en"}
+    if declared.field in usual and declared.default == usual[declared.field] and not declared.setting.positional:
+        return replace(declared, default=config().get(declared.field, declared.default))
+    return declared
+
+
 def _parameter(declared: DeclaredSetting) -> inspect.Parameter:
     setting = declared.setting
+    declared = _with_config(declared)
     bounds = f" [{setting.allowed}]" if setting.allowed else ""
     options: dict[str, Any] = {"help": setting.help + bounds, "metavar": setting.metavar}
     if setting.shown is not None:

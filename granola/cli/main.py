@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sqlite3
 import sys
 from functools import cache
@@ -19,6 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
+from granola.cli.config_file import use_config
 from granola.cli.dash_hints import HintingCommand
 from granola.commands.command_list import COMMANDS, GROUPS
 from granola.errors import GranolaError, UsageError
@@ -29,6 +31,7 @@ from kg.web.addresses import scrubbed, without_secrets
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 
+_ADDRESS = re.compile(r"([a-z][a-z0-9]+):/+(.+)")
 _CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 
@@ -68,7 +71,13 @@ class Commands(TyperGroup):
             with formatter.section(title):
                 formatter.write_dl([(entry.name, entry.line) for entry in entries])
         with formatter.section("Options"):
-            formatter.write_dl([("--version", "Print the version and stop."), ("-h, --help", "Show this and stop.")])
+            formatter.write_dl(
+                [
+                    ("--version", "Print the version and stop."),
+                    ("--install-completion", "Have the shell complete commands and options."),
+                    ("-h, --help", "Show this and stop."),
+                ]
+            )
         formatter.write_paragraph()
         formatter.write_text("granola COMMAND --help tells a command's options.")
 
@@ -87,7 +96,6 @@ app = typer.Typer(
     cls=Commands,
     help="Answers at several granularities from WikiData: snapshots, ladders, scores.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -134,6 +142,7 @@ def _open_closed_streams() -> None:
 def _status() -> int:
     try:
         _check_arguments(sys.argv[1:])
+        use_config()
         return _ended()
     except WebAddressError as error:
         return _report_error(f"{error}; a granola service takes questions at POST /v1/ladders: see docs/service.md")
@@ -142,7 +151,7 @@ def _status() -> int:
     except BrokenPipeError:
         return CLOSED_PIPE  # the reader of our output left: nothing to say
     except FileNotFoundError as error:
-        return _report_error(f"no such file: {without_secrets(str(error.filename))}")
+        return _report_error(_missing(without_secrets(str(error.filename))))
     except OSError as error:
         why = why_unwritten(Path(), error)
         if error.filename is not None:
@@ -179,6 +188,16 @@ def _check_arguments(arguments: list[str]) -> None:
         path = argument.partition("=")[2] if argument.startswith("--") else argument
         if is_loop(path):
             raise UsageError(LOOP.format(path))
+
+
+def _missing(name: str) -> str:
+    """That a file is not there; of an address, how to get what is behind it."""
+    address = _ADDRESS.match(name)
+    if address is None:
+        return f"no such file: {name}"
+    place = f"{address[1]}://{address[2]}"
+    how = "hf download REPOSITORY FILE --repo-type dataset" if address[1] == "hf" else f"curl -LO {place}"
+    return f"{place} is an address, and files are read from this machine; fetch it first, as by: {how}"
 
 
 def _report_error(message: str) -> int:

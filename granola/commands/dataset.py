@@ -13,13 +13,22 @@ from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, rea
 from abstraction.datasets.questions import Published, QuestionFiles, Questions
 from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
-from granola.commands.messages import count, counting, note, unanswered_line, warn_of_language, warn_of_relation
+from granola.commands.messages import (
+    count,
+    counting,
+    note,
+    print_json,
+    unanswered_line,
+    warn_of_language,
+    warn_of_relation,
+)
 from granola.commands.output import alone, writing
 from granola.commands.phrasing import DatasetModels
 from granola.run_record import write_run_record
-from granola.settings import Setting, command_line
+from granola.settings import ADVANCED, Setting, command_line
 from granola.shared_settings import (
     LINKED_TO,
+    AsJson,
     Force,
     Language,
     Limit,
@@ -191,9 +200,24 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
             settings,
         )
 
+    as_json: Annotated[AsJson, ADVANCED] = False
+
     def show(self, result: DatasetBuilt) -> None:
-        """As `show_dataset`."""
-        show_dataset(self, result)
+        """As `show_dataset`, or the statistics as JSON."""
+        if self.as_json:
+            print_json(
+                {
+                    "schema_version": 1,
+                    "data": str(result.built.data),
+                    "statistics": result.built.statistics.to_json(),
+                    "cleaning": {str(step): of.to_json() for step, of in result.built.cleaner.counts.items()},
+                    "rejected": result.rejected,
+                    "unanswered": result.built.unanswered,
+                },
+                indent=1,
+            )
+        else:
+            show_dataset(self, result)
 
 
 def show_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:

@@ -157,6 +157,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
             advanced=True,
         ),
     ] = None
+    as_json: AsJson = False
     force: Force = False
 
     def run(self) -> LaddersMade:
@@ -217,8 +218,11 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
     def show(self, result: LaddersMade) -> None:
         """The coverage, what became of a model's words, and the rejected rows."""
         screen = sys.stderr if self.out == STANDARD else sys.stdout
-        show_lines(*result.coverage.tables(), file=screen)
-        if result.phrasing is not None:
+        if self.as_json:
+            print_json({"schema_version": 1, "snapshot": result.snapshot, **result.to_json()}, indent=1)
+        else:
+            show_lines(*result.coverage.tables(), file=screen)
+        if result.phrasing is not None and not self.as_json:
             result.phrasing.report(screen)
         if result.unanswered:
             note(unanswered_line(result.unanswered))
@@ -230,6 +234,8 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
     def _check(self) -> None:
         if self.master is not None and self.engine is not Engine.SPARK:
             raise UsageError("--master is Spark's; give --engine spark with it")
+        if self.as_json and self.out == STANDARD:
+            raise UsageError("--json prints the coverage on standard output, where the rows go; give --out a file")
         check_language(self.language)
         check_standard_input(self.qa)
         self.check_phrasing()

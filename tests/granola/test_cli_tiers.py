@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import run_granola
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
@@ -185,3 +186,24 @@ def test_ladder_refuses(run: Run, snapshot: Path, arguments: list[str], message:
     code, _, err = run("ladder", *arguments, "--snapshot", snapshot)
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("address", "how"),
+    [
+        ("https://example.org/q.jsonl", "curl -LO https://example.org/q.jsonl"),
+        ("hf://datasets/x/q.jsonl", "hf download REPOSITORY FILE --repo-type dataset"),
+    ],
+)
+def test_an_address_is_no_file_and_how_to_fetch_it_is_told(tmp_path: Path, address: str, how: str) -> None:
+    done = run_granola("score", address, tmp_path / "none.jsonl")
+    assert done.returncode == 2
+    assert f"{address} is an address" in done.stderr
+    assert done.stderr.rstrip().endswith(how)
+
+
+def test_the_coverage_as_json(run: Run, tmp_path: Path, snapshot: Path, questions: Path) -> None:
+    words = ("tiers", questions, "--snapshot", snapshot, "--json", "--out")
+    status, out, _ = run(*words, tmp_path / "tiers.jsonl")
+    assert (status, json.loads(out)["coverage"]["total"]["questions"]) == (0, 3)
+    assert run(*words, "-")[0] == 2
