@@ -7,7 +7,8 @@ decades, centuries, parts of them, words for numbers, refusals.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from abstraction.language.language_data import folded, without_direction
@@ -38,6 +39,15 @@ def cldr_name(code: str) -> str | None:
     return name if known and _Locale(name).at("months", "format", "wide")[1] != "M01" else None
 
 
+@cache
+def territory_names(code: str) -> Mapping[str, str]:
+    """CLDR's names of countries in a language, by their ISO codes; of none in a language that it does not know."""
+    name = cldr_name(code)
+    if name is None:
+        return {}
+    return {iso: _plain(text) for iso, text in _Locale(name).at("territories").items() if len(iso) == 2}
+
+
 def cldr_data(code: str) -> dict[str, Any]:
     """What CLDR tells of a language, under the keys of a language's file; of none in particular where it knows none."""
     locale = _Locale(cldr_name(code) or "root")
@@ -62,6 +72,7 @@ def cldr_data(code: str) -> dict[str, Any]:
         "days": {}, "day_suffix": "", "day_words": {}, "articles": [], "spoken_decades": {}, "units": {},
         "elided": [], "singular_of": "", "singular": [], "bare_names": [], "around_names": [],
         "matching": {"asks_amount": ""},
+        "endings": [], "derived": [], "demonyms": {}, "nationality": [], "either": "", "asks": {}, "yes_no": [], "eras": {},
     }  # fmt: skip
 
 

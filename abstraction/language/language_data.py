@@ -42,8 +42,13 @@ class Language:
     digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9.
 
     `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
-    searched in questions. `around_names` puts the English word for what stands before a name in an answer: a
-    negation, a preposition with a capital, an elided article.
+    searched in questions. `around_names` puts the reader's own (English) word for what stands around names in an
+    answer: a denial, an alternative, nearness, a preposition with a capital, an elided article. `endings` take number,
+    gender and case from a word in small letters, in their order, each that fits; `derived` make the name of a place of
+    its adjective ("italienisch", "Südeuropäer"). `demonyms` has the adjectives and inhabitants of a country by its ISO
+    code, or by its name where it has none; `nationality` the nouns that add nothing to one ("Staatsangehörigkeit",
+    "Sprache"). `asks` are the words that ask for a kind of answer, `yes_no` those that answer yes and no, `eras` years
+    before the first of an emperor's reign.
     """
 
     code: str
@@ -91,6 +96,44 @@ class Language:
     bare_names: tuple[tuple[re.Pattern[str], str], ...]
     around_names: tuple[tuple[re.Pattern[str], str], ...]
     matching: Mapping[str, re.Pattern[str]]
+    endings: tuple[tuple[re.Pattern[str], str], ...]
+    derived: tuple[tuple[re.Pattern[str], str], ...]
+    demonyms: Mapping[str, tuple[str, ...]]
+    nationality: frozenset[str]
+    either: str
+    asks: Mapping[str, tuple[str, ...]]
+    yes_no: frozenset[str]
+    eras: Mapping[str, int]
+
+    @cached_property
+    def function_words(self) -> frozenset[str]:
+        """The language's words that name nothing (articles, prepositions, auxiliaries ...), as `folded` gives them."""
+        import stopwordsiso
+
+        code = self.code.split("-")[0]
+        return frozenset(map(folded, stopwordsiso.stopwords(code))) if stopwordsiso.has_lang(code) else frozenset()
+
+    def stem(self, word: str) -> str:
+        """What the forms of a word have in common, in lower case without accents: "française" and "français"."""
+        stem = word.lower()
+        for pattern, replacement in self.endings:
+            stem = pattern.sub(replacement, stem)
+        return without_accents(stem)
+
+    @cached_property
+    def nationality_stems(self) -> frozenset[str]:
+        """The stems of the nouns that add nothing to a nationality."""
+        return frozenset(map(self.stem, self.nationality))
+
+    def with_common_years(self, text: str) -> str:
+        """The text with the years of emperors' reigns as those of everybody: 昭和38年 is 1963年, 元年 the first."""
+        if not self.eras:
+            return text
+        return self._reigns.sub(lambda m: f"{self.eras[m['era']] + int(m['year'].replace('元', '1'))}年", text)
+
+    @cached_property
+    def _reigns(self) -> re.Pattern[str]:
+        return re.compile(rf"(?P<era>{any_of(self.eras)})(?P<year>\d{{1,2}}|元)年")
 
     @cached_property
     def month_numbers(self) -> Mapping[str, int]:
@@ -236,6 +279,11 @@ def folded(text: str) -> str:
     spaces, nothing that only turns the direction of writing."""
     text = with_plain_digits(unicodedata.normalize("NFKC", text).lower())
     return " ".join(without_direction(text.translate(_FOLDED)).split())
+
+
+def without_accents(text: str) -> str:
+    """The text without what stands on letters, in lower case: "é" is "e", "ß" is "ss"."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
 def with_plain_digits(text: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 from abstraction.errors import LanguageError
 from abstraction.language.cldr import cldr_data, cldr_name
 from abstraction.language.language_data import Language, Month, Scale, folded
+from abstraction.package_data import package_data
 from kg.terms import fallback_chain
 
 # Reading a language's data, every field checked: its file, and what CLDR tells where the file has nothing.
@@ -207,6 +208,14 @@ class _FileReader:
             around_names=self.replacements("around_names"),
             matching=self.matching(),
             elided=self.replacements("elided"),
+            endings=self.replacements("endings"),
+            derived=self.replacements("derived"),
+            demonyms={k: tuple(text(v, str, f"demonyms.{k}").split("|")) for k, v in self.get("demonyms", dict).items()},
+            nationality=frozenset(self.texts(self.get("nationality", list), "nationality")),
+            either=self.get("either", str),
+            asks={kind: self.texts(words, f"asks.{kind}") for kind, words in self.get("asks", dict).items()},
+            yes_no=frozenset(self.texts(self.get("yes_no", list), "yes_no")),
+            eras={era: text(year, int, f"eras.{era}") for era, year in self.get("eras", dict).items()},
         )
 
     def matching(self) -> dict[str, re.Pattern[str]]:
@@ -323,7 +332,8 @@ def language(code: str) -> Language:
         return language(nearest)
     if code in languages():
         return read_language(_folder() / f"{code}.json")
-    return _FileReader(f"CLDR {code}", {"code": code, "months": [[]] * 12}, has_file=False).language()
+    few = package_data("other_languages.json").get(code.split("-")[0], {})
+    return _FileReader(f"CLDR {code}", {"code": code, "months": [[]] * 12, **few}, has_file=False).language()
 
 
 def _has_data(code: str) -> bool:

@@ -51,6 +51,7 @@ from granola.matching.naming.partial_answers import (
 )
 from granola.matching.naming.person_names import by_person, given_name_first, is_another_person
 from granola.matching.naming.references import Tier
+from granola.matching.naming.word_forms import by_word_form
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.tokens import MOST, key
@@ -80,6 +81,7 @@ class Rule:
 
 RULES: tuple[Rule, ...] = (
     Rule(name="form", find=by_form),
+    Rule(name="word-form", find=by_word_form, of=lambda answer: answer.tiers),
     Rule(name="joined", find=by_joining, of=joined_tiers),
     Rule(name="person", find=by_person),
     Rule(name="country", find=by_country, of=country_tiers),
@@ -122,14 +124,14 @@ class RulesMatcher(ReplyMatcher):
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
-        prediction = tidied(_beginning(answer))
+        code = language(self.language).code
+        prediction = language(code).with_common_years(tidied(_beginning(answer)))
         names = references.mended_names(tuple(map(tuple, levels)))
         if exact := _exact(prediction, names):
             return exact
         names = references.read_names(names)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
-        code = language(self.language).code
         verdict = _decided(prediction, names, question, code)
         if verdict.level is not None:
             return verdict
@@ -222,6 +224,7 @@ _SIGNS = frozenset("$€£¥")
 
 
 def _judge(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
+    prediction = language(code).with_english_around(prediction)
     for kind, read in _readings(question, code):
         ladder = references.values(levels, kind, code)
         if not ladder:
@@ -236,10 +239,10 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         if verdict.level is None and len(levels) == 1 and _is_open(verdict, claims, ladder, prediction):
             words = levels  # its number may stand there as something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
-            named = _named(AnswerText(language(code).with_english_around(prediction), words, question))
+            named = _named(AnswerText(prediction, words, question, code))
             return named if named.level is not None else verdict
         return verdict
-    return _named(AnswerText(language(code).with_english_around(prediction), levels, question))
+    return _named(AnswerText(prediction, levels, question, code))
 
 
 def _is_open(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
 
+from abstraction.language.languages import language
 from granola.matching.naming import references
 from granola.matching.naming.countries import country_adjectives, country_ids
 from granola.matching.text import word_lists
@@ -18,6 +20,7 @@ from granola.matching.text.tokens import (
     key,
     loose_key,
     occurrences,
+    plain,
     root,
     stem,
     words,
@@ -63,6 +66,13 @@ def _letters(text: str) -> str:
     return "".join(c for word in name_words for c in text[word.start : word.end] if c.isalnum())
 
 
+@cache
+def function_words(code: str) -> frozenset[str]:
+    """The function words of a language and the codes of languages and countries, folded as words of answers are."""
+    words = language(code).function_words
+    return frozenset(map(plain, words))
+
+
 @dataclass(frozen=True)
 class AnswerText:
     """An answer as words without articles, with the words of its question and every mention of a tier."""
@@ -70,6 +80,7 @@ class AnswerText:
     text: str
     levels: references.Names
     question: str | None = None
+    code: str = "en"
 
     @lazy
     def words(self) -> tuple[FoldedWord, ...]:
@@ -217,7 +228,7 @@ class AnswerText:
             if not self.present.issuperset(folded):
                 continue
             size = len(folded)
-            delicate = is_delicate(folded)
+            delicate = is_delicate(folded) or self.is_function_word(folded)
             for start in occurrences(texts, folded):
                 if self.is_marked(start, start + size):
                     continue
@@ -275,6 +286,8 @@ class AnswerText:
             return True
         if self.has_article(start):
             return True
+        if self.is_function_word(folded) and not self._is_written_as_code(name, folded, start):
+            return False
         ordinary = word_lists.ORDINARY.issuperset(folded)
         if ordinary and len(name) == 2 and not self._may_be_a_code(start):
             return False
@@ -286,6 +299,17 @@ class AnswerText:
             return False
         before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+
+    def is_function_word(self, folded: tuple[str, ...]) -> bool:
+        """Whether a name is a function word of the answer's language, or a code in small letters, which is no name."""
+        if self.code == "en" or len(folded) != 1:
+            return False
+        return folded[0] in function_words(self.code)
+
+    def _is_written_as_code(self, name: str, folded: tuple[str, ...], start: int) -> bool:
+        """Whether a name of three letters or more stands in capitals of its own: USA, which `usa` is not."""
+        written = self.quote(start, start + 1)
+        return len(folded[0]) >= _SHORT and name.isupper() and written.isupper() and self.text != self.text.upper()
 
     def _may_be_a_code(self, start: int) -> bool:
         """Whether a code may stand at word `start`: Norman, OK; born in ME."""
@@ -349,6 +373,12 @@ class AnswerText:
             for index in indices
         )
 
+    def is_genitive(self, mention: Mention) -> bool:
+        """Whether the language hangs a case on the name (Roms Altstadt): what stands behind belongs to it, not it to that."""
+        written = self.quote(mention.start, mention.end)
+        patterns = language(self.code).bare_names
+        return any(key(pattern.sub(bare, written)) == key(mention.name) != key(written) for pattern, bare in patterns)
+
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
         return any(self.mentioned[start:end])
@@ -358,7 +388,8 @@ class AnswerText:
         if start >= end or self.is_mentioned(start, end):
             return False
         claims = any(
-            word.text not in self.asked and word.text not in word_lists.NO_CLAIM for word in self.words[start:end]
+            word.text not in self.asked and word.text not in word_lists.NO_CLAIM and not self.is_function_word((word.text,))
+            for word in self.words[start:end]
         )
         if not claims or not self.countries:
             return claims
@@ -381,4 +412,6 @@ class AnswerText:
 
     def _in_name(self, index: int) -> bool:
         word = self.words[index]
-        return (word.capital and word.text not in word_lists.FUNCTION) or word.text in _IN_NAMES
+        if word.capital and word.text not in word_lists.FUNCTION and not self.is_function_word((word.text,)):
+            return True
+        return word.text in _IN_NAMES

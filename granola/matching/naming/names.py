@@ -118,7 +118,7 @@ def by_country(answer: AnswerText, tier: Tier) -> Mentions:
                 if word.text == other[0] and answer.quote(index, index + 1).isupper():
                     yield Mention(tier[0], tier[1], index, index + 1)
         yield from spans(answer, tier, other, answer.texts)
-    if len(answer.claimed) == 1 and answer.content_words in adjectives:
+    if len(answer.claimed) == 1 and answer.content_words in adjectives and not answer.denies:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     country = nation(tier[2]) if len(answer.levels) == 1 else None
     if country is None or country[1] < len(tier[2]):

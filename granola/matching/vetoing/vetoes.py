@@ -33,6 +33,8 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     if word.text in word_lists.DIRECTIONS or word.text in word_lists.POINTS:
         return _is_elsewhere(answer, mention, word)
     if word.text in word_lists.QUALIFIERS and (word.capital or not answer.cased):
+        if answer.is_function_word((word.text,)) and (left == 0 or not answer.cased):
+            return False  # la langue allemande
         return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
     return answer.cased and _goes_on_from(answer, mention, left)
 
@@ -84,7 +86,7 @@ def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
         return False
     word = answer.words[right]
     between = answer.text[last.end : word.start]
-    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1):
+    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_genitive(mention):
         return False
     if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois

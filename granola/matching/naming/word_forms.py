@@ -1,0 +1,176 @@
+"""Names in the word forms of another language than English: number, gender, case, nationality, halves of a label.
+
+`Schauspielerin` for Schauspieler, `Roms Altstadt` for Rom, `acteur` for acteur ou actrice, `Elle est française` for
+France. The endings, the adjectives of countries and the words that say nothing more are the language's data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from abstraction.language.cldr import territory_names
+from abstraction.language.language_data import Language, folded
+from abstraction.language.languages import language
+from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.naming.references import Tier
+from granola.matching.text import word_lists
+from granola.matching.text.match_cache import MATCHING
+from granola.matching.text.tokens import key, occurrences
+
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_ELIDED = re.compile(r"\A\w{1,4}['’]")
+_SHORTEST = 3  # letters of a stem that is looked for in longer answers
+_LONG = 5  # letters that a place and its adjective have in common at least
+
+Stems = tuple[str, ...]
+
+
+def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
+    """A name with other endings, one half of a label ("acteur ou actrice"), a place by its adjective or inhabitant."""
+    if answer.code == "en":
+        return
+    words = language(answer.code)
+    found = _content(answer, words)
+    for form in _forms(tier[1], words):
+        for start, end in _runs(found, form):
+            if _is_in_the_same_case(answer, tier[1], start) or _says_no_more(answer, found, start, end, words):
+                yield Mention(tier[0], tier[1], start, end)
+    for form in _nationals(tier[1], words):
+        for start, end in _runs(found, form):
+            if len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
+                yield Mention(tier[0], tier[1], start, end)
+    base = _place_base(tier[1], words)
+    for index, stem in found if base else ():
+        if _derived(stem, words) == base and _says_no_more(answer, found, index, index + 1, words):
+            yield Mention(tier[0], tier[1], index, index + 1)
+    for short in _short_names(tier[1], words):  # scripts without spaces
+        for start in occurrences(answer.texts, short):
+            yield Mention(tier[0], tier[1], start, start + len(short))
+
+
+def _content(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
+    """(index, stem) of each word of an answer that is no function word."""
+    found = []
+    for index in range(len(answer.words)):
+        written = _ELIDED.sub("", answer.quote(index, index + 1))
+        if not _is_function(written, words) and answer.texts[index] not in word_lists.FUNCTION:
+            found.append((index, _stem(written, words)))
+    return found
+
+
+def _is_function(word: str, words: Language) -> bool:
+    return folded(word) in words.function_words
+
+
+@MATCHING.remembered(1 << 14)
+def _stem(word: str, words: Language) -> str:
+    MATCHING.count(len(word))
+    return words.stem(word)
+
+
+def _runs(found: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int, int]]:
+    """The words [start, end) whose stems are those of a form, function words between them passed over."""
+    stems = [stem for _, stem in found]
+    whole = stems == list(form)
+    if not whole and len("".join(form)) < _SHORTEST:
+        return
+    for at in occurrences(stems, form):
+        yield found[at][0], found[at + len(form) - 1][0] + 1
+
+
+def _is_in_the_same_case(answer: AnswerText, name: str, start: int) -> bool:
+    """Whether a word may be a form of a name by its first letter: "roman" is no Roman, "englische" says less."""
+    return not answer.cased or answer.words[start].capital or not name[:1].isupper()
+
+
+def _says_no_more(answer: AnswerText, found: list[tuple[int, str]], start: int, end: int, words: Language) -> bool:
+    """Whether an answer says no more than the words [start, end), its question and what goes with a nationality."""
+    asked = _stems_of(answer.question or "", words)
+    return all(
+        start <= index < end or stem in words.nationality_stems or stem in asked for index, stem in found
+    )
+
+
+@MATCHING.remembered(1 << 12)
+def _stems_of(text: str, words: Language) -> frozenset[str]:
+    MATCHING.count(len(text))
+    return frozenset(words.stem(word) for word in _WORD.findall(text))
+
+
+@MATCHING.remembered(1 << 14)
+def _forms(name: str, words: Language) -> tuple[Stems, ...]:
+    """The stems of a name, and of its halves where it names both genders."""
+    MATCHING.count(len(name))
+    return tuple(dict.fromkeys(stems for half in _halves(name, words) if (stems := _name_stems(half, words))))
+
+
+def _halves(name: str, words: Language) -> list[str]:
+    """ "poète", "poétesse" of "poète ou poétesse"; "professeur d'université" and its other of both before "d'..."."""
+    before, joint, behind = name.partition(words.either) if words.either else (name, "", "")
+    if not joint:
+        return [name]
+    other, space, rest = behind.partition(" ")
+    if not space:
+        return [before, behind]
+    return [f"{before} {rest}", behind] if " " not in before else [before, behind, f"{before} {rest}", other]
+
+
+def _name_stems(name: str, words: Language) -> Stems:
+    parts = [word for part in name.split() for word in _WORD.findall(_ELIDED.sub("", part))]
+    content = [word for word in parts if not _is_function(word, words)]
+    return tuple(words.stem(word) for word in content or parts)
+
+
+@MATCHING.remembered(1 << 14)
+def _nationals(name: str, words: Language) -> tuple[Stems, ...]:
+    """The stems of the adjectives and inhabitants of the place that a name names; none for another name."""
+    MATCHING.count(len(name))
+    if not name[:1].isupper():
+        return ()
+    stems = _name_stems(name, words)
+    bare = tuple(stem for stem in stems if stem not in words.nationality_stems) or stems
+    if demonyms := _countries(words).get(stems) or _countries(words).get(bare):
+        return demonyms
+    return ()
+
+
+@cache
+def _countries(words: Language) -> Mapping[Stems, tuple[Stems, ...]]:
+    """Demonyms of each country by the stems of its name, and of each of the demonyms: "République française"."""
+    names = territory_names(words.code)
+    table: dict[Stems, tuple[Stems, ...]] = {}
+    for place, demonyms in words.demonyms.items():
+        forms = tuple(dict.fromkeys(_name_stems(demonym, words) for demonym in demonyms))
+        for name in (names.get(place, place), *demonyms):
+            table.setdefault(_name_stems(name, words), forms)
+    return table
+
+
+def _place_base(name: str, words: Language) -> str:
+    """What the name of a place and its adjective have in common: "kaliforn"; "" where the language has no rule."""
+    if not words.derived or not name[:1].isupper() or " " in name:
+        return ""
+    base = _derived(_stem(name, words), words)
+    return base if len(base) >= _LONG else ""
+
+
+@MATCHING.remembered(1 << 14)
+def _derived(stem: str, words: Language) -> str:
+    MATCHING.count(len(stem))
+    for pattern, replacement in words.derived:
+        stem = pattern.sub(replacement, stem)
+    return stem
+
+
+@MATCHING.remembered(1 << 14)
+def _short_names(name: str, words: Language) -> tuple[Stems, ...]:
+    """The folded characters of a name without the kind of place behind it, where no spaces part words: カリフォルニア州."""
+    MATCHING.count(len(name))
+    if not words.derived or name[:1].isascii() or " " in name:
+        return ()
+    short = name
+    for pattern, replacement in words.derived:
+        short = pattern.sub(replacement, short)
+    return (key(short),) if short != name and len(key(short)) > 1 and len(key(name)) == len(name) else ()
