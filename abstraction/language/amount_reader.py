@@ -55,7 +55,7 @@ def _amount(words: Language) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
         rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{number}))?"
-        rf"(?:[\s-]*(?P<scale>{any_of(words.powers)})\b\.?(?:\s+(?:de\s+|d'))?)?\s*(?P<rest>.*)"
+        rf"(?:[\s-]*(?P<scale>{any_of(words.powers)})\b\.?(?:\s+(?:d[ei]\s+|d'))?)?\s*(?P<rest>.*)"
     )
 
 

@@ -72,7 +72,8 @@ def cldr_data(code: str) -> dict[str, Any]:
         "days": {}, "day_suffix": "", "day_words": {}, "articles": [], "spoken_decades": {}, "units": {},
         "elided": [], "singular_of": "", "singular": [], "bare_names": [], "around_names": [],
         "matching": {"asks_amount": ""},
-        "endings": [], "derived": [], "demonyms": {}, "nationality": [], "either": "", "asks": {}, "yes_no": [], "eras": {},
+        "endings": [], "derived": [], "demonyms": {}, "nationality": [], "either": "", "asks": {}, "yes_no": [],
+        "eras": {}, "function_words": None,
     }  # fmt: skip
 
 

@@ -104,10 +104,16 @@ class Language:
     asks: Mapping[str, tuple[str, ...]]
     yes_no: frozenset[str]
     eras: Mapping[str, int]
+    own_function_words: frozenset[str] | None
 
     @cached_property
     def function_words(self) -> frozenset[str]:
-        """The language's words that name nothing (articles, prepositions, auxiliaries ...), as `folded` gives them."""
+        """The words that name nothing (articles, prepositions, auxiliaries ...), as `folded` gives them.
+
+        Those of a kept list of stop words (stopwords-iso), but where the language's file has its own.
+        """
+        if self.own_function_words is not None:
+            return self.own_function_words
         import stopwordsiso
 
         code = self.code.split("-")[0]

@@ -210,12 +210,13 @@ class _FileReader:
             elided=self.replacements("elided"),
             endings=self.replacements("endings"),
             derived=self.replacements("derived"),
-            demonyms={k: tuple(text(v, str, f"demonyms.{k}").split("|")) for k, v in self.get("demonyms", dict).items()},
+            demonyms=self.demonyms(),
             nationality=frozenset(self.texts(self.get("nationality", list), "nationality")),
             either=self.get("either", str),
             asks={kind: self.texts(words, f"asks.{kind}") for kind, words in self.get("asks", dict).items()},
             yes_no=frozenset(self.texts(self.get("yes_no", list), "yes_no")),
             eras={era: text(year, int, f"eras.{era}") for era, year in self.get("eras", dict).items()},
+            own_function_words=self.function_words(),
         )
 
     def matching(self) -> dict[str, re.Pattern[str]]:
@@ -223,6 +224,14 @@ class _FileReader:
         if missing := {"asks_amount"} - set(data):
             raise self.fail("matching", f"missing: {', '.join(sorted(missing))}")
         return {key: self.pattern(self.typed(text, str, key), f"matching.{key}") for key, text in data.items()}
+
+    def demonyms(self) -> dict[str, tuple[str, ...]]:
+        table = self.get("demonyms", dict)
+        return {place: tuple(self.typed(words, str, f"demonyms.{place}").split("|")) for place, words in table.items()}
+
+    def function_words(self) -> frozenset[str] | None:
+        given = self.data["function_words"]
+        return None if given is None else frozenset(self.texts(given, "function_words"))
 
     def replacements(self, key: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         out = []

@@ -51,7 +51,7 @@ from granola.matching.naming.partial_answers import (
 )
 from granola.matching.naming.person_names import by_person, given_name_first, is_another_person
 from granola.matching.naming.references import Tier
-from granola.matching.naming.word_forms import by_word_form
+from granola.matching.naming.word_forms import by_word_form, word_form_tiers
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.tokens import MOST, key
@@ -81,7 +81,7 @@ class Rule:
 
 RULES: tuple[Rule, ...] = (
     Rule(name="form", find=by_form),
-    Rule(name="word-form", find=by_word_form, of=lambda answer: answer.tiers),
+    Rule(name="word-form", find=by_word_form, of=word_form_tiers),
     Rule(name="joined", find=by_joining, of=joined_tiers),
     Rule(name="person", find=by_person),
     Rule(name="country", find=by_country, of=country_tiers),
@@ -129,7 +129,7 @@ class RulesMatcher(ReplyMatcher):
         names = references.mended_names(tuple(map(tuple, levels)))
         if exact := _exact(prediction, names):
             return exact
-        names = references.read_names(names)
+        names = references.without_function_words(references.read_names(names), code)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
         verdict = _decided(prediction, names, question, code)

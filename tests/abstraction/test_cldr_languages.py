@@ -36,7 +36,6 @@ WRITTEN = {
     "hr": "4. kolovoza 1961. › kolovoz 1961. › 1961.",
     "hu": "1961. augusztus 4. › 1961. augusztus › 1961.",
     "id": "4 Agustus 1961 › Agustus 1961 › 1961",
-    "it": "4 agosto 1961 › agosto 1961 › 1961",
     "ja": "1961年8月4日 › 1961年8月 › 1961年",
     "ko": "1961년 8월 4일 › 1961년 8월 › 1961년",
     "lt": "1961 m. rugpjūčio 4 d. › 1961 m. rugpjūtis › 1961",

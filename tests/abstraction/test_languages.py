@@ -26,7 +26,7 @@ from tests.worlds import row, store_of
 
 CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "languages.jsonl").read_text().splitlines()]
 FOLDER = Path(str(read_language.__globals__["__file__"])).parents[1] / "data" / "languages"
-CODES = ("de", "en", "es", "fr")
+CODES = ("de", "en", "es", "fr", "it")
 
 
 def of(kind: str) -> list[Any]:

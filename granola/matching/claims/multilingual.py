@@ -162,7 +162,7 @@ def _amount(words: Language) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<below>(?:{below})\s+)?(?<![\w.,])(?P<a>-?{_DIGITS}|\b(?:{spelled})\b){scale.format('s')}"
         rf"(?:\s*(?:-|\b(?:{joint})\b)\s*(?P<b>{_DIGITS}){scale.format('t')})?(?!\w*\d)"
-        r"(?:\s*(?:de\s+|d')?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[²³23]?(?:/[^\W\d_]+)?(?:\s[^\W\d_]+){0,2}))?"
+        r"(?:\s*(?:d[ei]\s+|d')?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[²³23]?(?:/[^\W\d_]+)?(?:\s[^\W\d_]+){0,2}))?"
     )
 
 

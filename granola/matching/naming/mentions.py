@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate, pairwise
 
 from abstraction.language.languages import language
@@ -20,7 +19,6 @@ from granola.matching.text.tokens import (
     key,
     loose_key,
     occurrences,
-    plain,
     root,
     stem,
     words,
@@ -64,13 +62,6 @@ def _letters(text: str) -> str:
     MATCHING.count(len(text))
     name_words = drop_articles(words(text))
     return "".join(c for word in name_words for c in text[word.start : word.end] if c.isalnum())
-
-
-@cache
-def function_words(code: str) -> frozenset[str]:
-    """The function words of a language and the codes of languages and countries, folded as words of answers are."""
-    words = language(code).function_words
-    return frozenset(map(plain, words))
 
 
 @dataclass(frozen=True)
@@ -301,10 +292,8 @@ class AnswerText:
         return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
 
     def is_function_word(self, folded: tuple[str, ...]) -> bool:
-        """Whether a name is a function word of the answer's language, or a code in small letters, which is no name."""
-        if self.code == "en" or len(folded) != 1:
-            return False
-        return folded[0] in function_words(self.code)
+        """Whether a word is a function word of the answer's language, where that is another than English."""
+        return len(folded) == 1 and folded[0] in references.function_words(self.code)
 
     def _is_written_as_code(self, name: str, folded: tuple[str, ...], start: int) -> bool:
         """Whether a name of three letters or more stands in capitals of its own: USA, which `usa` is not."""
@@ -374,7 +363,7 @@ class AnswerText:
         )
 
     def is_genitive(self, mention: Mention) -> bool:
-        """Whether the language hangs a case on the name (Roms Altstadt): what stands behind belongs to it, not it to that."""
+        """Whether the language hangs a case on the name, as in Roms Altstadt: it is no part of what stands behind."""
         written = self.quote(mention.start, mention.end)
         patterns = language(self.code).bare_names
         return any(key(pattern.sub(bare, written)) == key(mention.name) != key(written) for pattern, bare in patterns)
@@ -388,7 +377,9 @@ class AnswerText:
         if start >= end or self.is_mentioned(start, end):
             return False
         claims = any(
-            word.text not in self.asked and word.text not in word_lists.NO_CLAIM and not self.is_function_word((word.text,))
+            word.text not in self.asked
+            and word.text not in word_lists.NO_CLAIM
+            and not self.is_function_word((word.text,))
             for word in self.words[start:end]
         )
         if not claims or not self.countries:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 
+from abstraction.language.languages import language
 from granola.matching.claims import multilingual
 from granola.matching.claims.amount_claims import may_be_amount, whole_amount
 from granola.matching.claims.date_claims import may_be_date, whole_date
@@ -15,6 +16,7 @@ from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import mended
 from granola.matching.text.tokens import key, loosened
+from granola.replies.plain_text import plain
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
@@ -42,6 +44,35 @@ def read_names(levels: Names) -> Names:
         levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
     bare = [[bearer for name in names if (bearer := introduced(name)) and bearer not in names] for names in levels]
     return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
+
+
+@MATCHING.remembered(_REMEMBERED)
+def without_function_words(levels: Names, code: str) -> Names:
+    """The names that are no function words of the answer's language ("de" for Germany, "au" for Australia).
+
+    A code of three capitals stays: USA is told from *usa* where it stands.
+    """
+    function, numbers = function_words(code), language(code).number_words
+    if not function:
+        return levels
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple(
+        tuple(
+            name
+            for name in names
+            if (len(name) == _CODE and name.isupper()) or plain(name) not in function or name.lower() in numbers
+        )
+        for names in levels
+    )
+
+
+_CODE = 3  # letters of a code that is told from a word by its capitals
+
+
+@cache
+def function_words(code: str) -> frozenset[str]:
+    """The function words of a language, folded as words of answers are; none of English, which the rules list."""
+    return frozenset(map(plain, language(code).function_words))
 
 
 def introduced(name: str) -> str:

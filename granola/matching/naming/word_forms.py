@@ -7,12 +7,13 @@ France. The endings, the adjectives of countries and the words that say nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from abstraction.language.cldr import territory_names
 from abstraction.language.language_data import Language, folded
 from abstraction.language.languages import language
+from granola.matching.naming import references
 from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.references import Tier
 from granola.matching.text import word_lists
@@ -29,8 +30,6 @@ Stems = tuple[str, ...]
 
 def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
     """A name with other endings, one half of a label ("acteur ou actrice"), a place by its adjective or inhabitant."""
-    if answer.code == "en":
-        return
     words = language(answer.code)
     found = _content(answer, words)
     for form in _forms(tier[1], words):
@@ -48,6 +47,11 @@ def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
     for short in _short_names(tier[1], words):  # scripts without spaces
         for start in occurrences(answer.texts, short):
             yield Mention(tier[0], tier[1], start, start + len(short))
+
+
+def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
+    """Every tier, in a language whose function words are known; English has rules of its own."""
+    return answer.tiers if references.function_words(answer.code) else ()
 
 
 def _content(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
@@ -103,6 +107,8 @@ def _stems_of(text: str, words: Language) -> frozenset[str]:
 def _forms(name: str, words: Language) -> tuple[Stems, ...]:
     """The stems of a name, and of its halves where it names both genders."""
     MATCHING.count(len(name))
+    if all(word in words.powers or _is_function(word, words) for word in name.lower().split()):
+        return ()  # des millions
     return tuple(dict.fromkeys(stems for half in _halves(name, words) if (stems := _name_stems(half, words))))
 
 
@@ -166,7 +172,7 @@ def _derived(stem: str, words: Language) -> str:
 
 @MATCHING.remembered(1 << 14)
 def _short_names(name: str, words: Language) -> tuple[Stems, ...]:
-    """The folded characters of a name without the kind of place behind it, where no spaces part words: カリフォルニア州."""
+    """The characters of a name without the kind of place behind it (カリフォルニア州), where no spaces part words."""
     MATCHING.count(len(name))
     if not words.derived or name[:1].isascii() or " " in name:
         return ()
