@@ -269,24 +269,26 @@ def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
     return [tier for tier in answer.tiers if (has_acronym if len(tier[2]) > 1 else several and tier[1].isupper())]
 
 
-SPELT = 6  # words of a name; one alone is told by its spelling
+SPELT = 6  # words of a name that may be spelt otherwise
+ALONE = 7  # letters of a name of one word that may be spelt otherwise; of fewer, other names are as near (Geneva, Genova)
 
 
 def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
     """The words of a name in their order, one of them or more with a letter or two spelt otherwise.
 
-    Of names that begin with a capital alone, and of words that no other tier has.
+    Of names that begin with a capital alone. One of a single word is none of a country, on neither side.
     """
     level, name, folded = tier
-    if not name[:1].isupper() or not 1 < len(folded) <= SPELT or is_description(name) or not answer.cased:
+    if not name[:1].isupper() or len(folded) > SPELT or name.startswith(("A ", "An ")) or not answer.cased:
         return
-    if max(map(len, folded)) < ONE:
+    if max(map(len, folded)) < (ONE if len(folded) > 1 else ALONE) or is_country(folded):
         return
     texts = answer.texts
     for start in range(min(len(texts) - len(folded) + 1, MOST)):
         run = texts[start : start + len(folded)]
-        if not answer.words[start].capital or not all(map(is_near, run, folded)):
+        if not answer.words[start].capital or not all(map(is_near, run, folded)) or is_country(run):
             continue
         if any(own in word_lists.CLASSES and own != said for said, own in zip(run, folded, strict=True)):
             continue
-        yield Mention(level, name, start, start + len(folded))
+        if answer.is_claim(start, start + len(folded)):
+            yield Mention(level, name, start, start + len(folded))

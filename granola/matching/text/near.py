@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from granola.matching.text.match_cache import MATCHING
 
-ONE, TWO = 6, 9  # letters of a word from which one letter, and from which two, may be spelt otherwise
+ONE, TWO = 5, 9  # letters of a word from which one letter, and from which two, may be spelt otherwise
 
 
 @MATCHING.remembered(1 << 14)
