@@ -206,7 +206,7 @@ _AROUND = re.compile(
     r"|an estimated|us(?=\s?\$)|[\s.~≈$€£¥])*+"
 )
 _UNIT_TAIL = re.compile(
-    r"[\s-]*+(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]++[2²]?(?:(?:\s++|/)[a-z]++){0,2})?\s*+"
+    r"[\s-]*+(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)|[a-z]++[2²]?(?:(?:\s++|/)[a-z]++){0,2})?[\s.]*+"
 )
 _BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")
 

@@ -319,8 +319,8 @@ def _scan(lower: str, text: str) -> Iterator[IntervalClaim]:
 
 
 _AROUND = re.compile(
-    r"(?:the|in|on|fiscal|year|circa|ca\.?|c\.?|about|around|early|mid|late|of|a\.?d\.?|born|by|season|usually"
-    r"|prior to|before|after|since|during|sometime|first|[\s,.:()-])*+"
+    r"(?:(?:the|in|on|fiscal|year|circa|ca|c|about|around|early|mid|late|of|a\.?d|born|by|season|usually"
+    r"|prior to|before|after|since|during|sometime|first)(?!\w)|[\s,.:()-])*+"
 )
 
 

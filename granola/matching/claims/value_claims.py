@@ -25,7 +25,7 @@ _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
 _OPEN = re.compile(  # these name no day or year that something was in
-    r"\b(?:before|after|since|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
+    r"\b(?:before|after|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
 )
 _BEFORE, _AFTER = frozenset({"before", "prior", "earlier"}), frozenset({"after", "since", "later"})
 _OPENING = _BEFORE | _AFTER
@@ -87,7 +87,7 @@ def _affirmed(
     """The claims that are not negated and, of dates, not open: before a year, unless the gold answer is open alike."""
     answer = AnswerText(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
-    if kind != "date" or not AnswerText(text, (), question).asked.isdisjoint(_OPENING):
+    if kind != "date" or not AnswerText(text, (), question).asked.isdisjoint(_OPENING) or (question and re.search(r"\bby (?:which|what)\b", question.lower())):
         return affirmed
     opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
     if not any(opened):
