@@ -104,7 +104,7 @@ def by_joining(answer: AnswerText, tier: Tier) -> Mentions:
         at = answer.joined.find(letters, at + 1)
 
 
-JOINED = 6  # letters from which the parting into words does not matter
+JOINED = 5  # letters from which the parting into words does not matter
 
 
 def by_country(answer: AnswerText, tier: Tier) -> Mentions:
