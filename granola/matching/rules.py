@@ -152,7 +152,7 @@ class RulesMatcher(ReplyMatcher):
         return verdict
 
 
-_COVERABLE = frozenset({"no-match", LONGER, RESTATED, *(f"amount:{how}" for how in _UNDECIDED)})
+_COVERABLE = frozenset({"no-match", LONGER, RESTATED})
 
 
 def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:

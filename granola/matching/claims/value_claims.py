@@ -114,12 +114,17 @@ def _alternatives(placed: Sequence[_Placed], text: str) -> Verdict | None:
 
 
 def _best(placed: Sequence[_Placed]) -> _Placed:
-    """The claim that states the finest level, without those that have a finer one inside them that is wrong."""
+    """The claim that states the finest level, without those that have a finer one inside them that is wrong.
+
+    A plain number states itself: 10 sets beside 6 x 16 inches.
+    """
     wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
     left = [
         (claim, placing)
         for claim, placing in placed
-        if placing.level is None or not any(w.inside(claim) and w.width < claim.width for w in wrong)
+        if placing.level is None
+        or claim.exact is not None
+        or not any(w.inside(claim) and w.width < claim.width for w in wrong)
     ]
     return min(left, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
 

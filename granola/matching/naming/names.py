@@ -270,18 +270,22 @@ def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
 
 
 SPELT = 6  # words of a name that may be spelt otherwise
+SENTENCE = 4  # words that are none yet
 ALONE = 7  # letters of a name of one word that may be spelt otherwise; of fewer, other names are as near (Geneva, Genova)
 
 
 def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
     """The words of a name in their order, one of them or more with a letter or two spelt otherwise.
 
-    Of names that begin with a capital alone. One of a single word is none of a country, on neither side.
+    Of names that begin with a capital alone. One of a single word is found in sentences, whose other words bear it out;
+    it is none of a country, on neither side.
     """
     level, name, folded = tier
     if not name[:1].isupper() or len(folded) > SPELT or name.startswith(("A ", "An ")) or not answer.cased:
         return
     if max(map(len, folded)) < (ONE if len(folded) > 1 else ALONE) or is_country(folded):
+        return
+    if len(folded) == 1 and len(answer.words) <= SENTENCE:
         return
     texts = answer.texts
     for start in range(min(len(texts) - len(folded) + 1, MOST)):
