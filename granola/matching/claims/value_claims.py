@@ -25,10 +25,10 @@ _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
 _OPEN = re.compile(  # these name no day or year that something was in
-    r"\b(?:before|after|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
+    r"\b(?:before|after|since|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
 )
 _BEFORE, _AFTER = frozenset({"before", "prior", "earlier"}), frozenset({"after", "since", "later"})
-_OPENING = _BEFORE | _AFTER
+_ASKS_OPEN = re.compile(rf"\b(?:{'|'.join(sorted(_BEFORE | _AFTER))}|by (?:which|what))\b")
 _MAYBE = r"(?:(?:possibly|perhaps|maybe|probably|likely|even|alternatively|else)\s+)"
 _OR = re.compile(
     rf"[\s,;(]*(?:\bor\b,?\s*{_MAYBE}*|(?:(?:though|although|but)\s+)?(?:possibly|perhaps|maybe)\s+)"
@@ -87,7 +87,7 @@ def _affirmed(
     """The claims that are not negated and, of dates, not open: before a year, unless the gold answer is open alike."""
     answer = AnswerText(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
-    if kind != "date" or not AnswerText(text, (), question).asked.isdisjoint(_OPENING) or (question and re.search(r"\bby (?:which|what)\b", question.lower())):
+    if kind != "date" or (question and _ASKS_OPEN.search(question.lower())):
         return affirmed
     opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
     if not any(opened):
@@ -123,7 +123,7 @@ def _best(placed: Sequence[_Placed]) -> _Placed:
         (claim, placing)
         for claim, placing in placed
         if placing.level is None
-        or claim.exact is not None
+        or (claim.exact is not None and placing.level == 0 and placing.how == "equal")
         or not any(w.inside(claim) and w.width < claim.width for w in wrong)
     ]
     return min(left, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))

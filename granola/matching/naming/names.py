@@ -6,7 +6,6 @@ Each rule finds the places of an answer that may state a name; the vetoes on pla
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from granola.matching.naming.countries import (
@@ -19,13 +18,12 @@ from granola.matching.naming.countries import (
     is_country,
     nation,
 )
-from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
+from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.name_forms import Form, forms, initials
-from granola.matching.naming.references import Tier, is_description
+from granola.matching.naming.references import Tier
 from granola.matching.text import word_lists
-from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.near import ONE, is_near
-from granola.matching.text.tokens import MOST, key, loose, loose_key, occurrences
+from granola.matching.text.tokens import MOST, loose, loose_key, occurrences
 
 
 def spans(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:
@@ -129,86 +127,6 @@ def by_country(answer: AnswerText, tier: Tier) -> Mentions:
             yield Mention(tier[0], tier[1], start, start + named[1])
 
 
-Part = tuple[str, int, int]
-"""A word's further fold, or `@` and the id of the country that words name, and the words [start, end) of it."""
-_KIND_WORDS = frozenset(map(loose, word_lists.CLASSES | word_lists.OCCUPATIONS | word_lists.TITLES))
-
-
-def by_nation(answer: AnswerText, tier: Tier) -> Mentions:
-    """The country of a name in another form, or left out where several words are left or the answer says no more."""
-    whole, rest = _name_parts(tier[1])
-    if not whole or not answer.loose_present.issuperset(part for part in whole if part[0] != "@"):
-        return
-    answer_parts = _parts(answer.texts, answer.loose)
-    for start, end in _windows(answer, answer_parts, whole):
-        yield Mention(tier[0], tier[1], start, end)
-    if rest and not answer.of_places and rest not in map(_loose, answer.keys):
-        yield from _without_nation(answer, tier, answer_parts, rest)
-
-
-def _without_nation(answer: AnswerText, tier: Tier, parts: tuple[Part, ...], rest: tuple[str, ...]) -> Mentions:
-    """What is left of a name without its country: a single word as all that is claimed, several behind no name."""
-    if len(rest) == 1:
-        if answer.claimed == rest and rest[0] not in _KIND_WORDS and not answer.asks_place:
-            yield Mention(tier[0], tier[1], 0, len(answer.words))
-        return
-    for start, end in _windows(answer, parts, rest):
-        before = answer.words[start - 1]
-        is_named = (before.capital or not answer.cased) and before.text not in word_lists.FUNCTION
-        if not start or answer.words[start].gap or not is_named:
-            yield Mention(tier[0], tier[1], start, end)
-
-
-@MATCHING.remembered(1 << 12)
-def _parts(texts: tuple[str, ...], loose: tuple[str, ...]) -> tuple[Part, ...]:
-    """The parts of some words, function words left out, countries and their adjectives put alike."""
-    MATCHING.count(sum(map(len, texts)))
-    parts: list[Part] = []
-    index = 0
-    while index < len(texts):
-        known = nation(texts[index : index + 4])
-        if known is not None:
-            parts.append(("@" + known[0], index, index + known[1]))
-            index += known[1]
-            continue
-        if texts[index] not in word_lists.FUNCTION:
-            parts.append((loose[index], index, index + 1))
-        index += 1
-    return tuple(parts)
-
-
-@MATCHING.remembered(1 << 14)
-def _name_parts(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A name's parts, and those left where the country before or behind them is not said; empty where there is none."""
-    MATCHING.count(len(name))
-    parts = tuple(part for part, _, _ in _parts(key(name), loose_key(name)))
-    nations = [index for index, part in enumerate(parts) if part[0] == "@"]
-    if not nations or len(nations) == len(parts):
-        return (), ()
-    if len(nations) > 1 or is_description(name):
-        return parts, ()
-    if nations == [0]:
-        return parts, parts[1:]
-    return parts, parts[:-1] if nations == [len(parts) - 1] and "of" in key(name) else ()
-
-
-def _loose(folded: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(part for part, _, _ in _parts(folded, folded))
-
-
-def _windows(answer: AnswerText, parts: tuple[Part, ...], name_parts: tuple[str, ...]) -> list[tuple[int, int]]:
-    """The words [start, end) of every run of the parts of a name, in any order, within one sentence."""
-    size, need = len(name_parts), Counter(name_parts)
-    windows = []
-    for first in range(len(parts) - size + 1):
-        run = parts[first : first + size]
-        if run[0][0] in need and Counter(part for part, _, _ in run) == need:
-            start, end = run[0][1], run[-1][2]
-            if not any(set(word.gap) & SENTENCE_END - {"."} for word in answer.words[start + 1 : end]):
-                windows.append((start, end))
-    return windows
-
-
 def joined_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Names whose letters stand in the answer's."""
     joined = answer.joined
@@ -271,7 +189,7 @@ def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
 
 SPELT = 6  # words of a name that may be spelt otherwise
 SENTENCE = 4  # words that are none yet
-ALONE = 7  # letters of a name of one word that may be spelt otherwise; of fewer, other names are as near (Geneva, Genova)
+ALONE = 7  # letters of a name of one word that may be; among shorter ones others are as near (Geneva, Genova)
 
 
 def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:

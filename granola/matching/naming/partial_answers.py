@@ -15,11 +15,11 @@ from granola.matching.naming.countries import is_adjective, is_known
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention, is_delicate
 from granola.matching.naming.names import DELICATE, Mentions
 from granola.matching.naming.person_names import is_another_person, whole_person
-from granola.matching.naming.references import Tier, is_description
+from granola.matching.naming.references import Tier
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.near import is_near
-from granola.matching.text.tokens import MARKS, MOST, drop_articles, key, loose_key, occurrences, root, stem, words
+from granola.matching.text.tokens import MARKS, drop_articles, key, loose_key, occurrences, root, stem, words
 
 
 def by_words(answer: AnswerText, tier: Tier) -> Mentions:
@@ -99,27 +99,6 @@ def _container_of(name: str) -> tuple[str, ...]:
     MATCHING.count(len(name))
     phrase = _CONTAINED.fullmatch(name)
     return key(phrase["place"]) if phrase else ()
-
-
-def by_container(answer: AnswerText, tier: Tier) -> Mentions:
-    """`somewhere in Gabon` for `a city in Gabon`, `an Asian country`: where, and of what kind, no more."""
-    place = _container_of(tier[1])
-    if not place or answer.denies:
-        return
-    whose = (*place[:-1], _ADJECTIVES.get(place[-1], ""))  # an Asian country
-    if not answer.present.issuperset(place) and not answer.present.issuperset(whose):
-        return
-    claimed_words = (word for word, folded in zip(answer.texts, answer.loose, strict=True) if folded in answer.claimed)
-    if all(word in place or word in whose or word in word_lists.CLASSES or word in _ANYWHERE for word in claimed_words):
-        for start in _behind_in(answer, place):
-            yield Mention(tier[0], tier[1], start, start + len(place))
-        for start in occurrences(answer.texts, whose):
-            if (end := start + len(place)) < len(answer.texts) and answer.texts[end] in word_lists.CLASSES:
-                yield Mention(tier[0], tier[1], start, end + 1)
-
-
-_ADJECTIVES = {"asia": "asian", "africa": "african", "america": "american", "europe": "european"}
-_ANYWHERE = frozenset({"somewhere", "located", "lies", "lying", "situated", "place", "within", "inside"})
 
 
 def _behind_in(answer: AnswerText, place: tuple[str, ...]) -> Iterator[int]:
@@ -317,29 +296,6 @@ _JOINTS = frozenset({"of", "in", "at", "for"})
 def _may_not_miss(word: str) -> bool:
     """Whether a word tells one answer from another: a number, a month, a letter, a mark."""
     return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS or word in MARKS
-
-
-def by_description(answer: AnswerText, tier: Tier) -> Mentions:
-    """A description with small words put in."""
-    _, name, folded = tier
-    if not 2 <= len(folded) <= RETOLD or not is_description(name):
-        return
-    texts = answer.texts
-    if not answer.present.issuperset(folded):
-        return
-    most = len(folded) + 2
-    for start in islice((i for i, text in enumerate(texts) if text == folded[0]), MOST):
-        if folded[-1] not in texts[start + len(folded) - 1 : start + most]:
-            continue
-        end, used = start, 0
-        while end < len(texts) and used < len(folded) and end - start < most:
-            if texts[end] == folded[used]:
-                used += 1
-            elif answer.words[end].gap.strip("-") or answer.words[end].capital or texts[end] in word_lists.FUNCTION:
-                break
-            end += 1
-        if used == len(folded):
-            yield Mention(tier[0], name, start, end)
 
 
 def phrase_tiers(answer: AnswerText) -> Sequence[Tier]:
