@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from json import loads
 from typing import Any, Literal
 
 from kg.terms import normalise
@@ -171,7 +172,10 @@ class Tier:
         Raises TypeError where bits are no number from 0 to MOST_BITS, the qid no text or the aliases no list.
         """
         bits, asked = data.get("bits"), data.get("bits_asked")
-        qid, aliases, of = data.get("qid"), data.get("aliases", ()), data.get("of", ())
+        qid, aliases, of = data.get("qid") or None, data.get("aliases", ()), data.get("of", ())
+        evidence = data.get("evidence", ())
+        if isinstance(evidence, str):  # in a dataset's file
+            evidence = loads(evidence) if evidence else ()
         if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple) or not isinstance(of, list | tuple):
             raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases or answers")
         if not all(map(_are_bits, (bits, asked))):
@@ -182,7 +186,7 @@ class Tier:
             aliases=tuple(aliases),
             bits=bits,
             bits_asked=asked,
-            evidence=tuple(Evidence.from_json(item) for item in data.get("evidence", ())),
+            evidence=tuple(Evidence.from_json(item) for item in evidence),
             of=tuple(map(str, of)),
             extra=_unknown(data, _TIER_FIELDS),
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
-from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, Columns
+from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import Published
@@ -25,7 +25,7 @@ _COLUMNS = (
     ("`num_granola_answers`", "how many of them there are"),
     ("`id`", "the question's"),
     ("`answers`", "every gold answer"),
-    ("`levels`", "JSON: the levels with all tiers, aliases, ids, and the evidence that entails each"),
+    ("`levels`", "the levels, each a list of `tiers` with text, aliases, QID and bits; `evidence` entails them (JSON)"),
     ("`abstained`", "why a row has no coarser answer, where it has none"),
     (f"`question_entity_sitelinks`, `{ANSWER_SITELINKS}`", "Wikimedia pages about it, where the snapshot counts them"),
 )  # fmt: skip
@@ -85,7 +85,7 @@ class Card:
         lines += [f"  - split: {self.split}", f"    path: {json.dumps(self.data_file)}", "dataset_info:", "  features:"]
         for name, kind in self.columns.kinds.items():
             lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
-            lines.append("    sequence: string" if kind == "strings" else f"    dtype: {kind}")
+            lines += _feature(kind)
         return "\n".join([*lines, "---"])
 
     def _summary(self) -> str:
@@ -190,9 +190,22 @@ class Card:
         return (
             "```python\nfrom datasets import load_dataset\n\n"
             f'rows = load_dataset("PATH/TO/THIS/FOLDER", split="{self.split}")\n```\n\n'
-            f"or `granola score {self.data_file} PREDICTIONS`, which reads the levels with their aliases; with "
+            "`granola.match(\"a prediction\", rows[0][\"levels\"])` tells the level that a prediction states.\n\n"
+            f"Or `granola score {self.data_file} PREDICTIONS`, which reads the levels with their aliases; with "
             "`--matcher f1` as the paper scores, by the gold answers without their aliases."
         )
+
+
+def _feature(kind: Kind, indent: str = "    ") -> list[str]:
+    """What the front matter says of a column's kind."""
+    if kind == "strings":
+        return [f"{indent}list: string"]
+    if kind != "levels":
+        return [f"{indent}dtype: {kind}"]
+    lines = [f"{indent}list:", f"{indent}- name: tiers", f"{indent}  list:"]
+    for name, inner in TIER.items():
+        lines += [f"{indent}  - name: {name}", *_feature(inner, f"{indent}    ")]
+    return lines
 
 
 _LICENCE = (

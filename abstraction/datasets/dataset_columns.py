@@ -23,11 +23,17 @@ from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.row_models import finite
 from abstraction.files.row_names import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
 from abstraction.rows import TieredRow, granola_columns
+from abstraction.tiers import Tier
 from kg.files import atomic_path
 from kg.terms import fallback_chain
 from kg.walks.graph import Graph
 
-Kind = Literal["string", "int64", "float64", "bool", "strings"]
+Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]
+# What a level's tiers have, each in every row: evidence as JSON, whose fields depend on its kind.
+TIER: Mapping[str, Kind] = {
+    "text": "string", "qid": "string", "aliases": "strings", "bits": "float64", "bits_asked": "float64",
+    "of": "strings", "evidence": "string",
+}  # fmt: skip
 
 ANSWER_SITELINKS = "answer_entity_sitelinks"
 _NUMBERS: Mapping[str, Kind] = {
@@ -39,7 +45,7 @@ _NUMBERS: Mapping[str, Kind] = {
 OWN: Mapping[str, Kind] = {
     **{name: _NUMBERS.get(name, "string") for name in GRANOLA_COLUMNS},
     "answers": "strings",
-    "levels": "string",
+    "levels": "levels",
     "abstained": "string",
     QUESTION_SITELINKS: "int64",
     ANSWER_SITELINKS: "int64",
@@ -81,10 +87,16 @@ class Columns:
             **row.extra,
             **granola_columns(row),
             "answers": list(row.answers),
-            "levels": json_text([level.to_json() for level in row.levels]),
+            "levels": [{"tiers": [_tier(tier) for tier in level.tiers]} for level in row.levels],
             "abstained": row.abstained,
         }
         return {name: _value(given.get(name), kind) for name, kind in self.kinds.items()}
+
+
+def _tier(tier: Tier) -> dict[str, Any]:
+    """A tier with every field; a text that is not there is "", as in the columns."""
+    given = tier.to_json()
+    return {name: _value(given.get(name, [] if kind == "strings" else None), kind) for name, kind in TIER.items()}
 
 
 def write_data(
@@ -152,6 +164,8 @@ def _opened(path: Path, columns: Columns, *, is_parquet: bool) -> Iterator[Calla
         "bool": pyarrow.bool_(),
         "strings": pyarrow.list_(pyarrow.string()),
     }
+    tier = pyarrow.struct([(name, types[kind]) for name, kind in TIER.items()])
+    types["levels"] = pyarrow.list_(pyarrow.struct([("tiers", pyarrow.list_(tier))]))
     schema = pyarrow.schema(
         [(name, types[kind]) for name, kind in columns.kinds.items()], metadata={"schema_version": str(SCHEMA_VERSION)}
     )
@@ -170,7 +184,7 @@ def _kind(value: object) -> Kind | None:
 
 
 def _value(value: object, kind: Kind) -> Any:
-    if kind == "strings":
+    if kind in ("strings", "levels"):
         return value
     if kind == "string":
         return "" if value is None else value if isinstance(value, str) else json_text(value)

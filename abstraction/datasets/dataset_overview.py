@@ -11,6 +11,7 @@ from typing import Any
 from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from abstraction.relations import table
 from abstraction.rows import TieredRow
+from kg.model import ENTITY_ID
 
 EXAMPLES = 5
 _LADDERED = 3  # levels of an example, at least
@@ -20,6 +21,7 @@ _SURE = ("given", "high", "medium", "low")  # from the surest link to the least 
 NO_ENTITY = "no entity needed (dates and amounts)"
 NOT_LINKED = "an answer was not linked"
 _CLASSES = {"any": "thing", "quantity": "amount", QuestionKind.UNKNOWN: "not told by the question"}
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -96,11 +98,11 @@ class Overview:
         ]
 
     def examples(self) -> str:
-        """Up to five ladders as text: one of each class of answers, the largest first, then others."""
+        """Up to five ladders in Markdown: one of each class of answers, the largest first, then others."""
         ordered = sorted(self._firsts, key=lambda name: (-self.classes[name].rows, name))
         chosen = [self._firsts[name] for name in ordered][:EXAMPLES]
         chosen += self._others[: EXAMPLES - len(chosen)]
-        return _fenced("\n\n".join("\n".join(lines) for lines in chosen)) if chosen else "No row has three levels."
+        return "\n\n".join("\n".join(lines) for lines in chosen) if chosen else "No row has three levels."
 
     def to_json(self) -> dict[str, Any]:
         """All counts as a JSON object."""
@@ -117,18 +119,20 @@ def share_of(part: int, whole: int) -> str:
 
 
 def _drawn(row: TieredRow) -> list[str]:
-    """The question, and a line a level with the first name of each tier."""
-    levels = [" / ".join(tier.text for tier in level.tiers) for level in row.levels]
-    return [_line(row.question), *(_line(f"  {number}  {names}") for number, names in enumerate(levels, 1))]
+    """The question, and a line a level with the first name of each tier, linked to its item at WikiData."""
+    lines = [f"**{_plain(row.question)}**", ""]
+    for number, level in enumerate(row.levels, 1):
+        names = []
+        for tier in level.tiers:
+            is_item = tier.qid is not None and ENTITY_ID.match(tier.qid)
+            name = _plain(tier.text)
+            names.append(f"[{name}](https://www.wikidata.org/wiki/{tier.qid})" if is_item else name)
+        lines.append(f"{number}. {' / '.join(names)}")
+    return lines
 
 
-def _line(text: str) -> str:
-    plain = _CONTROL.sub(" ", text[: 2 * _LONGEST])
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"
-
-
-def _fenced(text: str) -> str:
-    """Text in a block that nothing in it ends."""
-    longest = max((len(run) for run in re.findall(r"`{1,300}", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
+def _plain(text: str) -> str:
+    """A text in Markdown that stays a text: on one line, its marks escaped."""
+    line = _CONTROL.sub(" ", text[: 2 * _LONGEST])
+    line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return _MARKUP.sub(r"\\\g<0>", line)

@@ -171,6 +171,16 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
         bool,
         Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).", advanced=True),
     ] = False
+    push_to_hub: Annotated[
+        str | None,
+        Setting(
+            "Put the folder into this private dataset at the Hugging Face Hub (HF_TOKEN, or `hf auth login`).",
+            metavar="USER/NAME",
+            recorded=False,
+            advanced=True,
+        ),
+    ] = None
+    as_json: Annotated[AsJson, ADVANCED] = False
 
     def shape(self) -> RowShape | None:
         """As `QuestionSettings.shape`; rows that say nothing of a split are taken."""
@@ -178,7 +188,11 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
         return None if shape is None else replace(shape, split_must_be_told=False)
 
     def run(self) -> DatasetBuilt:
-        """Build it, as `build`."""
+        """Build it, as `build`, and put it at the Hub where this is asked."""
+        from abstraction.datasets.hub import check_hub, push_folder
+
+        if self.push_to_hub is not None:
+            check_hub(self.push_to_hub)
         relation = property_id(self.relation)
         if relation is not None:
             warn_of_relation(relation)
@@ -189,7 +203,7 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
             command=command_line(self.verb, self),
         )
-        return self.build(
+        made = self.build(
             QuestionFiles(
                 files=tuple(map(Path, self.files_of(self.qa))),
                 relation=relation,
@@ -199,8 +213,9 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
             ),
             settings,
         )
-
-    as_json: Annotated[AsJson, ADVANCED] = False
+        if self.push_to_hub is not None:
+            note(f"at the Hub: {push_folder(resolved(self.out), self.push_to_hub)}")
+        return made
 
     def show(self, result: DatasetBuilt) -> None:
         """As `show_dataset`, or the statistics as JSON."""

@@ -73,7 +73,7 @@ def test_parquet_and_jsonl_say_the_same(tmp_path: Path) -> None:
     assert str(table.schema.field("num_granola_answers").type) == "int64"
     assert str(table.schema.field(SCORE).type) == "double"  # also where every value is missing
     features = (tmp_path / "p" / "out" / "README.md").read_text().partition("features:")[2].partition("---")[0]
-    named = [line.split('"')[1] for line in features.splitlines() if "name:" in line]
+    named = [line.split('"')[1] for line in features.splitlines() if line.startswith("  - name:")]
     assert named == table.column_names
 
 

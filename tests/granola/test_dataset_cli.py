@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import granola
 from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
 from kg import snapshot
 from tests.command_line import run_granola
@@ -67,7 +68,8 @@ print(json.dumps({name: str(kind) for name, kind in rows.features.items()}))
     assert [row["n"] for row in rows] == [1, None]
     assert json.loads(rows[1]["odd"]) == {"x": 1}
     assert features["score_for_potential_error"] == "Value('float64')"
-    assert json.loads(rows[0]["levels"])[0]["tiers"][0]["text"] == "Ulm"
+    assert rows[0]["levels"][0]["tiers"][0]["text"] == "Ulm"
+    assert granola.match("in Germany", rows[0]["levels"]).level is not None
 
 
 def test_rejected_rows_are_told_and_the_rest_is_built(demo: Path, tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_rows_in_and_out_of_the_card_add_up(demo: Path, tmp_path: Path) -> None:
     assert counts[:5] == [4, -1, -2, 1, 1]
     assert "| place | 1 | 1 of 1 (100.0 %) |" in _part(card, "Classes of answers")
     assert "| high | 1 of 1 (100.0 %) |" in _part(card, "How sure the links are")
-    assert "  1  Honolulu\n  2  " in _part(card, "Five ladders")
+    assert "\n1. [Honolulu](https://www.wikidata.org/wiki/Q18094)\n2. " in _part(card, "Five ladders")
 
 
 def _part(card: str, title: str) -> str:
