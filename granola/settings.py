@@ -6,6 +6,7 @@ Command lines, their help, run records and Python calls are all made of them: no
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 import types
 from collections.abc import Iterable
@@ -52,6 +53,7 @@ class Setting:
         return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
 
 
+_MODEL_AT = re.compile(r"[a-z]{1,20}:https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
 ADVANCED = object()  # after a shared setting in `Annotated`: here it is one that few people need
 
 
@@ -103,7 +105,8 @@ def _named(value: Any) -> str:
     """A value as a command line has it."""
     text = str(value)
     if "://" in text:
-        return without_secrets(text)
+        address, _, name = text.partition("#")  # "openai:URL#NAME" names a model
+        return without_secrets(address) + (f"#{name}" if _MODEL_AT.match(text) else "")
     is_place = isinstance(value, Path) or (isinstance(value, str) and Path(text).is_absolute())
     return Path(text).name if is_place and Path(text).is_absolute() else text
 

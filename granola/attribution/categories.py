@@ -5,7 +5,11 @@ Hu et al. 2025 (CAQA), sections 3.2 and 3.3.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+
+from abstraction.errors import ReplyError
+from granola.replies import read_verdict
 
 
 class Category(StrEnum):
@@ -28,3 +32,30 @@ class Complexity(StrEnum):
     UNION = "union"
     INTERSECTION = "intersection"
     CONCATENATION = "concatenation"
+
+
+# How judges name the categories: in words of ours, of the paper's prompts and of AttrScore's, and as the participle.
+WORDINGS: Mapping[Category, tuple[str, ...]] = {
+    Category.SUPPORTIVE: ("supportive", "supported", "fully supportive", "fully supported", "attributable"),
+    Category.PARTIAL: (
+        "partially supportive", "partially supported", "partly supportive", "partly supported", "partial",
+        "insufficient", "missing",
+    ),
+    Category.CONTRADICTORY: ("contradictory", "contradicted", "contradiction"),
+    Category.IRRELEVANT: ("irrelevant", "not relevant", "extrapolatory"),
+}  # fmt: skip
+
+
+def read_category(reply: str, *, numbered: bool = False) -> Category:
+    """The category that a reply gives; `numbered` where the prompt numbers them, 1 to 4 in their order.
+
+    Raises ReplyError for none, or one in doubt.
+    """
+    labels = {
+        category: (*words, str(number)) if numbered else words
+        for number, (category, words) in enumerate(WORDINGS.items(), 1)
+    }
+    verdict = read_verdict(reply, labels, affirming=(Category.SUPPORTIVE,))
+    if verdict is None:
+        raise ReplyError("no category, or several")
+    return verdict.verdict

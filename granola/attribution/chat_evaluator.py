@@ -13,24 +13,28 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
-
-import orjson
+from typing import TypeVar
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel, Message, Request, Sampling
+from abstraction.models import ChatModel, Message, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
-from abstraction.phrasing.model_requests import RequestForm
+from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.attribution.attribution_samples import AttributionSample
-from granola.attribution.categories import Category
+from granola.attribution.categories import Category, read_category
 from granola.attribution.evaluators import AttributionJudgement, in_pieces, of_category
-from granola.attribution.label_reading import ReadLabel, read_label
 from granola.code_hash import hash_of_modules
+from granola.evidence.judge_names import model_name
+from granola.replies import read_verdict
 
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 CATEGORY = PromptKind(
     name="category", required=frozenset({"reference"}), optional=frozenset({"question", "answer", "claim"})
 )
-_KEPT = 300  # characters of a reply that judgements keep
+TRUTH = PromptKind(name="truth", required=frozenset({"fact", "reference"}))
+KEPT = 300  # characters of a reply that judgements keep
+_TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false", "no", "not true")}
+V = TypeVar("V")
+FactAsked = tuple[AttributionSample, str]
 
 
 class PromptFamily(StrEnum):
@@ -40,21 +44,56 @@ class PromptFamily(StrEnum):
     OPTIONS = "options"
     THREE_WAY = "three-way"
 
-
-_LABELS = {
-    PromptFamily.DEFINED: ("Supportive", "Partially supportive", "Contradictory", "Irrelevant"),
-    PromptFamily.OPTIONS: ("Supportive", "Insufficient", "Contradictory", "Irrelevant"),
-    PromptFamily.THREE_WAY: ("Attributable", "", "Contradictory", "Extrapolatory"),
-}
+    @property
+    def labels(self) -> Mapping[Category, str]:
+        """The words that its prompt offers for the categories."""
+        words = {
+            PromptFamily.DEFINED: ("Supportive", "Partially supportive", "Contradictory", "Irrelevant"),
+            PromptFamily.OPTIONS: ("Supportive", "Insufficient", "Contradictory", "Irrelevant"),
+            PromptFamily.THREE_WAY: ("Attributable", "", "Contradictory", "Extrapolatory"),
+        }[self]
+        return {category: word for category, word in zip(Category, words, strict=True) if word}
 
 
 def read_evaluator_prompts(
     family: str, kinds: Sequence[PromptKind], replacing: Path | str | None = None
 ) -> dict[str, Prompt]:
-    """The prompts of a family and what asks again. Raises PromptError."""
+    """The prompts of a family, what asks for the truth of a fact, and what asks again. Raises PromptError."""
     with as_file(files("granola") / "attribution" / "evaluator_prompts") as bundled:
         prompts = load_prompts(kinds, bundled / family.replace("-", "_"), replacing)
-        return {**prompts, **load_prompts((AGAIN,), bundled)}
+        return {**prompts, **load_prompts((AGAIN, TRUTH), bundled, replacing)}
+
+
+def cited_lines(sample: AttributionSample) -> list[str]:
+    """The citations as lines of a prompt."""
+    return in_pieces(sample.citations) or ["(nothing)"]
+
+
+def failure_of(outcome: RequestOutcome[V]) -> str:
+    """Why a model gave no verdict."""
+    return f"{outcome.failed} {outcome.why}".strip()[:KEPT]
+
+
+def truths_of_facts(
+    model: ChatModel, samples: Sequence[AttributionSample], prompts: Mapping[str, Prompt], sampling: Sampling
+) -> Iterator[tuple[bool | None, ...]]:
+    """As `FactJudge.fact_verdicts`: a true/false question on each fact and its context (CAQA, appendix D.2)."""
+
+    def ask(asked: FactAsked) -> Request:
+        slots = {"fact": asked[1], "reference": cited_lines(asked[0])}
+        return Request(id=f"{asked[0].id} truth", messages=prompts[TRUTH.name].fill(slots), sampling=sampling)
+
+    def read(_: FactAsked, reply: str) -> bool:
+        verdict = read_verdict(reply, _TRUTHS, affirming=(True,))
+        if verdict is None:
+            raise ReplyError("expected True or False")
+        return verdict.verdict
+
+    form: RequestForm[FactAsked, bool] = RequestForm(model=model, ask=ask, read=read, again=prompts[AGAIN.name])
+    pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
+    told = iter([outcome.value for _, outcome in form.run(pairs)])
+    for sample in samples:
+        yield tuple(next(told) for _ in sample.subgraph)
 
 
 @dataclass(kw_only=True)
@@ -65,52 +104,54 @@ class ChatEvaluator:
     family: PromptFamily = PromptFamily.DEFINED
     examples: Sequence[AttributionSample] = ()
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=64))
-    prompts: Mapping[str, Prompt] | None = None
+    prompts: Mapping[str, Prompt] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.prompts is None:
-            self.prompts = read_evaluator_prompts(self.family.value, (CATEGORY,))
+        self.prompts = self.prompts or read_evaluator_prompts(self.family.value, (CATEGORY,))
 
     @property
     def classes(self) -> tuple[Category, ...]:
         """All four, or without partial."""
-        three = self.family is PromptFamily.THREE_WAY
-        return tuple(category for category in Category if not (three and category is Category.PARTIAL))
+        return tuple(self.family.labels)
 
     def signature(self) -> str:
         """`chat:FAMILY|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
-        shots = hashlib.sha256("".join(example.id for example in self.examples).encode()).hexdigest()[:8]
         return "|".join((
-            f"chat:{self.family}", f"shots:{len(self.examples)}" + (f"-{shots}" if self.examples else ""),
-            f"model:{model_name(self.model)}", f"prompt:{prompts_hash(dict(self.prompts or {}))[:8]}",
-            f"temperature:{self.sampling.temperature:g}",
-            f"v:{hash_of_modules('granola.attribution.chat_evaluator', 'granola.attribution.label_reading')}",
+            f"chat:{self.family}", shots_told(self.examples), f"model:{model_name(self.model)}",
+            f"prompt:{prompts_hash(dict(self.prompts))[:8]}", f"temperature:{self.sampling.temperature:g}",
+            f"v:{hash_of_modules('granola.attribution.chat_evaluator', 'granola.attribution.categories')}",
         ))  # fmt: skip
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
-        assert self.prompts is not None
-        form: RequestForm[AttributionSample, tuple[ReadLabel, str]] = RequestForm(
-            model=self.model, ask=self._request, read=_read, again=self.prompts[AGAIN.name]
+        form: RequestForm[AttributionSample, tuple[Category, str]] = RequestForm(
+            model=self.model, ask=self._request, read=self._read, again=self.prompts[AGAIN.name]
         )
         for sample, outcome in form.run(samples):
             if outcome.value is None:
-                yield AttributionJudgement(id=sample.id, failed=f"{outcome.failed} {outcome.why}".strip()[:_KEPT])
+                yield AttributionJudgement(id=sample.id, failed=failure_of(outcome))
             else:
-                label, reply = outcome.value
-                yield of_category(sample, label.category, reply=reply[:_KEPT])
+                yield of_category(sample, outcome.value[0], reply=outcome.value[1][:KEPT])
+
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """As `FactJudge.fact_verdicts`."""
+        return truths_of_facts(self.model, samples, self.prompts, self.sampling)
+
+    def _read(self, _: AttributionSample, reply: str) -> tuple[Category, str]:
+        return read_category(reply, numbered=self.family is PromptFamily.DEFINED), reply
 
     def _request(self, sample: AttributionSample) -> Request:
         *before, last = self._asked(sample)
         shots: list[Message] = []
         for example in self.examples:
-            label = dict(zip(Category, _LABELS[self.family], strict=True))[_category_of(example)]
+            if example.category is None:
+                raise ValueError(f"{example.id} has no category and is no example")
+            label = self.family.labels[example.category]
             shots += [self._asked(example)[-1], Message(role="assistant", content=label)]
         return Request(id=sample.id, messages=(*before, *shots, last), sampling=self.sampling)
 
     def _asked(self, sample: AttributionSample) -> tuple[Message, ...]:
-        assert self.prompts is not None
-        reference: dict[str, str | list[str]] = {"reference": in_pieces(sample.citations) or ["(nothing)"]}
+        reference: dict[str, str | Sequence[str]] = {"reference": cited_lines(sample)}
         if self.family is PromptFamily.DEFINED:
             slots = {**reference, "question": sample.question, "answer": sample.statement}
         else:
@@ -119,38 +160,16 @@ class ChatEvaluator:
         return self.prompts[CATEGORY.name].fill(slots)
 
 
-def _category_of(sample: AttributionSample) -> Category:
-    if sample.category is None:
-        raise ValueError(f"{sample.id} has no category and is no example")
-    return sample.category
-
-
-def _read(_sample: AttributionSample, reply: str) -> tuple[ReadLabel, str]:
-    label = read_label(reply)
-    if label is None:
-        raise ReplyError("no category, or several")
-    return label, reply
-
-
-def model_name(model: ChatModel) -> str:
-    """What a signature calls a model: its name, and a hash of all that tells it from others."""
-    return identity_name(model.identity)
-
-
-def identity_name(identity: Mapping[str, object]) -> str:
-    """As `model_name`, of an identity."""
-    digest = hashlib.sha256(orjson.dumps(dict(identity), option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
-    called = str(identity.get("model") or identity.get("kind") or "model")
-    return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{digest}"
+def shots_told(examples: Sequence[AttributionSample]) -> str:
+    """`shots:N-HASH` for a signature."""
+    digest = hashlib.sha256("".join(example.id for example in examples).encode()).hexdigest()[:8]
+    return f"shots:{len(examples)}" + (f"-{digest}" if examples else "")
 
 
 def drawn_examples(
-    samples: Iterable[AttributionSample], number: int, *, family: PromptFamily, seed: int = 0
+    samples: Iterable[AttributionSample], number: int, *, categories: Sequence[Category], seed: int = 0
 ) -> list[AttributionSample]:
-    """`number` samples of each category that the family knows, drawn with a seed, categories in turn."""
-    categories = [
-        category for category in Category if not (family is PromptFamily.THREE_WAY and category is Category.PARTIAL)
-    ]
+    """`number` samples of each category, drawn with a seed, categories in turn."""
     by_category: dict[Category, list[AttributionSample]] = {category: [] for category in categories}
     for sample in samples:
         if sample.category in by_category:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
-import orjson
-
 from abstraction.models import EntailmentModel, TextPair
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.evidence.judge_names import identity_name
 
 _BATCH = 256
 
@@ -42,10 +40,9 @@ class EntailmentEvaluator:
         return (Category.SUPPORTIVE, Category.CONTRADICTORY, Category.IRRELEVANT) if self.three_way else ()
 
     def signature(self) -> str:
-        """`nli:three-way|premise:evidence|model:HASH`."""
-        digest = hashlib.sha256(orjson.dumps(dict(self.model.identity), option=orjson.OPT_SORT_KEYS, default=str))
+        """`nli:three-way|premise:evidence|model:NAME-HASH`."""
         kind = "three-way" if self.three_way else "binary"
-        return f"nli:{kind}|premise:{self.premise}|model:{digest.hexdigest()[:8]}"
+        return f"nli:{kind}|premise:{self.premise}|model:{identity_name(self.model.identity)}"
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""

@@ -19,9 +19,10 @@ from granola.attribution.evaluation_metrics import (
     Pair,
     Statistic,
     Unparsed,
-    automatic_score,
+    automatic_facts,
     confusion,
     f1_of,
+    fact_score,
     figure,
     macro_f1,
     mean_score,
@@ -30,32 +31,12 @@ from granola.attribution.evaluation_metrics import (
     two_way_pair,
 )
 from granola.attribution.evaluators import AttributionJudgement
+from granola.evidence.estimates import compared_pairs
 from granola.figures.charts import points_figure
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import cohen_kappa, kappa
-from granola.scoring.system_comparison import Difference, paired_difference, with_holm
-
-# What the paper's evaluators reached: Table 5 of Hu et al. 2025 (CAQA), some rows of each setting.
-#
-# Its data is Freebase in the words of GPT-3.5; ours is another set: the rows stand beside our figures, not against
-# them.
-
-COLUMNS = ("supportive", "partially supportive", "contradictory", "irrelevant", "overall")
-NOT_COMPARABLE = (
-    "The paper's rows are of its own test set: Freebase, texts by GPT-3.5, 23,963 samples (3,000 for GPT models). Here "
-    "facts are WikiData's and texts are templates', unless a model worded them: easier to read, and another difficulty."
-)
-# Setting and evaluator: F1 of the four categories, micro-F1 overall; None where the evaluator has no such class.
-TABLE_5: dict[tuple[str, str], tuple[float | None, ...]] = {
-    ("zero-shot", "GPT-4o"): (0.769, 0.445, 0.598, 0.626, 0.630),
-    ("zero-shot", "Qwen-2.5 (14B)"): (0.680, 0.132, 0.708, 0.660, 0.617),
-    ("zero-shot", "LLaMA-3.1 (8B)"): (0.544, 0.049, 0.130, 0.017, 0.318),
-    ("few-shot", "GPT-4"): (0.794, 0.520, 0.728, 0.653, 0.680),
-    ("fine-tuned", "Vicuna (13B)"): (0.942, 0.923, 0.939, 0.923, 0.933),
-    ("existing", "AttrScore (13B)"): (0.687, None, 0.523, 0.541, 0.521),
-    ("existing", "AutoIS (11B)"): (0.609, None, None, None, None),
-}
+from granola.scoring.system_comparison import Difference, with_holm
 
 
 def agreement_figure(agreement: Mapping[str, Any]) -> bytes:
@@ -174,31 +155,25 @@ def compared(
     for first, second in combinations(reports, 2):
         four = bool(first.confusion and second.confusion)
         rights = [_right(samples, report.judgements, four=four) for report in (first, second)]
-        pairs = [pair for pair in zip(*rights, strict=True) if pair != (None, None)]
         metric = "micro-F1" if four else "two-way micro-F1"
-        differences.append(
-            paired_difference(
-                pairs, metric=metric, first=first.name, second=second.name, resamples=resamples, seed=seed
-            )
-        )
+        differences += compared_pairs({first.name: rights[0], second.name: rights[1]}, metric, resamples, seed)
     return with_holm(differences)
 
 
 def _right(
     samples: Sequence[AttributionSample], judgements: Sequence[AttributionJudgement], *, four: bool
-) -> list[float | None]:
-    out: list[float | None] = []
+) -> dict[str, float | None]:
+    """By id whether the label is right; None where the sample has no such label."""
+    out: dict[str, float | None] = {}
     for sample, judgement in zip(samples, judgements, strict=True):
-        if four:
-            out.append(None if sample.category is None else float(sample.category is judgement.category))
-        else:
-            out.append(None if sample.supported is None else float(sample.supported is judgement.supported))
+        gold, said = (sample.category, judgement.category) if four else (sample.supported, judgement.supported)
+        out[sample.id] = None if gold is None else float(gold is said)
     return out
 
 
 def partial_fact_scores(samples: Sequence[AttributionSample]) -> float:
     """The automatic FActScore of partially supportive samples."""
-    return mean_score(automatic_score(sample) for sample in samples if sample.category is Category.PARTIAL)
+    return mean_score(fact_score(automatic_facts(one)) for one in samples if one.category is Category.PARTIAL)
 
 
 def agreement(

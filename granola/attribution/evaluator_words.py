@@ -1,7 +1,7 @@
 """Naming an evaluator in one word, as on a command line: KIND=WHERE.
 
 graph=SNAPSHOT            names looked up, the query tested; no model
-majority=TRAIN_FILE       the most frequent category of a training side
+words=SHARE               words that statement and citations share: a baseline; words=0.6
 linear=FOLDER             trained on features, see `granola attribution train`
 defined=MODEL             a chat model with the four definitions
 options=MODEL             a chat model with the words alone
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from abstraction.files.row_models import finite
 from granola.attribution.entailment_evaluators import PremiseIs
 from granola.errors import UsageError
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.attribution.evaluators import AttributionEvaluator
 
-KINDS = ("graph", "majority", "linear", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
+KINDS = ("graph", "words", "linear", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
 CHAT = ("defined", "options", "three-way", "decomposed")
 GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
@@ -57,6 +58,8 @@ class EvaluatorWords:
             if word in seen:
                 raise UsageError(f"{word} is given twice")
             seen.add(word)
+            if kind == "words":
+                _share(where)
         if self.shots and self.examples is None:
             raise UsageError("--shots takes its examples from --examples: a file of samples, as train.jsonl")
 
@@ -76,12 +79,10 @@ class EvaluatorWords:
             from kg.store import open_store
 
             return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
-        if kind == "majority":
-            from granola.attribution.attribution_samples import read_samples
-            from granola.attribution.simple_evaluators import MajorityEvaluator
+        if kind == "words":
+            from granola.attribution.simple_evaluators import WordEvaluator
 
-            return MajorityEvaluator.trained(read_samples(where))
-        from abstraction.models import open_entailment
+            return WordEvaluator(share=_share(where))
         from granola.attribution.linear_evaluator import LinearEvaluator
 
         model = None if self.entailment is None else open_entailment(self.entailment)
@@ -90,6 +91,7 @@ class EvaluatorWords:
     def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
         from abstraction.models import Sampling
         from granola.attribution.attribution_samples import read_samples
+        from granola.attribution.categories import Category
         from granola.attribution.chat_evaluator import (
             CATEGORY,
             ChatEvaluator,
@@ -100,16 +102,26 @@ class EvaluatorWords:
         from granola.attribution.decomposed_evaluator import FACT, SPLIT, DecomposedEvaluator
 
         model = stack.enter_context(self.chat(where))
+        pool = [] if self.examples is None or not self.shots else list(read_samples(self.examples))
         if kind == "decomposed":
-            prompts = read_evaluator_prompts(kind, (SPLIT, FACT), self.prompts)
-            sampling = Sampling(max_tokens=256, temperature=self.temperature)
-            return DecomposedEvaluator(model=model, prompts=prompts, sampling=sampling)
+            return DecomposedEvaluator(
+                model=model,
+                prompts=read_evaluator_prompts(kind, (SPLIT, FACT), self.prompts),
+                sampling=Sampling(max_tokens=1_000, temperature=self.temperature),
+                examples=drawn_examples(pool, self.shots, categories=tuple(Category), seed=self.seed),
+            )
         family = PromptFamily(kind)
-        examples = () if self.examples is None or not self.shots else read_samples(self.examples)
         return ChatEvaluator(
             model=model,
             family=family,
-            examples=drawn_examples(examples, self.shots, family=family, seed=self.seed),
-            sampling=Sampling(max_tokens=64, temperature=self.temperature),
+            examples=drawn_examples(pool, self.shots, categories=tuple(family.labels), seed=self.seed),
+            sampling=Sampling(max_tokens=1_000, temperature=self.temperature),
             prompts=read_evaluator_prompts(kind, (CATEGORY,), self.prompts),
         )
+
+
+def _share(where: str) -> float:
+    share = finite(where)
+    if share is None or not 0 < share <= 1:
+        raise UsageError(f"words={where[:40]}: expected a share above 0 and up to 1, as words=0.6")
+    return share

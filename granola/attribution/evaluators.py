@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
@@ -46,6 +46,36 @@ class AttributionEvaluator(Protocol):
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """One judgement for each sample, in order; a sample that cannot be judged has one too."""
+
+
+@runtime_checkable
+class FactJudge(Protocol):
+    """An evaluator that says by itself whether facts are supported (Hu et al. 2025, CAQA, appendix D.2)."""
+
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """Of each sample, in order, a verdict on each fact of its subgraph; None where there is none."""
+
+
+def fact_verdicts(
+    evaluator: AttributionEvaluator, samples: Sequence[AttributionSample]
+) -> Iterator[tuple[bool | None, ...]]:
+    """The same of any evaluator: of one that cannot be asked about facts, each fact is judged as a statement.
+
+    Supportive is true, all other categories are false (section 5.4).
+    """
+    if isinstance(evaluator, FactJudge):
+        yield from evaluator.fact_verdicts(samples)
+        return
+    asked = [list(fact_samples(sample)) for sample in samples]
+    judgements = iter(list(evaluator.judged([sample for facts in asked for sample in facts])))
+    for facts in asked:
+        yield tuple(next(judgements).supported for _ in facts)
+
+
+def fact_samples(sample: AttributionSample) -> Iterator[AttributionSample]:
+    """Each fact of the undamaged subgraph as a statement of its own, with the sample's citations."""
+    for number, fact in enumerate(sample.subgraph, 1):
+        yield replace(sample, id=f"{sample.id}/{number}", statement=fact.text, category=None)
 
 
 def of_category(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:

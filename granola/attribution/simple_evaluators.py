@@ -1,13 +1,14 @@
-"""Evaluators without any text model: the graph, and the most frequent category."""
+"""Evaluators without any text model: the graph, and words that statement and citations share."""
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
+from granola.attribution.evaluation_metrics import automatic_facts
 from granola.attribution.evaluators import AttributionJudgement, of_category
 from granola.attribution.label_proofs import is_true
 from granola.attribution.relation_table import RelationValues
@@ -54,8 +55,8 @@ class GraphVerdicts:
         try:
             query = LogicalQuery.from_json(sample.query)
             truth = ground(query, self._facts)
-        except (QueryShapeError, GroundingError):
-            return None
+        except (QueryShapeError, GroundingError, KeyError, TypeError, ValueError):
+            return None  # no query, or a damaged one: the others go on
         return truth if truth.answers else None
 
     def _is_contradicted(self, truth: Grounding, stated: set[Fact], named: Sequence[dict[str, str]]) -> bool:
@@ -121,7 +122,7 @@ def _forms(span: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for form in forms if form))
 
 
-# Evaluators: the graph, and the most frequent category.
+# Evaluators: the graph, and shared words.
 
 
 class GraphEvaluator:
@@ -149,28 +150,38 @@ class GraphEvaluator:
             else:
                 yield of_category(sample, category)
 
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """As `FactJudge.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
+        return map(automatic_facts, samples)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MajorityEvaluator:
-    """Says the same of every sample: what most samples of a training side are."""
+class WordEvaluator:
+    """The baseline: a sample is supported where the citations have `share` of the statement's words.
 
-    category: Category
+    Words of four letters and more, as `granola.grounding.sentence_judges.WordSentences` takes them; it tells no
+    categories.
+    """
 
-    @classmethod
-    def trained(cls, samples: Iterable[AttributionSample]) -> MajorityEvaluator:
-        """Of samples with categories; ties go to the first in the order of categories."""
-        counts = Counter(sample.category for sample in samples if sample.category is not None)
-        return cls(category=max(Category, key=lambda category: counts[category]))
+    share: float = 0.6
 
     @property
     def classes(self) -> tuple[Category, ...]:
-        """The one."""
-        return (self.category,)
+        """None: it tells two apart."""
+        return ()
 
     def signature(self) -> str:
-        """`majority:CATEGORY`."""
-        return f"majority:{self.category.replace(' ', '-')}"
+        """`words|share:S`."""
+        return f"words|share:{self.share:g}"
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
-        return (of_category(sample, self.category) for sample in samples)
+        for sample in samples:
+            words, there = long_words(sample.statement), long_words(" ".join(sample.citations))
+            supported = not words or len(words & there) / len(words) >= self.share
+            yield AttributionJudgement(id=sample.id, supported=supported)
+
+
+def long_words(text: str) -> frozenset[str]:
+    """The words of four letters and more, case aside."""
+    return frozenset(re.findall(r"\w{4,60}", text.casefold()[:200_000]))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gc
 import itertools
-import math
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,44 +14,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind
 from granola.attribution.benchmark_building import CategoryShares, CitedTogether
-from granola.attribution.entailment_evaluators import PremiseIs
-from granola.attribution.evaluation_metrics import Unparsed
 from granola.attribution.query_extension import AnswerEdge, HeadEntity, Impossible
+from granola.commands.attribution_evaluation import AttributionEvaluate as AttributionEvaluate
 from granola.commands.command import Command
 from granola.commands.messages import count, note, print_json, report_rejects
 from granola.commands.models import opened
 from granola.commands.output import alone, json_lines, writing
 from granola.errors import UsageError
 from granola.run_record import write_run_record
-from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Resamples, Tiered
-from granola.terminal_lines import Part, TextTable, Verbatim, counted, show_lines
+from granola.settings import Setting, command_line
+from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Tiered
+from granola.terminal_lines import TextTable, Verbatim, counted, show_lines
 from kg.files import resolved
 from kg.queries.logical_query import Shape
 
 if TYPE_CHECKING:
-    from abstraction.models.chat_model import ChatModel
     from abstraction.rows import RejectedRow
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.benchmark_building import SampleMaker, SourcedQuery
-    from granola.attribution.evaluation import EvaluatorReport
     from granola.attribution.question_sources import QuestionSources
     from granola.attribution.text_checks import TextCoverage
     from granola.attribution.tier_checks import TierAttribution
-    from granola.scoring.system_comparison import Difference
     from kg.queries import StoreFacts
 
 SHOWN = 20  # tiers that are printed
 UNTOLD = "no verdict"
-
-
-def _without_nan(value: Any) -> Any:
-    """The same for JSON: NaN is null."""
-    if isinstance(value, Mapping):
-        return {key: _without_nan(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 class BenchmarkFormat(StrEnum):
@@ -188,7 +173,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             samples, wording, worded = self._worded(samples)
             origin = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
-                "Command": f"granola attribution build {self._options()}",
+                "Command": command_line(self.verb, self),
                 "Version": f"granola-ladders {__version__}",
             }
             benchmark = Benchmark(
@@ -280,14 +265,6 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         for number, query in enumerate(MinedQueries(facts, settings), 1):
             yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")
 
-    def _options(self) -> str:
-        """The options that tell this build from one by default."""
-        return " ".join(
-            f"--{name.replace('_', '-')} {Path(str(value)).name if name in ('snapshot', 'out') else value}"
-            for name, value in self.arguments().items()
-            if name != "questions"
-        ) + "".join(f" --questions {path.name}" for path in self.questions)
-
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
@@ -318,70 +295,40 @@ def _class_names(facts: StoreFacts) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextsAudited:
-    """Texts by how they cover their facts, or the rates of sheets."""
+    """Texts by how they cover their facts."""
 
     counts: Mapping[str, Counter[TextCoverage]]
-    rates: Mapping[str, Any] | None = None
     rejected: Sequence[RejectedRow] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionAudit(Command[TextsAudited]):
-    """Check whether citations and questions cover their facts; draw a sheet for people, or read filled ones.
+    """Check whether citations and questions cover their facts, by the names that stand in them.
 
-    Each text covers its facts fully, misses one of them (absent), or has a name that is in none (hallucinated).
+    Each text covers its facts fully, misses one of them (absent), or has a name that is in none (hallucinated). People
+    mark the same on a sheet: `granola sheets draw --task texts`.
     """
 
-    files: Annotated[
-        tuple[Path, ...],
-        Setting("Files of samples; with --annotated, filled sheets.", metavar="FILE...", positional=True),
-    ]
-    sheet: Annotated[Path | None, Setting("Write a CSV sheet for people to this file.")] = None
-    number: Annotated[int, Setting("With --sheet: so many citations, and as many questions.", flag="--n", least=1)] = 50
-    seed: Annotated[int, Setting("Seed of the draw.", least=0)] = 0
-    annotated: Annotated[bool, Setting("Read filled sheets: shares with intervals, and agreement.")] = False
-    force: Force = False
+    files: Annotated[tuple[Path, ...], Setting("Files of samples.", metavar="FILE...", positional=True)]
     as_json: AsJson = False
 
     def run(self) -> TextsAudited:
-        """Check, draw or read. Raises UsageError for settings that do not go together."""
-        from granola.attribution.text_sheets import read_text_sheet, text_rates
-
-        if self.annotated:
-            if self.sheet is not None:
-                raise UsageError("--annotated reads sheets, --sheet writes one: give one of them")
-            rates = text_rates([read_text_sheet(path) for path in self.files])
-            return TextsAudited(counts={}, rates=rates)
-        with writing(self.sheet, inputs=self.files, force=self.force, asked="--sheet"):
-            return self._checked()
-
-    def _checked(self) -> TextsAudited:
+        """Check. Raises UsageError where no sample has facts."""
         from granola.attribution.attribution_samples import read_samples
         from granola.attribution.model_wording import automatic_coverage
-        from granola.attribution.text_sheets import drawn_texts, write_text_sheet
 
-        if self.sheet is not None:
-            check_kind(self.sheet, "csv")
         rejected: list[RejectedRow] = []
-        samples = [sample for path in self.files for sample in read_samples(path, on_reject=rejected.append)]
         counts: dict[str, Counter[TextCoverage]] = {"citation": Counter(), "question": Counter()}
-        for sample in samples:
-            for kind, _, label in automatic_coverage(sample):
-                counts[kind][label] += 1
+        for path in self.files:
+            for sample in read_samples(path, on_reject=rejected.append):
+                for kind, _, label in automatic_coverage(sample):
+                    counts[kind][label] += 1
         if not any(counts.values()):
             raise UsageError(f"{self.files[0]}: no sample with facts in it; name a file of granola attribution build")
-        if self.sheet is not None:
-            write_text_sheet(drawn_texts(samples, self.number, seed=self.seed), self.sheet)
         return TextsAudited(counts=counts, rejected=rejected)
 
     def show(self, result: TextsAudited) -> None:
-        """The shares, or the rates of sheets."""
-        if result.rates is not None:
-            if self.as_json:
-                print_json(_without_nan(result.rates), indent=1)
-            else:
-                show_lines(*_rates_parts(result.rates))
-            return
+        """The shares."""
         if self.as_json:
             print_json(
                 {kind: {str(k): n for k, n in of_kind.items()} for kind, of_kind in result.counts.items()}, indent=1
@@ -394,22 +341,7 @@ class AttributionAudit(Command[TextsAudited]):
                 ]
                 title = f"{count(of_kind.total(), kind)}, by an automatic check of names:"
                 show_lines(title, TextTable(rows=rows, words=(2,)))
-            if self.sheet is not None:
-                show_lines("", f"{self.sheet}: fill the column label in, then granola attribution audit --annotated")
         report_rejects(str(self.files[0]), result.rejected)
-
-
-def _rates_parts(rates: Mapping[str, Any]) -> Iterator[Part]:
-    for name, shares in {**rates["readers"], "automatic": rates["automatic"]}.items():
-        rows = [
-            (label, f"{cell['share']:.1%}", f"[{cell['low']:.1%}, {cell['high']:.1%}]")
-            for label, cell in shares.items()
-            if label != "n"
-        ]
-        yield from (f"{name}, {count(shares['n'], 'text')}:", TextTable(rows=rows, words=(2,), indent=2))
-    yield f"kappa of readers {rates['kappa']:.3f} over {count(rates['marked_by_all'], 'text')}"
-    yield f"kappa of the check and the first reader {rates['kappa_of_check_and_first_reader']:.3f}"
-    yield "paper: full coverage 92 % and 95 % by two readers of 100 texts, kappa 0.758 (Hu et al. 2025, section 4.2)"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -466,284 +398,6 @@ class AttributionTrain(Command[EvaluatorTrained]):
         show_lines(f"linear evaluator of {count(result.samples, 'sample')}: signature {result.signature}")
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator linear={self.out}"))
         report_rejects(str(self.samples), result.rejected)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EvaluatorsCompared:
-    """Evaluators with their figures, side by side."""
-
-    samples: int
-    reports: Sequence[EvaluatorReport]
-    tests: Sequence[Difference]
-    facts: Mapping[str, float]
-    automatic_facts: float
-    human_facts: float | None
-    agreement: Mapping[str, Any]
-    rejected: Sequence[RejectedRow]
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything but the judgements."""
-        return {
-            "schema_version": 1, "samples": self.samples, "evaluators": [report.to_json() for report in self.reports],
-            "tests": [test.to_json() for test in self.tests], "fact_scores": dict(self.facts),
-            "automatic_fact_score": self.automatic_facts, "human_fact_score": self.human_facts,
-            "agreement": dict(self.agreement),
-        }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttributionEvaluate(Command[EvaluatorsCompared]):
-    """Hold evaluators against samples: F1 by category and complexity, confusion, intervals, paired tests.
-
-    SAMPLES are a benchmark's, or AttributionBench's rows as they are, which tell supported from not. Replies of models
-    are kept, so that a run that was killed goes on.
-    """
-
-    samples: Annotated[Path, Setting("Samples with known categories.", metavar="SAMPLES", positional=True)]
-    evaluator: Annotated[
-        tuple[str, ...],
-        Setting(
-            "KIND=WHERE; may be given again. graph=SNAPSHOT, majority=TRAIN, linear=FOLDER, "
-            "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, nli-binary=TEXT_MODEL.",
-            metavar="KIND=WHERE",
-        ),
-    ] = ()
-    limit: Annotated[int | None, Setting("Only so many samples, drawn with the seed.", least=1)] = None
-    examples: Annotated[Path | None, Setting("Where --shots are drawn from: samples, as train.jsonl.")] = None
-    shots: Annotated[int, Setting("Examples of each category before a chat model is asked.", least=0, most=10)] = 0
-    premise: Annotated[PremiseIs, Setting("What an entailment model takes as its premise.", advanced=True)] = (
-        PremiseIs.EVIDENCE
-    )
-    entailment: Annotated[
-        str | None,
-        Setting("The entailment model that a linear evaluator was trained with.", metavar="TEXT_MODEL", advanced=True),
-    ] = None
-    unparsed: Annotated[
-        Unparsed, Setting("How replies without a label enter micro-F1: as wrong ones, or as none.", advanced=True)
-    ] = Unparsed.WRONG
-    facts: Annotated[
-        bool, Setting("Also ask for each fact of partially supportive samples: the FActScore of each evaluator.")
-    ] = False
-    human_facts: Annotated[
-        float | None, Setting("The FActScore by people, for the gap to it.", least=0, most=1, advanced=True)
-    ] = None
-    people: Annotated[
-        tuple[Path, ...], Setting("Labels by a person, JSONL with id and category; may be given again.", advanced=True)
-    ] = ()
-    temperature: Annotated[float, Setting("Temperature of chat models.", least=0, most=2, advanced=True)] = 0.0
-    prompts: Annotated[Path | None, Setting("A folder with prompts of your own.", advanced=True)] = None
-    answers: KeptAnswers = None
-    out: Annotated[Path | None, Setting("Write every judgement to this file, as JSONL.")] = None
-    resamples: Resamples = 1_000
-    seed: Annotated[int, Setting("Seed of draws and resamples.", least=0, advanced=True)] = 0
-    figure: Annotated[
-        Path | None, Setting("Draw micro-F1 by human labels against automatic ones, as SVG.", advanced=True)
-    ] = None
-    force: Force = False
-    as_json: AsJson = False
-
-    def run(self) -> EvaluatorsCompared:
-        """Judge and score. Raises UsageError for settings that do not go together."""
-        words = self._words()
-        words.check(self.evaluator)
-        if not self.evaluator:
-            raise UsageError("name an --evaluator, as graph=snapshot.sqlite; see --help")
-        with (
-            writing(self.out, inputs=[self.samples], force=self.force),
-            writing(self.figure, inputs=[self.samples], force=self.force, asked="--figure"),
-        ):
-            if self.out is not None:
-                check_kind(self.out, "jsonl")
-            return self._compared(words)
-
-    def _compared(self, words: Any) -> EvaluatorsCompared:
-        from granola.attribution.evaluation import agreement, compared, partial_fact_scores
-
-        rejected: list[RejectedRow] = []
-        samples = self._samples(rejected)
-        people = [_labels(path) for path in self.people]
-        reports, facts = [], {}
-        for word in self.evaluator:
-            with ExitStack() as stack:
-                report, score = self._report(word, words.opened(word, stack), samples)
-            reports.append(report)
-            if score is not None:
-                facts[report.name] = score
-        tests = compared(samples, reports, resamples=self.resamples, seed=self.seed)
-        agreed = agreement(samples, people, reports) if people else {}
-        self._write(samples, reports)
-        if self.figure is not None:
-            self._draw(agreed)
-        return EvaluatorsCompared(
-            samples=len(samples), reports=reports, tests=tests, facts=facts, human_facts=self.human_facts,
-            automatic_facts=partial_fact_scores(samples), agreement=agreed, rejected=rejected,
-        )  # fmt: skip
-
-    def show(self, result: EvaluatorsCompared) -> None:
-        """The table, the paper's rows beside it, the tests."""
-        if self.as_json:
-            print_json(_without_nan(result.to_json()), indent=1)
-        else:
-            show_lines(f"{count(result.samples, 'sample')} of {self.samples}", "", *_evaluation_parts(result))
-        report_rejects(str(self.samples), result.rejected)
-
-    def _words(self) -> Any:
-        from granola.attribution.evaluator_words import EvaluatorWords
-
-        def chat(word: str) -> AbstractContextManager[ChatModel]:
-            return opened(word, self.out, self.answers, [self.samples])
-
-        return EvaluatorWords(
-            examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise,
-            entailment=self.entailment, temperature=self.temperature, prompts=self.prompts, chat=chat,
-        )  # fmt: skip
-
-    def _samples(self, rejected: list[RejectedRow]) -> list[AttributionSample]:
-        from granola.attribution.attribution_samples import read_any_samples
-
-        samples = [
-            sample
-            for sample in read_any_samples(self.samples, on_reject=rejected.append)
-            if sample.supported is not None
-        ]
-        if self.limit is not None and self.limit < len(samples):
-            drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
-            samples = [samples[at] for at in drawn]
-        if not samples:
-            report_rejects(str(self.samples), rejected)
-            raise UsageError(f"{self.samples}: no sample with a category or label")
-        return samples
-
-    def _report(
-        self, word: str, evaluator: Any, samples: Sequence[AttributionSample]
-    ) -> tuple[EvaluatorReport, float | None]:
-        from granola.attribution.categories import Category
-        from granola.attribution.evaluation import evaluated
-        from granola.attribution.evaluation_metrics import fact_samples, judged_score, mean_score
-
-        judgements = list(evaluator.judged(samples))
-        report = evaluated(
-            word.partition("=")[0] if sum(w.startswith(word.partition("=")[0]) for w in self.evaluator) == 1 else word,
-            evaluator.signature(), samples, judgements, unparsed=self.unparsed,
-            resamples=self.resamples, seed=self.seed,
-        )  # fmt: skip
-        if not self.facts:
-            return report, None
-        partial = [sample for sample in samples if sample.category is Category.PARTIAL]
-        asked = [list(fact_samples(sample)) for sample in partial]
-        fact_judgements = iter(list(evaluator.judged([sample for facts in asked for sample in facts])))
-        return report, mean_score(judged_score([next(fact_judgements) for _ in facts]) for facts in asked)
-
-    def _write(self, samples: Sequence[AttributionSample], reports: Sequence[EvaluatorReport]) -> None:
-        from abstraction.files.writing import write_records
-
-        if self.out is None:
-            return
-        rows = (
-            {
-                "evaluator": report.name, **judgement.to_json(), "gold_supported": sample.supported,
-                "gold_category": None if sample.category is None else str(sample.category),
-                "complexity": None if sample.complexity is None else str(sample.complexity),
-            }
-            for report in reports
-            for sample, judgement in zip(samples, report.judgements, strict=True)
-        )  # fmt: skip
-        write_records(rows, self.out, format="jsonl")
-        write_run_record(
-            self.out, command=self.verb, arguments=self.arguments(), inputs=[self.samples],
-            more={"reports": [report.to_json() for report in reports]},
-        )  # fmt: skip
-
-    def _draw(self, agreement: Mapping[str, Any]) -> None:
-        from granola.attribution.evaluation import agreement_figure
-        from kg.files import atomic_path
-
-        if not agreement.get("points"):
-            raise UsageError("--figure draws labels by people: give --people, and evaluators with categories")
-        assert self.figure is not None
-        with atomic_path(self.figure) as place:
-            place.write_bytes(agreement_figure(agreement))
-
-
-def _labels(path: Path) -> dict[str, str]:
-    """Categories by id. Raises UsageError for a row without them."""
-    from abstraction.faults import RejectedRow
-    from abstraction.files.records import read_records
-    from granola.attribution.categories import Category
-
-    label_of: dict[str, str] = {}
-    for record in read_records(path):
-        if isinstance(record, RejectedRow):
-            raise UsageError(f"{record.source}: {record.reason}")
-        key, label = record.data.get("id"), record.data.get("category")
-        if not isinstance(key, str) or label not in list(Category):
-            raise UsageError(f"{record.source}: expected an id and a category of {', '.join(Category)}")
-        label_of[key] = str(label)
-    return label_of
-
-
-def _evaluation_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
-    for start in range(0, len(compared.reports), 3):
-        yield from (_figures(compared.reports[start : start + 3]), "")
-    for report in compared.reports:
-        for rows in (report.confusion, report.two_way) if report.confusion else (report.two_way,):
-            yield f"{report.name}: gold in rows"
-            cells = [(gold, *(f"{number:,}" for number in by_label.values())) for gold, by_label in rows.items()]
-            yield TextTable(head=("", *map(str, next(iter(rows.values()), {}))), rows=cells, indent=2)
-        yield from (Verbatim(f"  {report.signature}"), "")
-    for test in compared.tests:
-        yield (
-            f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} "
-            f"[{test.interval.low:+.3f}, {test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}"
-        )
-    yield from _facts_parts(compared)
-    yield from _paper_parts(compared)
-
-
-def _facts_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
-    human = compared.human_facts
-    if not math.isnan(compared.automatic_facts):
-        yield ""
-        yield f"FActScore of partially supportive samples, by the triples that are left: {compared.automatic_facts:.3f}"
-    for name, score in compared.facts.items():
-        gap = "" if human is None else f", gap to people {abs(score - human):.3f}"
-        yield f"  {name}: {score:.3f}{gap}"
-    if compared.agreement:
-        agreement = compared.agreement
-        yield ""
-        yield (
-            f"people: kappa {agreement['kappa']:.3f} over {agreement['labelled_by_all']}, "
-            f"unanimous {agreement['unanimous']}; "
-            f"kappa of automatic and human labels {agreement['kappa_of_automatic_and_human']:.3f}; "
-            f"Pearson's r of micro-F1 over evaluators {agreement['pearson']:.3f} (paper: 0.97)"
-        )
-
-
-def _paper_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
-    from granola.attribution.evaluation import COLUMNS, NOT_COMPARABLE, TABLE_5
-
-    if not any(report.confusion for report in compared.reports):
-        return
-    rows = [
-        (f"{setting}, {name}", *("-" if score is None else f"{score:.3f}" for score in scores))
-        for (setting, name), scores in TABLE_5.items()
-    ]
-    yield from ("", TextTable(head=("paper, Table 5", *COLUMNS), rows=rows), NOT_COMPARABLE)
-
-
-def _figures(reports: Sequence[EvaluatorReport]) -> TextTable:
-    """Every figure that one of the evaluators has, a column each."""
-    names = dict.fromkeys(name for report in reports for name in report.figures)
-    rows = [(name, *(_cell(report, name) for report in reports)) for name in names]
-    unlabelled = ("without a label", *(f"{report.unparsed:,}" for report in reports))
-    return TextTable(head=("", *(report.name for report in reports)), rows=[*rows, unlabelled])
-
-
-def _cell(report: EvaluatorReport, name: str) -> str:
-    figure = report.figures.get(name)
-    if figure is None or math.isnan(figure.value):
-        return "-"
-    return f"{figure.value:.3f} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -68,16 +68,22 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
             ("describe", "answer", "judge", "score"),
         ),
         CommandEntry(
-            "knowledge", "Write, judge, choose and rate knowledge texts: factuality, relevance, coherence ...",
+            "knowledge", "Write, judge and choose knowledge texts: factuality, relevance, coherence ...",
             "knowledge",
-            ("generate", "judge", "choose", "rate", "correlate", "describe"),
+            ("generate", "judge", "choose", "correlate", "describe"),
         ),
         CommandEntry(
             "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "attribution",
             ("build", "audit", "train", "evaluate", "check"),
         ),
         CommandEntry("draw", "Draw scores of items by slice, as papers do or by any field.", "item_verdicts"),
+        CommandEntry("table", "Put scores in the columns of a paper's table: text, LaTeX, CSV.", "item_verdicts"),
+        CommandEntry(
+            "sheets", "Write sheets on which people judge items, and read the filled ones.", "people_judging",
+            ("draw", "read"),
+        ),
         CommandEntry("pool", "Pool several judges of the same items, and show how far they agree.", "item_verdicts"),
+        CommandEntry("papers", "List what four papers report, and the command that gives it.", "item_verdicts"),
     ),
 }  # fmt: skip
 COMMANDS: Mapping[str, CommandEntry] = {entry.name: entry for group in GROUPS.values() for entry in group}

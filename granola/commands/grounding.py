@@ -33,9 +33,10 @@ from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Limit,
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
+    from granola.attribution.evaluator_words import EvaluatorWords
+    from granola.evidence.judge_names import CountedModel
     from granola.grounding.grounded_samples import GroundedSample
     from granola.grounding.grounding_items import GroundingItem
-    from granola.grounding.judge_models import CountedModel
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
@@ -192,6 +193,7 @@ class GroundingAnswer(RowsCommand):
     answers: KeptAnswers = None
     limit: Limit = None
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Ask and write `{"id", "answer"}` a row. Raises UsageError where there is no question."""
@@ -227,12 +229,7 @@ class GroundingAnswer(RowsCommand):
             return output.ended(f"{count(output.counts['answered'], 'answer')}", source=str(self.questions))
 
 
-class SentenceJudgeKind(StrEnum):
-    """What `--sentences` takes."""
-
-    CHAT = "chat"
-    ENTAILMENT = "entailment"
-    WORDS = "words"
+CHAT, ENTAILMENT, WORDS = "chat", "entailment", "words"  # what `--sentences` takes, beside evaluators
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,9 +249,11 @@ class GroundingJudge(RowsCommand):
         str | None, Setting("The chat model that judges: openai:URL#NAME, local:FOLDER, replay:FILE.", metavar="MODEL")
     ] = None
     sentences: Annotated[
-        SentenceJudgeKind | None,
+        str | None,
         Setting(
-            "Who judges sentences: chat, entailment, or words, a baseline. Chat where --model is given, else words."
+            "Who judges sentences: chat, entailment, words (a baseline), or an evaluator of attribution as KIND=WHERE, "
+            "such as linear=FOLDER. Chat where --model is given, else words.",
+            metavar="JUDGE",
         ),
     ] = None
     entailment: Annotated[
@@ -283,15 +282,18 @@ class GroundingJudge(RowsCommand):
     language: Language = "en"
     limit: Limit = None
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError for settings that do not go together."""
         from abstraction.language.languages import is_known, notice
 
-        kind = self.sentences or (SentenceJudgeKind.WORDS if self.model is None else SentenceJudgeKind.CHAT)
-        if kind is SentenceJudgeKind.CHAT and self.model is None:
+        kind = self.sentences or (WORDS if self.model is None else CHAT)
+        if kind not in (CHAT, ENTAILMENT, WORDS):
+            self._evaluators().check([kind])
+        if kind == CHAT and self.model is None:
             raise UsageError("--sentences chat asks --model, which is not given")
-        if (kind is SentenceJudgeKind.ENTAILMENT) != (self.entailment is not None):
+        if (kind == ENTAILMENT) != (self.entailment is not None):
             raise UsageError("--sentences entailment and --entailment go together")
         if not is_known(self.language):
             raise UsageError(f"--language is {self.language!r}, which is no known code")
@@ -395,13 +397,24 @@ class GroundingJudge(RowsCommand):
         _note_unknown_citations(pairs)
         return pairs, names
 
-    def _judge(self, kind: SentenceJudgeKind, stack: ExitStack) -> Any:
+    def _evaluators(self) -> EvaluatorWords:
+        """How an evaluator of attribution is opened."""
+        from granola.attribution.evaluator_words import EvaluatorWords
+
+        place = None if self.out == STANDARD else self.out
+        inputs = [self.questions, self.given]
+        return EvaluatorWords(
+            chat=lambda word: opened(word, place, self.answers, inputs), temperature=self.temperature
+        )  # fmt: skip
+
+    def _judge(self, kind: str, stack: ExitStack) -> Any:
         from abstraction.models import Sampling, open_entailment
+        from granola.evidence.judge_names import CountedModel
         from granola.grounding.answer_judging import AnswerJudge
-        from granola.grounding.judge_models import CountedModel
         from granola.grounding.sentence_judges import (
             ChatSentences,
             EntailmentSentences,
+            EvaluatorSentences,
             WordSentences,
             read_grounding_prompts,
         )
@@ -415,11 +428,13 @@ class GroundingJudge(RowsCommand):
             asked = stack.enter_context(opened(self.model, place, self.answers, [self.questions, self.given]))
             chat = CountedModel(asked)
         sentences: Any = WordSentences()
-        if kind is SentenceJudgeKind.ENTAILMENT:
+        if kind == ENTAILMENT:
             word = self.entailment or ""
             called = Path(word.partition(":")[2].partition("?")[0]).name if word.startswith("local:") else ""
             sentences = EntailmentSentences(model=open_entailment(word), called=called)
-        elif kind is SentenceJudgeKind.CHAT and chat is not None:
+        elif kind not in (CHAT, WORDS):
+            sentences = EvaluatorSentences(evaluator=self._evaluators().opened(kind, stack))
+        elif kind == CHAT and chat is not None:
             sampling = Sampling(temperature=self.temperature, max_tokens=2_000)
             sentences = ChatSentences(model=chat, prompts=prompts, sampling=sampling)
         return AnswerJudge(

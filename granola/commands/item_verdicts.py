@@ -1,27 +1,30 @@
-"""`granola draw` and `granola pool`: verdicts on items, whichever command made them."""
+"""`granola draw`, `table`, `pool` and `papers`: verdicts on items, whichever command made them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from granola import __version__
 from granola.commands.command import Command
-from granola.commands.messages import report_rejects
+from granola.commands.messages import print_json, report_rejects
 from granola.commands.output import RowsCommand, RowsWritten, writing, writing_rows
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.settings import Setting
-from granola.shared_settings import Force, Out, Resamples, Seed
-from granola.terminal_lines import Part, TextTable, Verbatim
+from granola.shared_settings import AsJson, Force, Out, Resamples, Seed
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
-    from granola.evidence.item_figures import ItemFigure
+    from granola.evidence.evidence_task import ItemFigure
     from granola.evidence.judge_pools import JudgePool
+    from granola.evidence.paper_claims import PaperClaim
+    from granola.evidence.paper_tables import FilledTable
     from granola.figures.charts import Panel
 
 
@@ -65,6 +68,7 @@ class Draw(Command[FigureDrawn]):
     resamples: Resamples = 1000
     seed: Seed = 0
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> FigureDrawn:
         """Read and draw. Raises UsageError where there is nothing to draw."""
@@ -105,7 +109,8 @@ class Draw(Command[FigureDrawn]):
         return panels, figure_signature(rows, panels, resamples=self.resamples, seed=self.seed)
 
     def _plan(self) -> ItemFigure:
-        from granola.evidence.item_figures import FIGURES, ItemFigure
+        from granola.evidence.evidence_task import ItemFigure
+        from granola.evidence.task_list import FIGURES
         from granola.grounding.sample_statistics import QUESTION_FIGURES
 
         if self.figure is not None and self.figure not in FIGURES:
@@ -116,11 +121,16 @@ class Draw(Command[FigureDrawn]):
         if self.figure is None and not (self.x and self.y):
             raise UsageError(f"name --x and --y, or --figure of {', '.join(FIGURES)}")
         plan = FIGURES[self.figure] if self.figure is not None else ItemFigure(x=self.x, y=self.y)
-        return ItemFigure(x=self.x or plan.x, y=self.y or plan.y, by=self.by or plan.by)
+        longer_than = 0 if self.x else plan.longer_than
+        return ItemFigure(x=self.x or plan.x, y=self.y or plan.y, by=self.by or plan.by, longer_than=longer_than)
 
     def show(self, result: FigureDrawn) -> None:
         """The names of the files, and the signature."""
-        print(*result.files, result.signature, sep="\n")
+        if self.as_json:
+            files = [str(path) for path in result.files]
+            print_json({"schema_version": 1, "files": files, "signature": result.signature}, indent=1)
+        else:
+            print(*result.files, result.signature, sep="\n")
         report_rejects(str(self.judged[0]), result.rejected)
 
 
@@ -138,6 +148,7 @@ class Pool(RowsCommand):
     ]  # fmt: skip
     out: Out
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Pool and write. Raises UsageError for one judge alone, or judges of different items."""
@@ -152,11 +163,103 @@ class Pool(RowsCommand):
 
 def _lines(pool: JudgePool) -> list[Part]:
     lines: list[Part] = [f"{len(pool.rows):,} items, {len(pool.judges)} judges"]
-    for judge in pool.judges:
-        costs = [f"{cost:,.10g} {name.replace('_', ' ')}" for name, cost in pool.costs[judge].items()]
+    for judge, asked in pool.costs.items():
+        costs = [f"{cost:,.10g} {name.replace('_', ' ')}" for name, cost in asked.items()]
         lines.append(Verbatim("; ".join([judge, *costs])))
     rows = [
         (name, f"{one['n']:,}", f"{one['agree']:.4f}", "-" if one["kappa"] is None else f"{one['kappa']:.3f}")
         for name, one in pool.agreement.items()
     ]
     return [*lines, TextTable(head=("agreement", "n", "all agree", "kappa"), rows=rows)]
+
+
+class TableFormat(StrEnum):
+    """What `--format` of `granola table` takes."""
+
+    TEXT = "text"
+    LATEX = "latex"
+    CSV = "csv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableMade:
+    """A paper's table with one's own rows."""
+
+    filled: FilledTable
+    signature: str
+    rejected: Sequence[RejectedRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Command[TableMade]):
+    """Put scores of one's own systems in the columns of a paper's table, the paper's rows beside them if asked for.
+
+    garage, garage-2, garage-3, garage-4 are of judged answers, conner-2 and conner-3 of knowledge texts, caqa-5, caqa-7
+    and caqa-15 of evaluators.
+    """
+
+    judged: Annotated[
+        tuple[Path, ...], Setting("Rows with verdicts, of any command.", metavar="JUDGED...", positional=True)
+    ]
+    table: Annotated[str, Setting("garage, garage-2 to garage-4, conner-2, conner-3, caqa-5, caqa-7 or caqa-15.")]
+    printed: Annotated[bool, Setting("The paper's own rows, too.")] = False
+    intervals: Annotated[bool, Setting("Each figure with its 95 % interval.")] = False
+    format: Annotated[TableFormat, Setting("Text, a LaTeX tabular, or CSV.")] = TableFormat.TEXT
+    resamples: Resamples = 1_000
+    seed: Seed = 0
+    as_json: AsJson = False
+
+    def run(self) -> TableMade:
+        """Read and score. Raises UsageError for an unknown table, and where no row is of its task."""
+        from granola.evidence.item_figures import read_verdicts
+        from granola.evidence.paper_tables import filled_table
+        from granola.evidence.task_list import TABLES
+
+        if self.table not in TABLES:
+            raise UsageError(f"--table is {self.table!r}; allowed: {', '.join(TABLES)}")
+        task, table = TABLES[self.table]
+        rejected: list[RejectedRow] = []
+        rows = [row for row in read_verdicts(self.judged, on_reject=rejected.append) if task.told_by in row]
+        if not rows:
+            raise UsageError(f"{self.judged[0]} has no row of {task.made_by}, of which --table {self.table} is")
+        filled = filled_table(
+            task, table, rows, resamples=self.resamples, seed=self.seed, printed=self.printed, intervals=self.intervals
+        )
+        judges = sorted({str(row[task.judge]) for row in rows if row.get(task.judge)})
+        signed = "|".join([f"table:{self.table}|n:{len(rows)}|boot:{self.resamples}|seed:{self.seed}",
+                           f"version:{__version__}", *(f"judge:[{judge}]" for judge in judges)])  # fmt: skip
+        return TableMade(filled=filled, signature=signed, rejected=rejected)
+
+    def show(self, result: TableMade) -> None:
+        """The table in its format, the signature below it where it is text."""
+        if self.as_json:
+            print_json({**result.filled.to_json(), "signature": result.signature}, indent=1)
+        elif self.format is TableFormat.TEXT:
+            note = [result.filled.table.note] if result.filled.printed and result.filled.table.note else []
+            show_lines(result.filled.text(), *note, Verbatim(result.signature))
+        else:
+            print(result.filled.latex() if self.format is TableFormat.LATEX else result.filled.csv(), end="")
+            print(end="\n" if self.format is TableFormat.LATEX else "")
+        report_rejects(str(self.judged[0]), result.rejected)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Papers(Command["Sequence[PaperClaim]"]):
+    """List what the four papers report, the command that gives it, and whether it is the same or better, or why not."""
+
+    as_json: AsJson = False
+
+    def run(self) -> Sequence[PaperClaim]:
+        """Read the table."""
+        from granola.evidence.paper_claims import read_claims
+
+        return read_claims()
+
+    def show(self, result: Sequence[PaperClaim]) -> None:
+        """A table, or JSON."""
+        if self.as_json:
+            print_json([claim.model_dump() for claim in result], indent=1)
+            return
+        rows = [(claim.paper, claim.reports, claim.command or "-", claim.standing, claim.why) for claim in result]
+        head = ("paper", "reports", "command", "here", "why")
+        show_lines(TextTable(head=head, rows=rows, words=(1, 2, 3, 4), keys=2))

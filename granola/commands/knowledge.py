@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 
 from abstraction.faults import RejectedRow
-from abstraction.files.writing import check_kind
 from granola import __version__
 from granola.commands.command import Command
 from granola.commands.messages import count, print_json, report_rejects
@@ -27,11 +26,9 @@ from granola.commands.output import (
     RowsOutput,
     RowsWritten,
     check_outputs,
-    csv_raw,
-    writing,
     writing_rows,
 )
-from granola.errors import SheetError, UsageError
+from granola.errors import UsageError
 from granola.knowledge.knowledge_generation import KIND_OF, Generated
 from granola.knowledge.knowledge_judge import AnswerForm
 from granola.knowledge.knowledge_metrics import Aggregation
@@ -40,7 +37,8 @@ from granola.shared_settings import AsJson, Force, KeptAnswers, Limit, Out, Resa
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
-    from granola.knowledge.judged_rows import RatingSheet
+    from granola.evidence.annotation_sheets import FilledSheet
+    from granola.evidence.evidence_task import Report
     from granola.knowledge.knowledge_metrics import Coefficients
 
 Items = Annotated[
@@ -82,6 +80,7 @@ class KnowledgeDescribe(RowsCommand):
     descriptions: Annotated[bool, Setting("WikiData's descriptions alone, without statements.")] = False
     limit: Limit = None
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Write them. Raises UsageError where there is no row."""
@@ -134,6 +133,7 @@ class KnowledgeGenerate(RowsCommand):
     answers: KeptAnswers = None
     limit: Limit = None
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
@@ -186,6 +186,18 @@ class KnowledgeGenerate(RowsCommand):
             yield (replace(item, system=self.system) if self.system else item).to_json()
 
 
+def read_judged(path: str, rejected: list[RejectedRow]) -> list[dict[str, Any]]:
+    """Judged texts. Raises UsageError where there is none."""
+    from abstraction.files.records import read_records
+    from abstraction.files.row_reading import accepted, read_each
+    from granola.knowledge.knowledge_task import read_verdict_row
+
+    rows = list(accepted(read_each(read_records(path), read_verdict_row), rejected.append))
+    if not rows:
+        raise UsageError(f"{path} has no judged text; make some with granola knowledge judge")
+    return rows
+
+
 SCORES_SUFFIX = ".scores.sqlite"
 _TOGETHER = 64  # texts that are judged at a time
 _WORD = "local:FOLDER_OR_NAME or openai:URL#NAME"
@@ -235,7 +247,25 @@ class KnowledgeJudge(RowsCommand):
     validity: Annotated[
         AnswerForm, Setting("Answers are judged by the gold answer, or by evidence.", advanced=True)
     ] = AnswerForm.SPAN
-    randoms: Annotated[int, Setting("Random texts that helpfulness compares with (u).", least=1, advanced=True)] = 4
+    randoms: Annotated[
+        int, Setting("Random texts that helpfulness compares with (u; the authors: 1).", least=1, advanced=True)
+    ] = 4
+    examples: Annotated[
+        Path | None,
+        Setting(
+            "Items with right knowledge and answers, put before each item where --causal and --reader continue a text; "
+            "random texts are then theirs (the authors: 8 of the training data).",
+            advanced=True,
+        ),
+    ] = None
+    shots: Annotated[
+        int | None, Setting("How many of --examples, drawn by the seed; without it all.", least=1, advanced=True)
+    ] = None
+    perplexity_cut: Annotated[
+        float | None,
+        Setting("No perplexity of a sentence counts as greater (the authors: 100; the paper has no cut).", least=1,
+                advanced=True),
+    ] = None
     baselines: Annotated[
         bool, Setting("Score the baselines too, where there is a reference or a gold answer.", advanced=True)
     ] = False
@@ -263,10 +293,12 @@ class KnowledgeJudge(RowsCommand):
     seed: Seed = 0
     limit: Limit = None
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError where there is no model, ModelSpecError for one that is misnamed."""
         from granola.knowledge.knowledge_files import read_items
+        from granola.knowledge.knowledge_summary import summary
 
         check_language(self.language)
         if not any((self.entailment, self.relevance, self.causal, self.reader, self.coherence)) and not self.baselines:
@@ -276,7 +308,9 @@ class KnowledgeJudge(RowsCommand):
             )
         if self.embeddings is not None and self.passages is None:
             raise UsageError("--embeddings goes with --passages FILE, which is not given")
-        inputs = [self.items, self.texts, self.documents, self.passages, self.snapshot]
+        if self.shots is not None and self.examples is None:
+            raise UsageError("--shots goes with --examples FILE, which is not given")
+        inputs = [self.items, self.texts, self.documents, self.passages, self.snapshot, self.examples]
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output, ExitStack() as stack:
             store_path = self.scores or (None if self.out == STANDARD else Path(f"{self.out}{SCORES_SUFFIX}"))
             if store_path is not None:
@@ -290,12 +324,16 @@ class KnowledgeJudge(RowsCommand):
             if not items:
                 why = f": {output.rejected[0].source}: {output.rejected[0].reason}" if output.rejected else ""
                 raise UsageError(f"{self.items} has no text to judge{why}")
-            judge = self._judge(stack, store_path, items)
+            judge = self._judge(stack, store_path, items, output.rejected)
             rows: list[dict[str, Any]] = []
             output.write(self._rows(items, judge, rows))
             identity = judge.identity
             output.more |= {"judge": identity, "judge_hash": hash_of_identity(identity)}
-            lines = self._lines(rows, hash_of_identity(identity))
+            estimates = summary(rows, resamples=self.resamples, seed=self.seed)
+            output.more["scores"] = {
+                system: {name: one.to_json() for name, one in scores.items()} for system, scores in estimates.items()
+            }
+            lines = self._lines(estimates, hash_of_identity(identity), len(rows))
             return output.ended(f"{count(len(rows), 'text')} judged", *lines, source=self.items)
 
     def _rows(self, items: Sequence[Any], judge: Any, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -309,9 +347,11 @@ class KnowledgeJudge(RowsCommand):
                 rows.append({name: row[name] for name in ("system", "scores", "factuality_label") if name in row})
                 yield row
 
-    def _judge(self, stack: ExitStack, store_path: Path | None, items: Sequence[Any]) -> Any:
+    def _judge(self, stack: ExitStack, store_path: Path | None, items: Sequence[Any], rejected: list[Any]) -> Any:
         from abstraction import models
         from granola.knowledge import knowledge_judge
+        from granola.knowledge.knowledge_files import read_items
+        from granola.knowledge.knowledge_generation import drawn
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 
         opened = {
@@ -333,13 +373,16 @@ class KnowledgeJudge(RowsCommand):
         settings = knowledge_judge.JudgeSettings(
             aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
             baselines=self.baselines, entities=self.entities, seed=self.seed, language=self.language,
+            perplexity_cut=self.perplexity_cut,
         )  # fmt: skip
+        pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))
         return knowledge_judge.KnowledgeJudge(
             knowledge_judge.JudgeModels(**wrapped),
             prompts,
             settings=settings,
             evidence=self._evidence(stack, encoder),
-            pool=[item.knowledge for item in items],
+            pool=pool or items,
+            examples=drawn(pool, self.shots, seed=self.seed),
             answered=any(item.answer for item in items),
         )
 
@@ -363,11 +406,11 @@ class KnowledgeJudge(RowsCommand):
             sources.append(StatementPieces(store, language=self.language))
         return sources[0] if len(sources) == 1 else JoinedPieces(sources=tuple(sources))
 
-    def _lines(self, rows: Sequence[Mapping[str, Any]], identity_hash: str) -> list[Part]:
-        from granola.knowledge.knowledge_summary import signature, summary
+    def _lines(self, estimates: Report, identity_hash: str, n: int) -> list[Part]:
+        from granola.knowledge.knowledge_summary import signature
 
         lines: list[Part] = []
-        for system, scores in summary(rows, resamples=self.resamples, seed=self.seed).items():
+        for system, scores in estimates.items():
             lines.append(f"{system or 'texts'}")
             cells = [
                 (
@@ -379,7 +422,7 @@ class KnowledgeJudge(RowsCommand):
                 for name, estimate in scores.items()
             ]
             lines.append(TextTable(rows=cells, words=(2, 3), indent=2))
-        return [*lines, Verbatim(signature(identity_hash, n=len(rows), resamples=self.resamples, seed=self.seed))]
+        return [*lines, Verbatim(signature(identity_hash, n=n, resamples=self.resamples, seed=self.seed))]
 
 
 def hash_of_identity(identity: Mapping[str, Any]) -> str:
@@ -408,10 +451,10 @@ class KnowledgeChoose(RowsCommand):
     resamples: Resamples = 1000
     seed: Seed = 0
     force: Force = False
+    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Choose and write. Raises UsageError for settings that do not go together, and for scores that are lacking."""
-        from granola.knowledge.judged_rows import read_judged
         from granola.knowledge.knowledge_metrics import PARTS, best_of, best_places
 
         if self.coefficients is not None and self.fit is not None:
@@ -419,7 +462,7 @@ class KnowledgeChoose(RowsCommand):
         if self.of is not None and self.best is None:
             raise UsageError("--of goes with --best, which is not given")
         with writing_rows(self, self.out, inputs=[self.judged], force=self.force) as output:
-            rows = read_judged(self.judged, on_reject=output.rejected.append)
+            rows = read_judged(self.judged, output.rejected)
             gamma = self._coefficients(rows)
             chosen: list[dict[str, Any]] = []
             pairs: list[tuple[list[dict[str, Any]], Sequence[dict[str, Any]]]] = []
@@ -430,7 +473,7 @@ class KnowledgeChoose(RowsCommand):
                 pairs.append(([group[at] for at in own], group))
             output.write(iter(chosen))
             output.more["coefficients"] = dict(zip(PARTS, gamma.values, strict=True))
-            lines = list(self._lines(pairs))
+            lines = list(self._lines(pairs, output.more))
             shown = ", ".join(f"{name} {value:.3f}" for name, value in zip(PARTS, gamma.values, strict=True))
             told_of = f"{count(len(chosen), 'text')} of {len(rows):,} chosen; coefficients {shown}"
             return output.ended(told_of, *lines, source=self.judged)
@@ -455,7 +498,7 @@ class KnowledgeChoose(RowsCommand):
         return groups.values()
 
     def _lines(
-        self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
+        self, pairs: Sequence[tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]], told: dict[str, Any]
     ) -> Iterator[Part]:
         from granola.scoring.statistics import mean_estimate
 
@@ -474,60 +517,12 @@ class KnowledgeChoose(RowsCommand):
                 gains += [score - mean for score in best]
             if gains:
                 gain = mean_estimate(gains, resamples=self.resamples, seed=self.seed)
+                told.setdefault("gains", {})[name] = gain.to_json()
                 means = (f"{sum(scores) / len(gains):.4f}" for scores in (chosen_scores, random_scores))
                 spread = f"{gain.interval.low:+.4f} to {gain.interval.high:+.4f}, n {gain.n:,}"
                 rows.append((name, *means, f"{gain.value:+.4f}", spread))
         yield TextTable(head=("score", "chosen", "random", "gain", "95 % interval of the gain"), rows=rows, words=(4,))
         yield Verbatim(f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnowledgeRate(RowsCommand):
-    """Draw texts, as many of each system, and write a sheet on which people rate them from 0 to 2 on six axes.
-
-    OUT keeps the drawn texts in the sheet's order, with systems and scores; `granola knowledge correlate` reads both.
-    """
-
-    judged: Judged
-    out: Out
-    sheet: Annotated[Path, Setting("The sheet to write, as CSV: texts without their systems and scores.")]
-    each: Annotated[int, Setting("Texts of each system (the paper: 80).", least=1)] = 80
-    raters: Annotated[
-        int, Setting("Sheets to write, one a rater: SHEET, or SHEET.1.csv and so on where there are several.", least=1)
-    ] = 1
-    shared: Annotated[
-        float, Setting("Share of the texts that all raters have (the paper: 0.2); the rest goes to one each.",
-                       least=0, most=1)
-    ] = 0.2  # fmt: skip
-    seed: Seed = 0
-    force: Force = False
-
-    def run(self) -> RowsWritten:
-        """Draw and write both. Raises UsageError where there is no text, or a file would be lost."""
-        from granola.knowledge.judged_rows import read_judged, shared_out, write_rating_sheet
-
-        check_kind(self.sheet, "csv", asked="--sheet")
-        sheets = [self.sheet]
-        if self.raters > 1:
-            sheets = [self.sheet.with_suffix(f".{number}.csv") for number in range(1, self.raters + 1)]
-        with ExitStack() as stack, writing_rows(self, self.out, inputs=[self.judged], force=self.force) as output:
-            for sheet in sheets:
-                stack.enter_context(writing(sheet, inputs=[self.judged, self.out], force=self.force, asked="--sheet"))
-            rows = read_judged(self.judged, on_reject=output.rejected.append)
-            source = random.Random(self.seed)
-            chosen = []
-            for system in sorted({str(row.get("system") or "") for row in rows}):
-                of_system = sorted(
-                    (row for row in rows if str(row.get("system") or "") == system),
-                    key=lambda row: (row["id"], row.get("candidate", 0)),
-                )
-                chosen += source.sample(of_system, min(self.each, len(of_system)))
-            source.shuffle(chosen)
-            for sheet, numbers in zip(sheets, shared_out(len(chosen), self.raters, self.shared), strict=True):
-                write_rating_sheet(chosen, sheet, csv_raw=csv_raw(), only=numbers if self.raters > 1 else None)
-            output.write(iter(chosen))
-            names = ", ".join(map(str, sheets))
-            return output.ended(f"{count(len(chosen), 'text')} to rate in {names}", source=self.judged)
 
 
 # Which scores are held against the ratings of an axis: the metric's own first, then the baselines (Tables 9, 10, 18).
@@ -607,7 +602,10 @@ class KnowledgeCorrelate(Command[RankAssociations]):
     judged: Judged
     ratings: Annotated[
         tuple[Path, ...],
-        Setting("Filled sheets of `granola knowledge rate`, one a rater; JUDGED is then what it wrote.", metavar="CSV"),
+        Setting(
+            "Filled sheets of `granola sheets draw`, one a rater; JUDGED is then the items that it wrote.",
+            metavar="CSV",
+        ),
     ] = ()
     resamples: Resamples = 1000
     seed: Seed = 0
@@ -615,13 +613,17 @@ class KnowledgeCorrelate(Command[RankAssociations]):
 
     def run(self) -> RankAssociations:
         """Read and correlate. Raises UsageError and SheetError for files that do not fit."""
-        from granola.knowledge.judged_rows import rating_agreement, read_judged, read_rating_sheet
+        from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement
         from granola.knowledge.knowledge_summary import slices
+        from granola.knowledge.knowledge_task import KNOWLEDGE
 
         rejected: list[Any] = []
-        rows = read_judged(self.judged, on_reject=rejected.append)
-        sheets = [read_rating_sheet(path) for path in self.ratings]
-        agreement = {axis: rating_agreement(sheets, axis) for axis in OF_AXIS} if len(sheets) > 1 else {}
+        rows = read_judged(self.judged, rejected)
+        form = KNOWLEDGE.sheet
+        sheets = [read_sheet(path, form) for path in self.ratings]
+        check_sheets(sheets, rows, form, self.judged)
+        told = sheet_agreement(sheets, form) if len(sheets) > 1 else {}
+        agreement = {axis: (own["kappa"], own["valid"]) for axis, own in told.items()}
         lines = list(self._by_ratings(rows, sheets) if sheets else self._by_scores(rows))
         slices_by = {
             by: estimates
@@ -642,13 +644,12 @@ class KnowledgeCorrelate(Command[RankAssociations]):
             show_lines(*result.parts())
         report_rejects(self.judged, result.rejected)
 
-    def _by_ratings(self, rows: _Rows, sheets: Sequence[RatingSheet]) -> Iterator[dict[str, Any]]:
+    def _by_ratings(self, rows: _Rows, sheets: Sequence[FilledSheet]) -> Iterator[dict[str, Any]]:
         """Scores given ratings, of all systems and of each."""
-        from granola.knowledge.judged_rows import mean_ratings
+        from granola.evidence.annotation_sheets import mean_labels
+        from granola.knowledge.knowledge_task import KNOWLEDGE
 
-        for sheet in sheets:
-            self._check_sheet(sheet, rows)
-        rated = mean_ratings(sheets)
+        rated = mean_labels(sheets, KNOWLEDGE.sheet)
         for system, axis in product(_systems(rows), OF_AXIS):
             for name in OF_AXIS[axis]:
                 pairs = [
@@ -667,15 +668,6 @@ class KnowledgeCorrelate(Command[RankAssociations]):
                 if system in ("", row.get("system"))
             ]
             yield from self._line(system, extrinsic, name, pairs)
-
-    def _check_sheet(self, sheet: RatingSheet, rows: _Rows) -> None:
-        for item, text in sheet.texts.items():
-            knowledge = str(rows[item - 1].get("knowledge") or "") if 1 <= item <= len(rows) else None
-            if knowledge is None or text.split() != knowledge.split():
-                raise SheetError(
-                    f"{sheet.path}: item {item} is not row {item} of {self.judged}; give the file that "
-                    "granola knowledge rate wrote with this sheet"
-                )
 
     def _line(
         self, system: str, independent: str, dependent: str, pairs: Sequence[tuple[float | None, float | None]]

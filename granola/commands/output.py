@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,7 @@ import orjson
 from abstraction.faults import Fault, RejectedRow, Taken
 from abstraction.files.writing import check_format, write_records, writing_lines
 from granola.commands.command import Command
-from granola.commands.messages import report_rejects, with_progress
+from granola.commands.messages import print_json, report_rejects, with_progress
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
@@ -246,14 +246,27 @@ class RowsWritten:
     counts: Mapping[str, int]
     rejected: Sequence[RejectedRow]
     listed: Path | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What came of the rows, with what the run record has besides."""
+        return {"schema_version": 1, "out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected),
+                **self.more}  # fmt: skip
 
 
 class RowsCommand(Command[RowsWritten]):
     """A command that writes rows."""
 
     def show(self, result: RowsWritten) -> None:
-        """The lines, on standard error where rows went to standard output; then the rejected rows."""
-        show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
+        """The lines, on standard error where rows went to standard output; then the rejected rows.
+
+        Of a command that takes --json, one JSON object instead.
+        """
+        if getattr(self, "as_json", False):
+            with redirect_stdout(sys.stderr if result.out == STANDARD else sys.stdout):
+                print_json(result.to_json(), indent=1)
+        else:
+            show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
         report_rejects(result.source, result.rejected, listed=result.listed)
 
 
@@ -298,8 +311,9 @@ class RowsOutput:
                 self.out, command=self.command.verb, arguments=arguments, inputs=self.inputs, more=self.more
             )  # fmt: skip
         return RowsWritten(
-            out=self.out, lines=lines, source=source, counts=self.counts, rejected=self.rejected, listed=self.listed
-        )
+            out=self.out, lines=lines, source=source, counts=self.counts, rejected=self.rejected, listed=self.listed,
+            more=self.more,
+        )  # fmt: skip
 
 
 @contextmanager

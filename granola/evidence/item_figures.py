@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ from abstraction.files.row_reading import accepted, read_each
 from granola import __version__
 from granola.attribution.evaluation_metrics import CATEGORIES, NO_LABEL, Unparsed, f1_of, figure, micro_f1
 from granola.errors import UsageError
-from granola.evidence.judge_pools import ANSWER
+from granola.evidence.estimates import by_slice
+from granola.evidence.evidence_task import ItemFigure
+from granola.evidence.task_list import read_verdict, task_of
 from granola.figures.charts import Panel, Place
 from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
 from granola.grounding.grounding_items import GroundingItem
@@ -26,34 +27,12 @@ from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import mean_estimate, share_estimate
 
 Row = Mapping[str, Any]
+ANSWER = "expected_deflection"  # a field that rows of `granola grounding judge` alone have
 F1 = "F1"  # the score of what `granola attribution evaluate` writes
 _TITLES = {
     "popularity": "log10 of page views", "sentences": "sentences of a text", "size": "parameters, billions",
     "settings.pieces": "pieces of evidence a sentence",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ItemFigure:
-    """A panel for each field of `x`. A line for each score of `y`; of one score, for each value of `by`."""
-
-    x: tuple[str, ...]
-    y: tuple[str, ...]
-    by: str = "system"
-
-
-# Sorodoc et al. 2025 (GaRAGe), Chen et al. 2023 (CONNER); of Hu et al. 2025 (CAQA) what its Table 5 compares.
-FIGURES = {
-    "garage-5": ItemFigure(x=("time_sensitivity", "source"), y=("RAF strict",)),
-    "garage-6": ItemFigure(x=(RELEVANT_SHARE,), y=("RAF strict",)),
-    "conner-2": ItemFigure(x=("popularity", "sentences"), y=("factuality",)),
-    "conner-3": ItemFigure(
-        x=("size",),
-        y=("factuality", "relevance", "coherence_paragraph", "informativeness", "helpfulness_raw", "validity"),
-    ),
-    "conner-4": ItemFigure(x=("settings.pieces",), y=("factuality",), by="settings.reference"),
-    "caqa-f1": ItemFigure(x=("category", "complexity"), y=(F1,), by="evaluator"),
-}
 
 
 def read_verdicts(paths: Sequence[Path], *, sizes: Sequence[float] = (), on_reject: OnReject) -> list[dict[str, Any]]:
@@ -78,8 +57,8 @@ def read_verdicts(paths: Sequence[Path], *, sizes: Sequence[float] = (), on_reje
 
 
 def _row(record: Record) -> dict[str, Any]:
-    """A row as it is; answers from passages are checked."""
-    return GroundingItem.from_json(record.data).to_json() if ANSWER in record.data else dict(record.data)
+    """A row as it is; verdicts of a task are checked."""
+    return dict(record.data) if task_of(record.data) is None else dict(read_verdict(record))
 
 
 def item_panels(rows: Sequence[Row], plan: ItemFigure, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Panel]:
@@ -102,20 +81,22 @@ def _lines(
     rows: Sequence[Row], x: str, plan: ItemFigure, *, resamples: int, seed: int
 ) -> dict[str, list[tuple[Place, Estimate]]]:
     labels = _labels(rows, plan.by)
+    several = x != "size" and len(set(labels)) > 1  # along the size of models a line joins the systems
     of_texts = any("scores" in row for row in rows)  # whose intervals are the bootstrap's, as everywhere in that room
-    values: dict[str, dict[Place, list[Any]]] = {}
+    values: dict[str, list[tuple[Place, Any]]] = {}
     for y in plan.y:
         for label, row in zip(labels, rows, strict=True):
+            if x == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
+                continue
+            line = label if len(plan.y) == 1 else f"{label}, {y}" if several else y
             for place, worth in _cells(row, x, y):
-                by_place = values.setdefault(y if len(plan.y) > 1 else label, {})
-                by_place.setdefault(place, []).append(worth)
-    return {
-        label: [
-            (place, _estimate(by_place[place], place, of_texts=of_texts, resamples=resamples, seed=seed))
-            for place in sorted(by_place, key=lambda place: (isinstance(place, str), place))
-        ]
-        for label, by_place in values.items()
-    }
+                values.setdefault(line, []).append((place, (place, worth)))
+
+    def estimate(own: Sequence[tuple[Place, Any]]) -> Estimate:
+        worths_there = [worth for _, worth in own]
+        return _estimate(worths_there, own[0][0], of_texts=of_texts, resamples=resamples, seed=seed)
+
+    return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
 
 
 def _panel(x: str, y: Sequence[str], lines: Mapping[str, Sequence[tuple[Place, Estimate]]]) -> Panel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -16,32 +16,26 @@ from statistics import fmean
 from typing import Any
 
 from abstraction.faults import OnReject
-from abstraction.files.records import Record, read_records
+from abstraction.files.records import read_records
 from abstraction.files.row_reading import accepted, read_each
-from granola.errors import SampleError, UsageError
-from granola.grounding.grounded_samples import Relevance
-from granola.grounding.grounding_items import GroundingItem
+from granola.errors import UsageError
+from granola.evidence.evidence_task import EvidenceTask
+from granola.evidence.task_list import MADE_BY, TASKS, read_verdict, task_of
 from granola.run_record import record_of
 from granola.scoring.statistics import kappa
 
 POOLED = "pooled by majority"  # what the name of the judge of a pooled row begins with
-ANSWER = "expected_deflection"  # a field that rows of `granola grounding judge` alone have
-# By a field that the rows of a room have, the field that names their judge.
-JUDGES = {ANSWER: "judge", "evaluator": "evaluator", "scores": "judge"}
-_SENTENCE = (("contradictory", "unsupported"), ("supported", "no attribution needed"))
 # By field, the labels that count against an item, then those for it, the worst first.
 LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
-    "eligibility": (("major issues",), ("minor issues", "no issues")),
-    "all": _SENTENCE,
+    **{question.field: question.sides for task in TASKS for question in task.questions},
     "deflects": ((False,), (True,)),
-    "strict": _SENTENCE,
-    "wide": _SENTENCE,
-    "category": (("contradictory", "irrelevant", "partially supportive"), ("supportive",)),
     "supported": ((False,), (True,)),
-    "factuality_label": (("inconsistent", "non-verified"), ("consistent",)),
 }
-_WANTED = "of granola attribution evaluate, grounding judge or knowledge judge"
-_UNJUDGED = {"all": "sentences all", "strict": "sentences strict", "wide": "sentences wide", "deflects": "deflection"}
+_LACKING: Mapping[str, str] = {
+    question.field: question.lacking or question.field for task in TASKS for question in task.questions
+}
+_LADDER = ("strict", "wide")
+Places = dict[tuple[Any, ...], Any]  # what a judge says, by the keys that lead to it in a row
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,28 +55,26 @@ class JudgePool:
 def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
     """Pool files of verdicts over the items that every judge has judged.
 
-    Raises UsageError for one judge alone, one that judged an item twice, and judges of different items.
+    What a file cost is of the judge of its rows; of several judges in a file nobody knows whose it is, and it is told
+    as theirs together. Raises UsageError for one judge alone, one that judged an item twice, and judges of different
+    items.
     """
     judges: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
     costs: dict[str, Counter[str]] = {}
     for path in paths:
-        record, judge = record_of(path), path.stem
-        for row in accepted(read_each(read_records(path), _judged_row), on_reject):
-            if ANSWER in row:
-                row.setdefault("system", path.stem)
-            named = row.get(next(judge for field, judge in JUDGES.items() if field in row))
-            judge = str(named or record.get("judge_hash") or path.stem)
+        record = record_of(path)
+        of_file: dict[str, None] = {}
+        for row, judge in _rows_of(path, record, on_reject):
             key = tuple(row.get(name) for name in ("system", "id", "candidate"))
-            if judge.startswith(POOLED):
-                raise UsageError(f"{path} is the outcome of pooling, no judge of its own")
             if key in judges.setdefault(judge, {}):
                 raise UsageError(f"{path}: {judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
             judges[judge][key] = row
-            costs.setdefault(judge, Counter())
+            of_file[judge] = None
         asked = record.get("asked")
-        costs.setdefault(judge, Counter()).update(asked if isinstance(asked, dict) else {})
+        if of_file and isinstance(asked, dict):
+            costs.setdefault(" and ".join(of_file), Counter()).update(asked)
     if not judges:
-        raise UsageError(f"{', '.join(map(str, paths))}: no verdict {_WANTED}")
+        raise UsageError(f"{', '.join(map(str, paths))}: no verdict of {MADE_BY}")
     if len(judges) < 2:
         raise UsageError("these are of one judge; give verdicts of two or more over the same items")
     first = next(iter(judges.values()))
@@ -92,19 +84,34 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
     if not together:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
     rows = [_pooled(rows, list(judges)) for rows in together]
-    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together), costs=costs)
+    told = {judge: costs.get(judge, Counter()) for judge in judges} | costs
+    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together), costs=told)
 
 
-def _judged_row(record: Record) -> dict[str, Any]:
-    row = dict(record.data)
-    if not isinstance(row.get("id"), str) or not any(field in row for field in JUDGES):
-        raise SampleError(f"no verdict {_WANTED}")
-    return GroundingItem.from_json(row).to_json() if ANSWER in row else row
+def _rows_of(
+    path: Path, record: Mapping[str, Any], on_reject: OnReject
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """The rows of a file, each with its judge. Raises UsageError for rows that are pooled already."""
+    for read in accepted(read_each(read_records(path), read_verdict), on_reject):
+        row = dict(read)
+        task = _task(row)
+        if task.name == "grounding":
+            row.setdefault("system", path.stem)
+        judge = str(row.get(task.judge) or record.get("judge_hash") or path.stem)
+        if judge.startswith(POOLED):
+            raise UsageError(f"{path} is the outcome of pooling, no judge of its own")
+        yield row, judge
 
 
-def _verdicts(row: Mapping[str, Any]) -> dict[tuple[Any, ...], Any]:
-    """What a judge says, by the keys that lead to it in a row: labels and numbers of the item and of its sentences."""
-    verdicts: dict[tuple[Any, ...], Any] = {(name,): row[name] for name in LABELS if name in row}
+def _task(row: Mapping[str, Any]) -> EvidenceTask:
+    task = task_of(row)
+    assert task is not None  # checked where rows are read
+    return task
+
+
+def _verdicts(row: Mapping[str, Any]) -> Places:
+    """Labels and numbers of the item and of its sentences."""
+    verdicts: Places = {(name,): row[name] for name in LABELS if name in row}
     if verdicts.get(("deflects",)) is not None:  # by which rule, says the row
         verdicts["deflects",] = bool(row["deflects"])
     verdicts |= {("scores", name): number for name, number in row.get("scores", {}).items()}
@@ -115,8 +122,9 @@ def _verdicts(row: Mapping[str, Any]) -> dict[tuple[Any, ...], Any]:
 
 def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[str, Any]:
     """One item as most judges see it; of as many votes the worse label, and numbers by the mean."""
+    task = _task(rows[0])
     given = [
-        [row.get("answer"), row.get("knowledge"), *map(itemgetter("text"), row.get("sentences") or ())] for row in rows
+        [*(row.get(name) for name in task.texts), *map(itemgetter("text"), row.get("sentences") or ())] for row in rows
     ]
     for judge, theirs in zip(judges, given, strict=True):
         if theirs != given[0]:
@@ -127,7 +135,7 @@ def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[st
         votes = [own[place] for own in every if own.get(place) is not None]
         value = _majority(votes, LABELS[place[-1]]) if place[-1] in LABELS else fmean(votes) if votes else None
         if value is None:
-            name = _UNJUDGED.get(place[-1], place[-1])
+            name = _LACKING.get(place[-1], place[-1])
             reasons = [row["unjudged"][name] for row in rows if name in row.get("unjudged", {})]
             lacking[name] = next(iter(reasons), "no judge told")
         elif place == ("deflects",):
@@ -140,8 +148,8 @@ def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[st
         pooled["ladder"] = _pooled_ladder(standings)
     own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}  # not of one judge any more
     pooled |= {name: value for name, value in own.items() if name in pooled}
-    field = next(judge for room, judge in JUDGES.items() if room in pooled)
-    return pooled | {field: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
+    pooled.pop("unclear", None)
+    return pooled | {task.judge: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
 
 
 def _pooled_ladder(standings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -149,7 +157,7 @@ def _pooled_ladder(standings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counts = Counter(standing["stated"] for standing in standings)
     stated = max(counts, key=lambda level: (counts[level], math.inf if level is None else level))
     agreeing = [standing for standing in standings if standing["stated"] == stated]
-    votes = {reading: [standing["supported"].get(reading) for standing in agreeing] for reading in map(str, Relevance)}
+    votes = {reading: [standing["supported"].get(reading) for standing in agreeing] for reading in _LADDER}
     return {**agreeing[0], "supported": {name: _majority(own, LABELS["supported"]) for name, own in votes.items()}}
 
 
@@ -169,7 +177,7 @@ def _agreement(together: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, dic
         for place, label in first.items():
             votes = (label, *(other.get(place) for other in others))
             if place[-1] in LABELS and None not in votes:
-                labels.setdefault(_UNJUDGED.get(place[-1], place[-1]), []).append(tuple(map(str, votes)))
+                labels.setdefault(_LACKING.get(place[-1], place[-1]), []).append(tuple(map(str, votes)))
     agreement: dict[str, dict[str, float | None]] = {}
     for name, own in labels.items():
         beyond_chance = kappa(own)

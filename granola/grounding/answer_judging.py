@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
+from granola.evidence.judge_names import model_name
 from granola.grounding.answer_sentences import answer_sentences, is_cut
 from granola.grounding.citation_markers import LONGEST, cited_passages, deflects, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.judge_models import judge_name
 from granola.grounding.judge_replies import read_deflection, read_grade
 from granola.grounding.ladder_levels import BY_MENTION, MOST_SENTENCES, LadderStanding, ladder_standing, level_sentence
 from granola.grounding.sentence_judges import (
@@ -56,7 +56,7 @@ class AnswerJudge:
 
     def signature(self) -> str:
         """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|ladders:HASH by MATCHER, HOW`."""
-        chat = f"{judge_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
+        chat = f"{model_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
         parts = [
             self.sentences.signature(),
             f"eligibility:{chat}",

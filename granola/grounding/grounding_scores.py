@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import combinations
 
 from granola import __version__
+from granola.evidence.estimates import by_slice, compared_pairs
 from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
@@ -20,7 +20,7 @@ from granola.grounding.ladder_levels import BY_MENTION, LevelGrounding
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import share_estimate
-from granola.scoring.system_comparison import Difference, paired_difference, with_holm
+from granola.scoring.system_comparison import Difference
 
 SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags whose slices are bands
 THIRDS = (1 / 3, 2 / 3)  # where bands end; the paper's limits are missing in its text
@@ -186,13 +186,8 @@ def sliced(
     items: Sequence[GroundingItem], score: str, by: Callable[[GroundingItem], str | None], settings: GroundingSettings
 ) -> dict[str, Estimate]:
     """A score by what `by` says of an item; items of which it says nothing are in no slice."""
-    groups: dict[str, list[GroundingItem]] = {}
-    for item in items:
-        if (name := by(item)) is not None:
-            groups.setdefault(name, []).append(item)
-    return {
-        name: share_estimate([value(item, score, settings) for item in group]) for name, group in sorted(groups.items())
-    }
+    placed = ((name, value(item, score, settings)) for item in items if (name := by(item)) is not None)
+    return by_slice(placed, share_estimate)
 
 
 def bands_stated(tags: Iterable[str], bands: Sequence[float] = THIRDS) -> str:
@@ -221,17 +216,7 @@ def compared_answers(
 ) -> list[Difference]:
     """Every pair of systems in one score, paired over the questions where the answers of both count."""
     values = {name: {item.id: value(item, score, settings) for item in items} for name, items in systems.items()}
-    differences = []
-    for first, second in combinations(values, 2):
-        shared = [key for key in values[first] if key in values[second]]
-        pairs = [(values[first][key], values[second][key]) for key in shared]
-        differences.append(
-            paired_difference(
-                [pair for pair in pairs if None not in pair], metric=score, first=first, second=second,
-                resamples=settings.resamples, seed=settings.seed,
-            )
-        )  # fmt: skip
-    return with_holm(differences)
+    return compared_pairs(values, score, settings.resamples, settings.seed)
 
 
 def judges_of(items: Sequence[GroundingItem]) -> list[str]:

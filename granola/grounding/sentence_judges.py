@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -13,10 +12,13 @@ from abstraction.models import EntailmentModel, TextPair
 from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
-from granola.attribution.chat_evaluator import identity_name
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.evaluators import AttributionEvaluator, AttributionJudgement
+from granola.attribution.simple_evaluators import long_words
+from granola.evidence.judge_names import identity_name, model_name
 from granola.grounding.grounded_samples import GroundingPassage
 from granola.grounding.grounding_items import SentenceVerdict
-from granola.grounding.judge_models import judge_name
 from granola.grounding.judge_replies import read_verdicts
 from kg.errors import ForeseenError
 
@@ -90,7 +92,7 @@ class ChatSentences:
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
         return (
-            f"chat|model:{judge_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"chat|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
             f"|temperature:{self.sampling.temperature:g}"
         )
 
@@ -176,8 +178,8 @@ class WordSentences:
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
         """As `SentenceJudge.verdicts`."""
         for one in asked:
-            there = [_words(passage.text) for passage in one.passages]
-            yield tuple(self._verdict(_words(text), there) for text in one.sentences), ""
+            there = [long_words(passage.text) for passage in one.passages]
+            yield tuple(self._verdict(long_words(text), there) for text in one.sentences), ""
 
     def _verdict(self, words: frozenset[str], there: Sequence[frozenset[str]]) -> SentenceVerdict:
         if not words:
@@ -186,5 +188,36 @@ class WordSentences:
         return SentenceVerdict.SUPPORTED if best >= self.share else SentenceVerdict.UNSUPPORTED
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word for word in re.findall(r"\w{4,60}", text.casefold()[:200_000]))
+@dataclass(frozen=True, kw_only=True)
+class EvaluatorSentences:
+    """Any evaluator of attribution, as a trained one: a sentence is the statement, the passages are its citations.
+
+    Supportive is supported, contradictory is contradictory, all else unsupported.
+    """
+
+    evaluator: AttributionEvaluator
+    name: str = "evaluator"
+    reads_meaning: bool = True
+
+    def signature(self) -> str:
+        """`evaluator|` and the evaluator's."""
+        return f"evaluator|{self.evaluator.signature()}"
+
+    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+        """As `SentenceJudge.verdicts`."""
+        for one in asked:
+            citations = tuple(passage.text for passage in one.passages)
+            samples = [
+                AttributionSample(id=f"{one.id} {n}", question=one.question, statement=text, citations=citations)
+                for n, text in enumerate(one.sentences, 1)
+            ]
+            judged = list(self.evaluator.judged(samples))
+            yield tuple(map(_of_judgement, judged)), next((one.failed for one in judged if one.failed), "")
+
+
+def _of_judgement(judgement: AttributionJudgement) -> SentenceVerdict | None:
+    if judgement.supported is None:
+        return None
+    if judgement.category is Category.CONTRADICTORY:
+        return SentenceVerdict.CONTRADICTORY
+    return SentenceVerdict.SUPPORTED if judgement.supported else SentenceVerdict.UNSUPPORTED

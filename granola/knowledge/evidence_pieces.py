@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records
 from abstraction.models import EmbeddingModel
+from granola.attribution.fact_wording import sentence_of
 from granola.errors import UsageError
 from granola.knowledge.knowledge_items import KnowledgeItem
 from kg.extras import install_hint
@@ -255,7 +256,7 @@ class StatementPieces:
         for statement in entity.statements[:_STATEMENTS]:
             value = in_words(statement.value, named)
             if value and statement.rank != "deprecated" and statement.property in named:
-                lines.append(f"{subject}: {named[statement.property]} is {value}.")
+                lines.append(sentence_of(statement.property, subject, named[statement.property], value))
         return lines
 
 

@@ -33,13 +33,13 @@ from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_metrics import (
     Aggregation,
     JudgedSentence,
+    RandomTexts,
     aggregated,
     helpfulness,
     informativeness,
     is_number,
     judged,
     label_of,
-    random_texts,
     sentence_coherence,
 )
 from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, as_text
@@ -56,7 +56,7 @@ class AnswerForm(StrEnum):
 class JudgeSettings:
     """`pieces` of evidence a sentence; `randoms` is u, the number of random texts; `baselines`: those too.
 
-    `entities`: what finds named entities for HE, "rule" or "spacy:MODEL".
+    `entities`: what finds named entities for HE, "rule" or "spacy:MODEL". `perplexity_cut`: see `sentence_coherence`.
     """
 
     aggregation: Aggregation = Aggregation.MIN
@@ -65,6 +65,7 @@ class JudgeSettings:
     validity: AnswerForm = AnswerForm.SPAN
     baselines: bool = False
     entities: str = RULE
+    perplexity_cut: float | None = None
     seed: int = 0
     language: str = "en"
 
@@ -137,17 +138,21 @@ class KnowledgeJudge:
         *,
         settings: JudgeSettings | None = None,
         evidence: EvidenceSource | None = None,
-        pool: Sequence[str] = (),
+        pool: Sequence[KnowledgeItem] = (),
+        examples: Sequence[KnowledgeItem] = (),
         answered: bool = True,
     ) -> None:
-        """`pool` are the texts that random ones are drawn from: as a rule the knowledge of all items.
+        """`pool` are the items whose texts random ones are drawn from: as a rule all.
 
-        `answered`: answers are judged too, a lacking one as the worst; False where no item has any.
+        `examples` stand before each item where a model continues a text: with the right knowledge for informativeness,
+        with the gold answer for helpfulness; an item is no example for itself. `answered`: answers are judged too, a
+        lacking one as the worst; False where no item has any.
         """
         self.models, self.settings = models, settings or JudgeSettings()
         self._prompts = prompts
         self._evidence = evidence or OwnPieces()
-        self._pool = sorted(set(pool))
+        self._pool = RandomTexts(pool, seed=self.settings.seed)
+        self._examples = examples
         self._answered = answered
 
     @property
@@ -161,6 +166,8 @@ class KnowledgeJudge:
             "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
             "validity": str(settings.validity), "entities": settings.entities, "seed": settings.seed,
             "language": settings.language,
+            **({} if settings.perplexity_cut is None else {"perplexity_cut": settings.perplexity_cut}),
+            **({"examples": [item.id for item in self._examples]} if self._examples else {}),
         }  # fmt: skip
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
@@ -227,7 +234,8 @@ class KnowledgeJudge:
             of_sentences = [next(scores) for _ in task.sentences]
             if any(math.isnan(each.mean) for each in of_sentences):
                 task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-            task.scores["coherence_sentence"] = sentence_coherence(of_sentences)
+            cut = self.settings.perplexity_cut
+            task.scores["coherence_sentence"] = sentence_coherence(of_sentences, perplexity_cut=cut)
 
     def _paragraph_coherence(self, work: Sequence[_Work]) -> None:
         if self.models.coherence is None:
@@ -242,9 +250,11 @@ class KnowledgeJudge:
         if self.models.causal is None:
             return
         prompt = self._prompts[GIVEN_QUERY.name]
+        shown = [(one, one.reference or one.knowledge) for one in self._examples]
         asked = [
             Continuation(
-                as_text(prompt, {"query": task.item.query}), f" {task.item.knowledge}" if task.sentences else ""
+                as_text(prompt, _given(task.item), _before(task.item, shown)),
+                f" {task.item.knowledge}" if task.sentences else "",
             )
             for task in work
         ]
@@ -257,16 +267,16 @@ class KnowledgeJudge:
         if self.models.reader is None:
             return
         prompt = self._prompts[GIVEN_KNOWLEDGE.name]
+        shown = [(one, next(iter(one.gold), "")) for one in self._examples]
         asked: list[Continuation] = []
         numbers: list[int] = []
         for task in work:
-            randoms = random_texts(
-                task.item.knowledge, self._pool, self.settings.randoms, seed=self.settings.seed, key=task.item.key
-            )
+            randoms = self._pool.drawn(task.item, self.settings.randoms)
+            before = _before(task.item, shown)
             texts = [task.item.knowledge, *randoms] if task.item.gold else []
             numbers.append(len(texts))
             asked += [
-                Continuation(as_text(prompt, {"query": task.item.query, "knowledge": text}), f" {task.item.gold[0]}")
+                Continuation(as_text(prompt, _given(task.item, text), before), f" {task.item.gold[0]}")
                 for text in texts
             ]
         scores = iter(self.models.reader.token_scores(asked) if asked else [])
@@ -334,3 +344,16 @@ class KnowledgeJudge:
             task.scores["entailment_ratio"] = ratio
             own = [next(parts).vector for _ in task.sentences]
             task.scores["nli_decompose"] = aggregated(own, self.settings.aggregation).entailed
+
+
+def _given(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
+    """What fills the prompts of an item, with its own text or another."""
+    text = (item.reference or item.knowledge) if knowledge is None else knowledge
+    return {"topic": item.topic, "query": item.query, "knowledge": text}
+
+
+def _before(
+    item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]
+) -> list[tuple[dict[str, str], str]]:
+    """Demonstrations before an item, without itself and those that have no text or answer."""
+    return [(_given(one), target) for one, target in shown if one.id != item.id and target.strip()]

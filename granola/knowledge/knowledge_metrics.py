@@ -5,20 +5,26 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from abstraction.models import Entailment, EntailmentModel, TextPair, TokenScores
 from granola.errors import UsageError
+from granola.knowledge.knowledge_items import KnowledgeItem
 
 # Coherence of sentences, informativeness and helpfulness: equations 3, 5 and 6 of Chen et al. 2023.
 
 
-def sentence_coherence(scores: Sequence[TokenScores]) -> float:
-    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 for no sentence, and for one without tokens or numbers."""
-    shares = [sentence.geometric_mean for sentence in scores]
+def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
+    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 for no sentence, and for one without tokens or numbers.
+
+    `perplexity_cut`: no perplexity counts as greater, as in the authors' own values (100); the paper's text has none.
+    """
+    least = 0.0 if perplexity_cut is None else 1.0 / perplexity_cut
+    shares = [max(least, mean) if not math.isnan(mean := one.geometric_mean) else math.nan for one in scores]
     return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
 
 
@@ -53,13 +59,27 @@ def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> He
     return Helpfulness(score=max(0.0, raw), raw=raw)
 
 
-def random_texts(text: str, pool: Sequence[str], number: int, *, seed: int, key: object) -> list[str]:
-    """`number` different texts of the pool, never equal to `text`; all of them where there are fewer.
+class RandomTexts:
+    """Knowledge texts to compare an item's own with: never one of the same item, whatever its system or candidate.
 
-    The draw depends on the seed, the key of the item and the texts, not on their order.
+    A draw depends on the seed, the item's key and the texts, not on their order.
     """
-    others = sorted(set(pool) - {text})
-    return random.Random(f"{seed}\0{key!r}").sample(others, min(number, len(others)))
+
+    def __init__(self, pool: Iterable[KnowledgeItem], *, seed: int = 0) -> None:
+        ids_of: dict[str, set[str]] = {}
+        for item in pool:
+            ids_of.setdefault(item.knowledge, set()).add(item.id)
+        self._texts = sorted(ids_of)
+        self._ids_of, self._seed = ids_of, seed
+        self._texts_of = Counter(id_ for ids in ids_of.values() for id_ in ids)
+
+    def drawn(self, item: KnowledgeItem, number: int) -> list[str]:
+        """`number` different texts; all of other items where there are fewer."""
+        source = random.Random(f"{self._seed}\0{item.key!r}")
+        enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
+        texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))
+        others = [text for text in texts if item.id not in self._ids_of[text] and text != item.knowledge]
+        return others[:number]
 
 
 # One number of a text, Q_know, and choosing by it: equation 9 and section 5 of Chen et al. 2023.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts
 
 _QUERY = frozenset({"query"})
-GIVEN_QUERY = PromptKind(name="given_query", required=_QUERY)
-GIVEN_KNOWLEDGE = PromptKind(name="given_knowledge", required=frozenset({"query", "knowledge"}))
+GIVEN_QUERY = PromptKind(name="given_query", required=_QUERY, optional=frozenset({"topic"}))
+GIVEN_KNOWLEDGE = PromptKind(
+    name="given_knowledge", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"})
+)
 KNOWLEDGE = PromptKind(name="knowledge", required=_QUERY, optional=frozenset({"topic"}))
 ANSWER_FROM = PromptKind(name="answer", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"}))
 REPLY_FROM = PromptKind(name="reply", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"}))
@@ -25,7 +27,21 @@ def read_knowledge_prompts(chosen: Path | str | None = None) -> dict[str, Prompt
         return load_prompts(KNOWLEDGE_KINDS, bundled, chosen)
 
 
-def as_text(prompt: Prompt, values: Mapping[str, str]) -> str:
-    """The turns as one text for a model that continues texts, slots filled with texts as they are, all at once."""
-    turns = (_SLOT.sub(lambda found: values[found[1].strip()], turn.text) for turn in prompt.turns)
-    return "\n\n".join(turns)
+def as_text(prompt: Prompt, values: Mapping[str, str], before: Sequence[tuple[Mapping[str, str], str]] = ()) -> str:
+    """The turns as one text for a model that continues texts, slots filled with texts as they are, all at once.
+
+    A line whose slots are all empty is left out. `before` are demonstrations: the values of each, and what follows.
+    """
+    shown = [f"{_filled(prompt, own)} {target}" for own, target in before]
+    return "\n\n".join([*shown, _filled(prompt, values)])
+
+
+def _filled(prompt: Prompt, values: Mapping[str, str]) -> str:
+    lines = []
+    for turn in prompt.turns:
+        for line in turn.text.split("\n"):
+            slots = [found[1].strip() for found in _SLOT.finditer(line)]
+            if not slots or any(values[slot].strip() for slot in slots):
+                lines.append(_SLOT.sub(lambda found: values[found[1].strip()], line))
+        lines.append("")
+    return "\n".join(lines[:-1])

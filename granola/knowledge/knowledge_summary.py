@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from granola import __version__
+from granola.evidence.estimates import by_slice
 from granola.knowledge.knowledge_metrics import LABELS
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
@@ -37,16 +39,19 @@ def summary(rows: Sequence[Row], *, resamples: int = RESAMPLES, seed: int = 0) -
 
 
 SLICES = ("popularity", "sentences")  # Figure 2
+_OF_SENTENCES = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
 
 
 def slice_values(row: Row, by: str, score: str) -> Iterator[tuple[int, float]]:
     """The slices of a text, and what it adds there: `popularity`, whole parts of log10 of views; `sentences`, how many.
 
-    By sentences the sentence is the unit, its entailment the score. A text without views or sentences adds nothing.
+    By sentences the sentence is the unit: a share of its vector for factuality, non_verified and refuted. A text
+    without views or sentences adds nothing.
     """
     if by == "sentences":
         sentences = row.get("sentences") or []
-        yield from ((len(sentences), sentence["entailed"]) for sentence in sentences)
+        share = _OF_SENTENCES.get(score, "entailed")
+        yield from ((len(sentences), sentence[share]) for sentence in sentences)
         return
     views, value = row.get("views"), row["scores"].get(score)
     if isinstance(views, int | float) and views >= 1 and value is not None:
@@ -57,13 +62,9 @@ def slices(
     rows: Sequence[Row], by: str, score: str, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Estimate]:
     """The mean of a score in each slice that `by`, one of SLICES, makes."""
-    groups: dict[int, list[float]] = {}
-    for row in rows:
-        for name, value in slice_values(row, by, score):
-            groups.setdefault(name, []).append(value)
-    return {
-        str(name): mean_estimate(values, resamples=resamples, seed=seed) for name, values in sorted(groups.items())
-    }
+    placed = (place for row in rows for place in slice_values(row, by, score))
+    estimates = by_slice(placed, partial(mean_estimate, resamples=resamples, seed=seed))
+    return {str(place): estimate for place, estimate in estimates.items()}
 
 
 def signature(identity_hash: str, *, n: int, resamples: int, seed: int) -> str:

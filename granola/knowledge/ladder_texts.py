@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence
+from granola.attribution.fact_wording import sentence_of
 from granola.knowledge.knowledge_items import KnowledgeItem
 
 
@@ -16,7 +17,7 @@ def evidence_in_words(evidence: Evidence) -> str:
             evidence.labels.get(part or "") or part or ""
             for part in (evidence.subject, evidence.property, evidence.value)
         )
-        return f"{subject}: {prop} is {value}."
+        return sentence_of(evidence.property or "", subject, prop, value)
     if evidence.kind == "description":
         subject = evidence.labels.get(evidence.subject or "") or evidence.subject or ""
         return f"{subject} is {evidence.text}."

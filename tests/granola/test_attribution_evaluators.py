@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.errors import ReplyError
 from abstraction.models import Entailment, Request, TextPair
 from granola.attribution.attribution_samples import (
     AttributionSample,
@@ -21,7 +23,7 @@ from granola.attribution.attribution_samples import (
     read_samples,
     write_samples,
 )
-from granola.attribution.categories import Category, Complexity
+from granola.attribution.categories import Category, Complexity, read_category
 from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, PremiseIs
@@ -29,29 +31,26 @@ from granola.attribution.evaluation import agreement, compared, evaluated
 from granola.attribution.evaluation_metrics import (
     CATEGORIES,
     Unparsed,
-    automatic_score,
+    automatic_facts,
     confusion,
     f1_of,
-    fact_samples,
-    judged_score,
+    fact_score,
     macro_f1,
     mean_score,
     micro_f1,
 )
-from granola.attribution.evaluators import AttributionJudgement, in_pieces
-from granola.attribution.label_reading import read_label
+from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
 from granola.attribution.linear_evaluator import ENTAILMENT_FEATURES, FEATURES, LinearEvaluator, features_of
 from granola.attribution.model_wording import ModelWording
-from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts, MajorityEvaluator
+from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts, WordEvaluator
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
-from granola.attribution.text_sheets import drawn_texts, read_text_sheet, text_rates, write_text_sheet
 from granola.attribution.tier_checks import TierAttributor, category_of
 from granola.commands import AttributionCheck, AttributionEvaluate, AttributionTrain
-from granola.errors import SheetError, UsageError
+from granola.errors import UsageError
 from granola.scoring.statistics import cohen_kappa
 from kg.queries import StoreFacts
 from tests.abstraction.scripted_model import Scripted
-from tests.attribution_world import SHAPES, world
+from tests.attribution_world import world
 from tests.granola.test_attribution_building import made
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -67,33 +66,32 @@ def sample(number: int = 0, category: Category | None = SUP, **more: Any) -> Att
 
 
 REPLIES = {
-    "Supportive": (SUP, "alone"), "insufficient.": (PAR, "alone"), " **Irrelevant** ": (IRR, "alone"),
-    "Missing": (PAR, "alone"), "Partially supportive": (PAR, "alone"), "Extrapolatory": (IRR, "alone"),
-    "Attributable": (SUP, "alone"), "2": (PAR, "number"), "4.": (IRR, "number"),
-    "Category: Contradictory, for it names Leeds.": (CON, "labelled"),
-    "The reference names her town.\nLabel: **Supportive**": (SUP, "labelled"),
-    "It is not contradictory but irrelevant.\nIrrelevant": (IRR, "last-line"),
-    "I would say the passage is irrelevant here, all told.": (IRR, "last-line"),
-    "It is supportive.\nThat is what I think.": (SUP, "only"),
-    "It is not supportive, it is insufficient.": (PAR, "last-line"),
+    "Supportive": SUP, "insufficient.": PAR, " **Irrelevant** ": IRR, "Missing": PAR, "Partially supportive": PAR,
+    "Extrapolatory": IRR, "Attributable": SUP, "2": PAR, "4.": IRR, "Category: 2": PAR, "2. Partially supportive": PAR,
+    "Category: Contradictory, for it names Leeds.": CON, "Label: **Supportive**": SUP,
+    "The reference names her town.\nLabel: **Supportive**": SUP, "<think>supportive?</think>Irrelevant": IRR,
+    '{"category": "contradictory"}': CON,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("reply", REPLIES)
-def test_labels_are_read_by_named_rules(reply: str) -> None:
-    found = read_label(reply)
-    assert found is not None
-    assert (found.category, found.rule) == REPLIES[reply]
+def test_categories_are_read_by_the_reader_of_all_judges(reply: str) -> None:
+    assert read_category(reply, numbered=True) is REPLIES[reply]
 
 
-@pytest.mark.parametrize("reply", ["", "yes", "supportive or irrelevant", "not supportive", "7", "unsupportiveness"])
-def test_what_is_no_label_is_none(reply: str) -> None:
-    assert read_label(reply) is None
+@pytest.mark.parametrize(
+    "reply",
+    ["", "yes", "supportive or irrelevant", "not supportive", "7", "unsupportiveness", "Non-supportive",
+     "the answer is supportive of nothing", "2. Irrelevant"],
+)  # fmt: skip
+def test_what_is_no_category_is_asked_again(reply: str) -> None:
+    with pytest.raises(ReplyError):
+        read_category(reply, numbered=True)
 
 
-@given(st.text(max_size=3_000))
-def test_no_reply_raises(reply: str) -> None:
-    read_label(reply)
+def test_numbers_count_where_the_prompt_numbers_them() -> None:
+    with pytest.raises(ReplyError):
+        read_category("2")
 
 
 @pytest.mark.parametrize(("labels", "together"), [
@@ -126,14 +124,14 @@ def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
 
 def test_examples_stand_before_the_question() -> None:
     pool = [sample(n, category) for n, category in enumerate([*Category] * 3)]
-    shots = drawn_examples(pool, 2, family=PromptFamily.OPTIONS, seed=4)
+    shots = drawn_examples(pool, 2, categories=[*Category], seed=4)
     assert [one.category for one in shots] == [*Category, *Category]
     assert len({one.id for one in shots}) == 8
     model = Scripted(lambda request: "Irrelevant")
     list(ChatEvaluator(model=model, family=PromptFamily.OPTIONS, examples=shots).judged([sample(99)]))
     said = [one.content for one in model.asked[0].messages if one.role == "assistant"]
     assert said == ["Supportive", "Insufficient", "Contradictory", "Irrelevant"] * 2
-    three = drawn_examples(pool, 1, family=PromptFamily.THREE_WAY)
+    three = drawn_examples(pool, 1, categories=[*PromptFamily.THREE_WAY.labels])
     assert PAR not in {one.category for one in three}
 
 
@@ -201,9 +199,43 @@ def test_the_graph_tells_the_four_apart() -> None:
     assert none.failed == "no query that the graph answers"
 
 
-def test_the_majority_says_one_thing() -> None:
-    made = MajorityEvaluator.trained([sample(0, CON), sample(1, CON), sample(2, IRR)])
-    assert [one.category for one in made.judged([sample(3), sample(4)])] == [CON, CON]
+def test_shared_words_are_the_baseline() -> None:
+    """Of "Ann Lee was born in Manchester." the words of four letters and more are "born" and "manchester"."""
+    samples = [sample(), sample(citations=("She was born in Leeds.",)), sample(statement="")]
+    judged = list(WordEvaluator().judged(samples))
+    assert [(one.category, one.supported) for one in judged] == [(None, True), (None, False), (None, True)]
+
+
+def test_facts_are_asked_for_by_a_true_or_false_question() -> None:
+    """Appendix D.2: one fact and its context; the graph's answer is the automatic score."""
+    left = sample(0, PAR, subgraph=(fact("x"), fact("y")), evidence=(fact("x"),))
+    model = Scripted(lambda request: "True" if "<statement>x." in request.messages[-1].content else "It is false.")
+    for evaluator in (ChatEvaluator(model=model), DecomposedEvaluator(model=model)):
+        assert list(fact_verdicts(evaluator, [left])) == [(True, False)]
+    assert list(fact_verdicts(WordEvaluator(), [left])) == [(True, True)]  # no word of four letters, nothing to support
+    facts = StoreFacts(world())
+    partial = [made(facts, name)[PAR] for name in ("path", "tree")]
+    told = [fact_score(verdicts) for verdicts in fact_verdicts(GraphEvaluator(facts), partial)]
+    assert told == [fact_score(automatic_facts(one)) for one in partial]
+
+
+def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> None:
+    facts = StoreFacts(world())
+    examples = [made(facts, "path")[category] for category in Category]
+    model = Scripted(lambda request: "A is b." if request.id.endswith("split") else "Supportive")
+    list(DecomposedEvaluator(model=model, examples=examples).judged([sample()]))
+    split, judged = model.asked
+    said = [one.content for one in split.messages if one.role == "assistant"]
+    assert examples[0].subgraph[0].text in said[-1]
+    labels = [one.content for one in judged.messages if one.role == "assistant"]
+    assert labels == ["Supportive", "Irrelevant", "Contradictory", "Irrelevant"]
+
+
+def test_a_damaged_query_is_no_fault_of_the_run() -> None:
+    facts = StoreFacts(world())
+    damaged = replace(made(facts, "path")[SUP], query={"branches": [{"start": "Q1"}]})
+    (judged,) = GraphEvaluator(facts).judged([damaged])
+    assert judged.failed == "no query that the graph answers"
 
 
 def test_features_by_hand() -> None:
@@ -336,12 +368,11 @@ def fact(letter: str) -> CitedFact:
 
 def test_fact_scores_by_hand() -> None:
     left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
-    assert automatic_score(left) == pytest.approx(2 / 3)
+    assert automatic_facts(left) == (True, False, True)
     assert [one.statement for one in fact_samples(left)] == ["x.", "y.", "z."]
-    said = [AttributionJudgement(id="", supported=told) for told in (True, False, None)]
-    assert judged_score(said) == pytest.approx(1 / 3)
+    assert fact_score((True, False, None)) == pytest.approx(1 / 3)
     assert mean_score([0.5, math.nan, 1.0]) == pytest.approx(0.75)
-    assert math.isnan(automatic_score(sample()))
+    assert math.isnan(fact_score(()))
 
 
 def test_agreement_with_people() -> None:
@@ -398,16 +429,16 @@ def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
     AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
     found = AttributionEvaluate(
         samples=tmp_path / "train.jsonl", out=tmp_path / "said.jsonl", resamples=20,
-        evaluator=(f"linear={tmp_path / 'linear'}", f"majority={tmp_path / 'train.jsonl'}"),
+        evaluator=(f"linear={tmp_path / 'linear'}", "words=0.6"),
     ).run()  # fmt: skip
-    assert [one.name for one in found.reports] == ["linear", "majority"]
+    assert [one.name for one in found.reports] == ["linear", "words"]
     assert len((tmp_path / "said.jsonl").read_text().splitlines()) == 2 * len(training_set())
-    assert found.tests[0].difference > 0.5
+    assert found.tests[0].metric == "two-way micro-F1"
     with pytest.raises(UsageError, match="give --force"):
         AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
     for words, message in {
         ("oracle=x",): "names no evaluator", ("graph",): "names no evaluator", (): "name an --evaluator",
-        ("majority=a", "majority=a"): "given twice",
+        ("words=0.5", "words=0.5"): "given twice", ("words=2",): "a share above 0 and up to 1",
     }.items():  # fmt: skip
         with pytest.raises(UsageError, match=message):
             AttributionEvaluate(samples=tmp_path / "train.jsonl", evaluator=words).run()
@@ -477,24 +508,6 @@ def test_coverage_of_texts() -> None:
     assert coverage("Ann Lee was born in York, near Leeds.", [told]) is TextCoverage.HALLUCINATED
     assert not states_name("Ann Lee was born in New Yorkshire.", "York")
     assert foreign_names("In the end the Romans left York.", ["York"]) == ["Romans"]
-
-
-def test_sheets_are_written_and_read(tmp_path: Path) -> None:
-    facts = StoreFacts(world())
-    samples = [one for name in SHAPES for one in made(facts, name).values()]
-    items = drawn_texts(samples, 6, seed=2)
-    assert {item.kind for item in items} == {"citation", "question"}
-    write_text_sheet(items, tmp_path / "sheet.csv")
-    lines = (tmp_path / "sheet.csv").read_text().splitlines()
-    filled = [lines[0], *(line + ("full" if n else "absent") for n, line in enumerate(lines[1:]))]
-    (tmp_path / "one.csv").write_text("\n".join(filled))
-    sheet = read_text_sheet(tmp_path / "one.csv")
-    rates = text_rates([sheet, sheet])
-    assert rates["readers"]["reader 1"]["full coverage"]["count"] == len(items) - 1
-    assert rates["kappa"] == 1.0
-    (tmp_path / "bad.csv").write_text("\n".join([lines[0], lines[1] + "maybe"]))
-    with pytest.raises(SheetError, match=r"bad.csv:2: 'maybe' is no label"):
-        read_text_sheet(tmp_path / "bad.csv")
 
 
 def test_long_citations_are_cut_into_lines() -> None:

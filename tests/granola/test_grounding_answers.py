@@ -158,16 +158,16 @@ VERDICTS: dict[str, SentenceVerdict | None] = {
     "Not supported.": UNS, "unsupported, as it is not supported anywhere": UNS,
     "contradictory: passage 2 says 1998, not 1999": CON, "Contradicted by passage 3": CON,
     "none (a greeting)": NONE, "none - it states nothing": NONE, "no need of attribution": NONE, "none needed.": NONE,
+    "none, as no passage says so": NONE, "unsupported? supported": SUP,
     # In doubt.
-    "None of the passages supports this claim.": None, "none, as no passage says so": None,
-    "no need to check: unsupported": None, "none: unsupported": None,
+    "None of the passages supports this claim.": None, "no need to check: unsupported": None, "none: unsupported": None,
     "supported in part; the date is unsupported": None, "supported partially": None, "supported, partly": None,
     "supported - not": None, "supported, but passage 2 contradicts it": None, "supported?": None,
     "supported, except the date": None, "supported: no passage says otherwise": None, "supported/unsupported": None,
     "supported, the date is contradicted": None, "supported | none": None, "supported: only the year": None,
     "supported by a passage that isn't relevant": None, "partially supported": None, "mostly supported": None,
     "unsupported - not": None, "unsupported, but the year is supported": None, "unsupported or contradictory": None,
-    "unsupported? supported": None, "contradictory, or unsupported": None, "contradictory in part": None,
+    "contradictory, or unsupported": None, "contradictory in part": None,
     "not contradictory": None, "contradictory: no": None,
 }  # fmt: skip
 

@@ -98,7 +98,7 @@ def texts(tmp_path: Path) -> list[Path]:
     paths = []
     for pieces in (1, 10):
         rows = [
-            {"id": str(n), "knowledge": "k", "views": 10 ** (3 + n % 3), "system": "s",
+            {"id": str(n), "knowledge": "k " * (50 if n else 10), "views": 10 ** (3 + n % 3), "system": "s",
              "scores": {"factuality": 0.1 * n, "validity": float(n % 2)},
              "sentences": [{"text": "k", "entailed": 0.1 * n, "neutral": 0.0}] * (1 + n % 2)}
             for n in range(6)
@@ -114,8 +114,11 @@ def test_texts_are_drawn_as_in_figures_2_to_4(tmp_path: Path) -> None:
     two, three, four = (tmp_path / f"{name}.svg" for name in ("two", "three", "four"))
     Draw(judged=paths, figure="conner-2", out=two, resamples=20).run()
     # Texts 0 and 3 have 10^3 views: factuality 0 and 0.3. Two sentences have texts 1, 3 and 5.
-    assert points(two, "popularity")["judged1 s", "3"] == (0.15, 2)
-    assert points(two, "sentences")["judged10 s", "2"] == (0.3, 6)
+    assert points(two, "popularity")["judged1 s, factuality", "3"] == (0.15, 2)
+    assert points(two, "sentences")["judged10 s, factuality", "2"] == (0.3, 6)
+    assert points(two, "sentences")["judged10 s, non_verified", "2"] == (0.0, 6)
+    # Of a text of one sentence text 0 is too short: 40 tokens or fewer.
+    assert points(two, "sentences")["judged10 s, factuality", "1"] == (0.3, 2)
     Draw(judged=paths, figure="conner-3", size=(7, 65), out=three, resamples=20).run()
     assert points(three, "size") == {
         ("factuality", "7"): (0.25, 6), ("factuality", "65"): (0.25, 6),

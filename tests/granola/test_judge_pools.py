@@ -167,7 +167,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     shown = capsys.readouterr()
     assert "J1; 3 calls; 1,200 prompt tokens" in shown.out
     assert "eligibility" in shown.out
-    assert "no verdict of granola attribution evaluate" in shown.err
+    assert "no verdict of granola grounding judge, granola attribution evaluate" in shown.err
     record = orjson.loads(Path(f"{out}.run.json").read_bytes())
     assert record["judges"] == ["J1", "J2"]
     assert record["agreement"]["eligibility"] == {"n": 1, "agree": 0.0, "kappa": 0.0}
@@ -176,5 +176,5 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_files_of_no_judge_are_told(tmp_path: Path) -> None:
     first, second = files(tmp_path, [{"id": "a"}], [{"id": "a"}])
-    with pytest.raises(UsageError, match="no verdict of granola attribution evaluate"):
+    with pytest.raises(UsageError, match="no verdict of granola grounding judge, granola attribution evaluate"):
         Pool(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()

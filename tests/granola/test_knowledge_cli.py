@@ -19,12 +19,13 @@ from granola.commands import (
     KnowledgeDescribe,
     KnowledgeGenerate,
     KnowledgeJudge,
-    KnowledgeRate,
 )
+from granola.commands.people_judging import SheetsDraw, SheetsRead
 from granola.errors import SheetError, UsageError
-from granola.knowledge.judged_rows import AXES, read_rating_sheet, shared_out
+from granola.evidence.annotation_sheets import read_sheet, shared_out
 from granola.knowledge.knowledge_baselines import entity_finder, hallucinated_entities
 from granola.knowledge.knowledge_files import read_items
+from granola.knowledge.knowledge_task import AXES, KNOWLEDGE
 from tests.chat_server import serving
 from tests.conftest import DATA
 from tests.tiny_model import WORDS, build
@@ -145,7 +146,7 @@ def test_judging_choosing_rating_and_correlating(
     assert "random" in capsys.readouterr().out
 
     sheet, drawn = tmp_path / "sheet.csv", tmp_path / "drawn.jsonl"
-    KnowledgeRate(judged=out, out=drawn, sheet=sheet, each=4).run()
+    SheetsDraw(items=out, task="knowledge", out=drawn, sheet=sheet, number=4).run()
     assert [row["system"] for row in written(drawn)].count("a") == 4
     assert "factuality" not in sheet.read_text(encoding="utf-8").splitlines()[2]
     filled = []
@@ -153,7 +154,7 @@ def test_judging_choosing_rating_and_correlating(
         with sheet.open(encoding="utf-8", newline="") as stream:
             cells = list(csv.reader(stream))
         for number, row in enumerate(cells[2:]):
-            row[-len(AXES) :] = [str((number + rater * (number == 1)) % 3)] * len(AXES)
+            row[-len(AXES) - 1 : -1] = [str((number + rater * (number == 1)) % 3)] * len(AXES)
         filled.append(tmp_path / f"filled{rater}.csv")
         with filled[-1].open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(cells)
@@ -162,6 +163,11 @@ def test_judging_choosing_rating_and_correlating(
     assert {line["independent"] for line in told_json["somers_d"]} == set(AXES)
     assert told_json["agreement"]["validity"]["n"] == 8
     assert set(told_json["slices"]["popularity"]) <= {"0", "1", "2", "3"}
+    SheetsRead(drawn=drawn, task="knowledge", sheet=filled, out=tmp_path / "people.jsonl").execute()
+    assert "kappa" in capsys.readouterr().out
+    people = written(tmp_path / "people.jsonl")
+    assert (len(people), people[0]["judge"]) == (16, "person:filled0")
+    assert people[0]["scores"].keys() == {f"rated {axis}" for axis in AXES}
     with pytest.raises(SheetError, match="is not row"):
         KnowledgeCorrelate(judged=best, ratings=filled, resamples=10).run()
     KnowledgeCorrelate(judged=out, resamples=20).execute()
@@ -235,10 +241,10 @@ def test_settings_that_do_not_go_together(tmp_path: Path) -> None:
 
 
 def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
-    head = ",".join(["item", "knowledge", *AXES])
-    (tmp_path / "s.csv").write_text(f"{head}\n1,text,3,0,0,0,0,0\n", encoding="utf-8")
-    with pytest.raises(SheetError, match=r"s.csv:2: factuality is '3'; allowed: 2, 1, 0"):
-        read_rating_sheet(tmp_path / "s.csv")
+    head = ",".join(["item", "topic", "query", "knowledge", "answer", "gold", *AXES])
+    (tmp_path / "s.csv").write_text(f"{head}\n1,,,text,,,3,0,0,0,0,0\n", encoding="utf-8")
+    with pytest.raises(SheetError, match=r"s.csv:2: factuality is '3'; allowed: 2, 1, 0, unclear"):
+        read_sheet(tmp_path / "s.csv", KNOWLEDGE.sheet)
 
 
 def test_ladders_as_texts(tmp_path: Path) -> None:
@@ -252,7 +258,7 @@ def test_ladders_as_texts(tmp_path: Path) -> None:
     ]  # fmt: skip
     tiered = lines(tmp_path / "tiered.jsonl", rows)
     KnowledgeDescribe(tiered=tiered, out=tmp_path / "texts.jsonl").execute()
-    assert written(tmp_path / "texts.jsonl")[0]["knowledge"] == "Ulm: located in is Germany."
+    assert written(tmp_path / "texts.jsonl")[0]["knowledge"] == "Ulm lies in the administrative area of Germany."
 
 
 def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> None:
@@ -272,7 +278,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
         JudgeModels(entailment=open_entailment(models["entailment"]), causal=causal, reader=causal),
         read_knowledge_prompts(),
         settings=JudgeSettings(randoms=2),
-        pool=["no", "yes yes", item.knowledge],
+        pool=[item, *(KnowledgeItem(id=text, query="q", knowledge=text) for text in ("no", "yes yes"))],
     )
     (found,) = judge.judge([item])
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.models import Entailment, TokenScores
+from abstraction.models import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex, passages_of
 from granola.knowledge.knowledge_baselines import hallucinated_entities, knowledge_f1, named_entities
@@ -18,6 +20,7 @@ from granola.knowledge.knowledge_metrics import (
     PARTS,
     Aggregation,
     Coefficients,
+    RandomTexts,
     aggregated,
     best_of,
     best_places,
@@ -26,7 +29,6 @@ from granola.knowledge.knowledge_metrics import (
     informativeness,
     judged,
     label_of,
-    random_texts,
     read_coefficients,
     sentence_coherence,
 )
@@ -105,18 +107,54 @@ def test_what_holds_of_helpfulness_by_construction(loss: float, u: int) -> None:
     assert helpfulness(own, [same] * u).score == pytest.approx(helpfulness(own, [same]).score)
 
 
-def test_random_texts_are_never_the_own_and_do_not_depend_on_order() -> None:
-    pool = ["a", "b", "c", "d", "a", "e"]
-    drawn = random_texts("a", pool, 3, seed=1, key="x")
-    assert "a" not in drawn
-    assert len(set(drawn)) == 3
-    assert drawn == random_texts("a", pool[::-1], 3, seed=1, key="x")
-    assert random_texts("a", ["a", "b"], 5, seed=1, key="x") == ["b"]
-    assert random_texts("a", ["a"], 5, seed=1, key="x") == []
-
-
 def item(**more: object) -> KnowledgeItem:
     return KnowledgeItem(**{"id": "1", "query": "Who?", "knowledge": "One. Two.", "evidence": ("e1", "e2"), **more})  # type: ignore[arg-type]
+
+
+def items_of(*texts: str, id_: str = "other") -> list[KnowledgeItem]:
+    return [KnowledgeItem(id=f"{id_}{n}", query="q", knowledge=text) for n, text in enumerate(texts)]
+
+
+def test_random_texts_are_never_of_the_same_item_and_do_not_depend_on_order() -> None:
+    own = item(knowledge="a")
+    candidates = [replace(own, system="s", knowledge="own too"), replace(own, candidate=1, knowledge="mine")]
+    pool = [own, *candidates, *items_of("b", "c", "d", "a", "e")]
+    drawn = RandomTexts(pool, seed=1).drawn(own, 3)
+    assert len(set(drawn)) == 3
+    assert set(drawn) <= {"b", "c", "d", "e"}
+    assert drawn == RandomTexts(pool[::-1], seed=1).drawn(own, 3)
+    assert RandomTexts([own, *items_of("b")]).drawn(own, 5) == ["b"]
+    assert RandomTexts([own, *candidates]).drawn(own, 5) == []
+
+
+def test_topic_and_demonstrations_stand_before_an_item_but_never_itself() -> None:
+    """As in the authors' code: examples before the item, with the right knowledge, or with the gold answer."""
+    example = KnowledgeItem(id="e", query="What?", topic="T", knowledge="E.", gold=("it",))
+    asked: list[Continuation] = []
+
+    class Noting(TableContinuations):
+        def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
+            asked.extend(given)
+            return [TokenScores((HALF,)) for _ in given]
+
+    own = item(topic="Ann", gold=("me",))
+    one = KnowledgeJudge(
+        JudgeModels(causal=Noting({}), reader=Noting({})), read_knowledge_prompts(), pool=items_of("x"),
+        examples=[example, own],
+    )  # fmt: skip
+    one.judge([own])
+    prompts = {ask.prompt for ask in asked}
+    assert "T\nWhat? E.\n\nAnn\nWho?" in prompts
+    answered = "Topic: T\nE.\nQuestion: What?\nAnswer: it\n\nTopic: Ann\n{}\nQuestion: Who?\nAnswer:"
+    assert {answered.format("One. Two."), answered.format("x")} <= prompts
+    assert one.identity["examples"] == ["e", "1"]
+
+
+def test_a_perplexity_is_cut_where_that_is_asked_for() -> None:
+    """The authors' values of sentence coherence: no perplexity counts as more than 100."""
+    scores = [TokenScores((math.log(1 / 500),)), TokenScores((HALF,))]
+    assert sentence_coherence(scores) == pytest.approx((1 / 500 + 1 / 2) / 2)
+    assert sentence_coherence(scores, perplexity_cut=100) == pytest.approx((1 / 100 + 1 / 2) / 2)
 
 
 def judge(models: JudgeModels, *, pool: tuple[str, ...] = (), answered: bool = True, **settings: object):  # type: ignore[no-untyped-def]
@@ -124,7 +162,7 @@ def judge(models: JudgeModels, *, pool: tuple[str, ...] = (), answered: bool = T
         models,
         read_knowledge_prompts(),
         settings=JudgeSettings(**settings),  # type: ignore[arg-type]
-        pool=pool,
+        pool=items_of(*pool),
         answered=answered,
     )
 

@@ -1,4 +1,4 @@
-"""Chat models as judges: what a signature calls them, and what their answers took, in this run or before."""
+"""Models as judges: what a signature calls them, and what their answers took, in this run or before."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from abstraction.models import Prices, read_calls
-from abstraction.models.chat_model import ChatModel, Request, Result, Totals
-from granola.attribution.chat_evaluator import identity_name
+import orjson
+
+from abstraction.models import ChatModel, Prices, Request, Result, Totals, read_calls
 
 
-def judge_name(model: ChatModel) -> str:
-    """The model's name and a hash of its identity; of a replay, those of the models whose calls it repeats."""
+def identity_name(identity: Mapping[str, object]) -> str:
+    """The name of a model, and a hash of all that tells it from others."""
+    digest = hashlib.sha256(orjson.dumps(dict(identity), option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
+    called = str(identity.get("model") or identity.get("kind") or "model")
+    return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{digest}"
+
+
+def model_name(model: ChatModel) -> str:
+    """As `identity_name`; of a replay, the names of the models whose calls it repeats."""
     recorded = getattr(model, "recorded", None) or [model.identity]
     return "+".join(sorted(map(identity_name, recorded)))
 
@@ -23,7 +30,7 @@ class CountedModel:
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
-        self._keys: set[bytes] = set()
+        self._keys: set[str] = set()
         self.recorded = getattr(model, "recorded", None)
 
     @property
@@ -42,7 +49,7 @@ class CountedModel:
 
     def _noted(self, requests: Iterable[Request]) -> Iterator[Request]:
         for request in requests:
-            self._keys.add(_digest(request.key()))
+            self._keys.add(request.key())
             yield request
 
     def close(self) -> None:
@@ -59,8 +66,7 @@ class CountedModel:
         if log is not None and log.is_file():
             calls = sent = received = 0
             for _, line in read_calls(log):
-                key = None if line is None else line.get("key")
-                if isinstance(key, str) and _digest(key) in self._keys:
+                if line is not None and line.get("key") in self._keys:
                     calls += 1
                     sent += _tokens(line, "prompt_tokens")
                     received += _tokens(line, "completion_tokens")
@@ -68,12 +74,8 @@ class CountedModel:
         return {**told, **({} if prices is None else {"cost": prices.of(sent, received)})}
 
 
-def _tokens(line: Mapping[str, Any] | None, name: str) -> int:
-    reply = (line or {}).get("received")
+def _tokens(line: Mapping[str, Any], name: str) -> int:
+    reply = line.get("received")
     usage = reply.get("usage") if isinstance(reply, dict) else None
     number = usage.get(name) if isinstance(usage, dict) else None
     return number if type(number) is int and number >= 0 else 0
-
-
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()[:16]

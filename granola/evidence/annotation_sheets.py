@@ -1,0 +1,222 @@
+"""Sheets on which people judge the items of any task, read back as verdicts, and how far annotators agree.
+
+Items stand on sheets by number alone, in random order, without systems, labels and scores; the drawn items are kept in
+a file of their own, in that order.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from abstraction.files.row_reading import read_sheet_lines
+from abstraction.files.writing import write_cells
+from granola.errors import SheetError, UsageError
+from granola.evidence.evidence_task import UNCLEAR, JudgedQuestion, Row, SheetForm
+from granola.scoring.statistics import kappa, share_estimate
+
+EXPECTED = "a sheet of granola sheets draw"
+NUMBER, PART, NOTE = "item", "part", "note"
+CLOSED = "-"  # a cell that is not to be filled
+_OPEN = ("", CLOSED)
+
+
+def drawn_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) -> list[Row]:
+    """`number` items in random order, or so many of each system where the form draws by it; all where there are fewer.
+
+    The draw depends on the seed and the items, not on their order.
+    """
+    source = random.Random(f"sheets {seed}")
+    groups: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (str(row.get("id")), str(row.get("system")), str(row.get("candidate")))):
+        groups.setdefault(str(row.get(form.draw_by) or ""), []).append(row)
+    drawn = [row for _, own in sorted(groups.items()) for row in source.sample(own, min(number, len(own)))]
+    source.shuffle(drawn)
+    return drawn
+
+
+def shared_out(n: int, annotators: int, shared: float) -> list[set[int]]:
+    """The numbers, from 1, of each annotator's items: the first `shared` of all items for all, the rest in turn."""
+    common = round(n * shared)
+    numbers = [set(range(1, common + 1)) for _ in range(annotators)]
+    for place, number in enumerate(range(common + 1, n + 1)):
+        numbers[place % annotators].add(number)
+    return numbers
+
+
+def write_sheet(
+    items: Sequence[Row], form: SheetForm, path: Path, *, only: Collection[int] | None = None, raw: bool = False
+) -> None:
+    """A CSV sheet; its second line tells what labels mean. `only`: the numbers of the items on it, None for all."""
+    fields = [question.field for question in form.questions]
+    means = [
+        "; ".join(f"{label}: {meaning}" if meaning else label for label, meaning in {**one.labels, UNCLEAR: ""}.items())
+        for one in form.questions
+    ]
+    lines: list[Sequence[Any]] = [
+        [NUMBER, PART, *form.shown, *fields, NOTE],
+        ["", "", *(["what labels mean:"] + [""] * len(form.shown))[: len(form.shown)], *means, ""],
+    ]
+    for number, item in enumerate(items, 1):
+        if only is not None and number not in only:
+            continue
+        for line in form.lines(item):
+            asked = ["" if one.of_sentences == bool(line.part) else CLOSED for one in form.questions]
+            shown = [line.cells.get(name, "") for name in form.shown]
+            lines.append([number, line.part or "", *shown, *asked, ""])
+    write_cells(lines, path, raw=raw)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FilledSheet:
+    """What an annotator wrote: labels by item number, part (0: the item itself) and field; open cells are absent.
+
+    `texts` has of each line the cells that were shown, by which a sheet is known to be of the items at hand.
+    """
+
+    name: str
+    path: str
+    labels: Mapping[int, Mapping[int, Mapping[str, str]]]
+    texts: Mapping[tuple[int, int], tuple[str, ...]]
+
+
+def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
+    """Raises SheetError, with file and line, for a missing column, a repeated line or another label."""
+    labels: dict[int, dict[int, dict[str, str]]] = {}
+    texts: dict[tuple[int, int], tuple[str, ...]] = {}
+    needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
+    for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
+        number, part = (_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
+        if not number:
+            continue  # the line that tells what labels mean
+        if (number, part) in texts:
+            raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} stands there twice")
+        texts[number, part] = tuple(str(line.data.get(name) or "") for name in form.shown)
+        told = {one.field: read_label(line.data.get(one.field) or "", one, line.source) for one in form.questions}
+        labels.setdefault(number, {})[part] = {name: label for name, label in told.items() if label}
+    if not labels:
+        raise SheetError(f"{path}: no items")
+    return FilledSheet(name=Path(path).stem, path=str(path), labels=labels, texts=texts)
+
+
+def _number(cell: str, name: str, where: str) -> int:
+    text = cell.strip()
+    if not text:
+        return 0
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        raise SheetError(f"{where}: {name} is {text[:40]!r}; expected the number that stands on the sheet")
+    return int(text)
+
+
+def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
+    """A label, whole or by its beginning where that is of one alone, "unclear" also as "?"; "" for an open cell."""
+    text = " ".join(cell.split()).casefold()
+    if text in _OPEN:
+        return ""
+    every = [*question.labels, UNCLEAR]
+    meant = [UNCLEAR] if text == "?" else [label for label in every if label.casefold().startswith(text)]
+    exact = [label for label in meant if label.casefold() == text]
+    if len(found := exact or meant) != 1:
+        raise SheetError(f"{where}: {question.field} is {cell.strip()[:40]!r}; allowed: {', '.join(every)}, or nothing")
+    return found[0]
+
+
+def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm, source: Path | str) -> None:
+    """Raise SheetError for a line that is not of the item of its number: the sheet is of another draw."""
+    shown = {
+        (number, line.part): tuple(line.cells.get(name, "") for name in form.shown)
+        for number, item in enumerate(items, 1)
+        for line in form.lines(item)
+    }
+    for sheet in sheets:
+        for place, texts in sheet.texts.items():
+            wanted = shown.get(place)
+            if wanted is None or any(a.split() != b.split() for a, b in zip(texts, wanted, strict=True)):
+                raise SheetError(
+                    f"{sheet.path}: item {place[0]} is not row {place[0]} of {source}; give the file that granola "
+                    "sheets draw wrote with this sheet"
+                )
+
+
+def verdicts_of(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm) -> Iterator[dict[str, Any]]:
+    """A row of verdicts for each item that an annotator labelled, judged by `person:SHEET`; unclear ones say so."""
+    for sheet in sheets:
+        for number, labels in sorted(sheet.labels.items()):
+            if any(labels.values()):
+                clear = {
+                    part: {name: label for name, label in own.items() if label != UNCLEAR}
+                    for part, own in labels.items()
+                }
+                unclear = sorted({name for own in labels.values() for name, label in own.items() if label == UNCLEAR})
+                row = form.verdict(items[number - 1], clear, f"person:{sheet.name}")
+                yield row | ({"unclear": unclear} if unclear else {})
+
+
+def sheet_agreement(
+    sheets: Sequence[FilledSheet], form: SheetForm, automatic: Sequence[Mapping[str, str]] = ()
+) -> dict[str, dict[str, Any]]:
+    """By question: how annotators labelled, and how far they agree.
+
+    `labelled_by_all`, of these `unclear` to one or more and `valid` otherwise; over the valid ones `unanimous`, by
+    label `counts` of the unanimous, and `kappa` (Cohen's of two, Fleiss' of more). `annotators` have the share of each
+    label with its interval. `automatic` are labels of the items themselves, `kappa_with_automatic` is of the unanimous.
+    Raises UsageError for sheets of one name.
+    """
+    if len({sheet.name for sheet in sheets}) < len(sheets):
+        raise UsageError("two sheets have one name; an annotator is called as the file of the sheet")
+    return {question.field: _agreement(sheets, question, automatic) for question in form.questions}
+
+
+def _agreement(
+    sheets: Sequence[FilledSheet], question: JudgedQuestion, automatic: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    own = [
+        {
+            (number, part): labels[question.field]
+            for number, parts in sheet.labels.items()
+            for part, labels in parts.items()
+            if question.field in labels
+        }
+        for sheet in sheets
+    ]
+    shared = sorted(set(own[0]).intersection(*own[1:]))
+    rows = {place: tuple(labels[place] for labels in own) for place in shared}
+    valid = {place: labels for place, labels in rows.items() if UNCLEAR not in labels}
+    unanimous = {place: labels[0] for place, labels in valid.items() if len(set(labels)) == 1}
+    pairs = [
+        (told, label)
+        for (number, _), label in unanimous.items()
+        if number <= len(automatic) and (told := automatic[number - 1].get(question.field))
+    ]
+    return {
+        "labelled_by_all": len(shared),
+        "unclear": len(rows) - len(valid),
+        "valid": len(valid),
+        "unanimous": len(unanimous),
+        "kappa": kappa(list(valid.values())),
+        "counts": dict(Counter(unanimous.values()).most_common()),
+        "kappa_with_automatic": kappa(pairs),
+        "annotators": {
+            sheet.name: {
+                label: share_estimate([float(one == label) for one in labels.values()])
+                for label in (*question.labels, UNCLEAR)
+            }
+            for sheet, labels in zip(sheets, own, strict=True)
+        },
+    }
+
+
+def mean_labels(sheets: Sequence[FilledSheet], form: SheetForm) -> dict[int, dict[str, float]]:
+    """Of questions whose labels are numbers, by item number and field the mean over those who gave one."""
+    means: dict[int, dict[str, float]] = {}
+    for number in sorted({number for sheet in sheets for number in sheet.labels}):
+        for question in form.questions:
+            told = (sheet.labels.get(number, {}).get(0, {}).get(question.field) for sheet in sheets)
+            marks = [float(label) for label in told if label is not None and label != UNCLEAR]
+            if marks:
+                means.setdefault(number, {})[question.field] = sum(marks) / len(marks)
+    return means

@@ -1,0 +1,121 @@
+"""What an evidence task is: items, what a judge is asked of them, rows of verdicts, scores, the papers' presets.
+
+item -> judge -> verdicts (JSON lines) -> estimates by slice -> table, LaTeX, CSV, figure. Everything behind the
+verdicts is the same for all tasks; a task says where things stand in its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from abstraction.files.records import Record
+from granola.scoring.aggregation import Estimate
+
+UNCLEAR = "unclear"  # what an annotator writes who cannot decide
+Row = Mapping[str, Any]
+Report = Mapping[str, Mapping[str, Estimate]]  # estimates by system or evaluator, then by score
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgedQuestion:
+    """What a judge is asked of an item, or of each of its sentences.
+
+    `field` is where the label stands in a row; `labels` say what each means, those that count for an item first, the
+    best one first; `against` are those that count against it. `lacking` names it where no verdict was given.
+    """
+
+    field: str
+    labels: Mapping[str, str]
+    against: Sequence[str] = ()
+    of_sentences: bool = False
+    lacking: str = ""
+
+    @property
+    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The labels against, then those for an item, the worst first: of as many votes the earlier one counts."""
+        worst_first = tuple(self.labels)[::-1]
+        return (
+            tuple(label for label in worst_first if label in self.against),
+            tuple(label for label in worst_first if label not in self.against),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SheetLine:
+    """A line of a sheet: an item, or a part of it (its n-th sentence, from 1). `cells` are by the shown columns."""
+
+    cells: Mapping[str, str]
+    part: int = 0
+
+
+Labels = Mapping[int, Mapping[str, str]]  # an annotator's labels of an item: by part, then by the question's field
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SheetForm:
+    """How people judge the items of a task: what they are shown, what they are asked, what comes of it.
+
+    `lines` are those of an item; `verdict` makes a row of verdicts of an item, labels and the annotator's name.
+    """
+
+    shown: tuple[str, ...]
+    questions: tuple[JudgedQuestion, ...]
+    lines: Callable[[Row], Iterator[SheetLine]]
+    verdict: Callable[[Row, Labels, str], dict[str, Any]]
+    draw_by: str = ""  # as many items are drawn of each value of this field
+
+    def question(self, name: str) -> JudgedQuestion:
+        """The question of a field."""
+        return next(one for one in self.questions if one.field == name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemFigure:
+    """A panel for each field of `x`. A line for each score of `y`; of one score, for each value of `by`.
+
+    `longer_than`: only texts of more tokens (words by blanks) count.
+    """
+
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    by: str = "system"
+    longer_than: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PaperTable:
+    """A table of a paper: the heads of its columns, each with the score that stands there; and the paper's own rows.
+
+    `factor` is what figures are multiplied with: 100 where the paper prints percentages. `note` says how far the
+    paper's rows compare.
+    """
+
+    columns: Mapping[str, str]
+    printed: Mapping[str, Sequence[float | None]]
+    factor: float = 1.0
+    digits: int = 3
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceTask:
+    """A task. Rows of its verdicts have the field `told_by`, and the judge's name under `judge`.
+
+    `read` checks such a row by the task's pydantic model; `texts` are what several judges must have judged alike;
+    `report` gives the estimates; `values` what each row adds to a score, None where it does not count.
+    """
+
+    name: str
+    told_by: str
+    judge: str
+    made_by: str
+    read: Callable[[Record], dict[str, Any]]
+    texts: tuple[str, ...]
+    questions: tuple[JudgedQuestion, ...]
+    report: Callable[[Sequence[Row], int, int], Report]
+    values: Callable[[Iterable[Row], str], list[float | None]]
+    sheet: SheetForm
+    figures: Mapping[str, ItemFigure] = field(default_factory=dict)
+    tables: Mapping[str, PaperTable] = field(default_factory=dict)

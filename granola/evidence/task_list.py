@@ -1,0 +1,32 @@
+"""Every evidence task, and which of them a row is of."""
+
+from __future__ import annotations
+
+from abstraction.files.records import Record
+from granola.attribution.attribution_task import ATTRIBUTION
+from granola.attribution.text_task import TEXTS
+from granola.errors import SampleError
+from granola.evidence.evidence_task import EvidenceTask, ItemFigure, PaperTable, Row, SheetForm
+from granola.grounding.grounding_task import GROUNDING
+from granola.knowledge.knowledge_task import KNOWLEDGE
+
+TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)
+SHEETS: dict[str, SheetForm] = {**{task.name: task.sheet for task in TASKS}, "texts": TEXTS}
+FIGURES: dict[str, ItemFigure] = {name: figure for task in TASKS for name, figure in task.figures.items()}
+TABLES: dict[str, tuple[EvidenceTask, PaperTable]] = {
+    name: (task, table) for task in TASKS for name, table in task.tables.items()
+}
+MADE_BY = ", ".join(task.made_by for task in TASKS)
+
+
+def task_of(row: Row) -> EvidenceTask | None:
+    """The task that a row of verdicts is of; None for another row."""
+    return next((task for task in TASKS if task.told_by in row), None)
+
+
+def read_verdict(record: Record) -> dict[str, object]:
+    """A row of verdicts of any task, checked. Raises SampleError, RowError."""
+    task = task_of(record.data)
+    if task is None or not isinstance(record.data.get("id"), str):
+        raise SampleError(f"no verdict of {MADE_BY}")
+    return task.read(record)
