@@ -36,7 +36,7 @@ LOCKS = {
     "requirements-service.txt": Lock(what="what the container of the service installs", extras="service,mirror"),
     "requirements-ci.txt": Lock(
         what="what .ci/run installs beside requirements.txt, but for torch",
-        extras="dev,spark,datasets,models",
+        extras="dev,spark,datasets,models,mcp",
         others=("transformers[serving]", "evaluate", "playwright", "nbclient", "ipykernel", "polars"),
         beside="requirements.txt",
     ),

@@ -36,6 +36,7 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
         CommandEntry(
             "serve", "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.", "serve"
         ),
+        CommandEntry("mcp", "Serve ladders, links and verdicts as tools that agents call (MCP).", "agents"),
     ),
     "Snapshots of WikiData": (
         CommandEntry(
