@@ -204,7 +204,8 @@ class RowModel(BaseModel):
         given = given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…"
         if first["type"] == "value_error":
             return f"{place} {given} {first['ctx']['error']}"
-        return f"{place} is {given}; expected {_EXPECTED.get(first['type'], first['msg'])}"
+        expects = _EXPECTED.get(first["type"]) or first["msg"].removeprefix("Input should be ")
+        return f"{place} is {given}; expected {expects}"
 
 
 class AskedModel(RowModel):

@@ -2,7 +2,7 @@
 
 graph=SNAPSHOT            names looked up, the query tested; no model
 words=SHARE               words that statement and citations share: a baseline; words=0.6
-linear=FOLDER             trained on features, see `granola attribution train`
+trained=FOLDER            trained on features, see `granola attribution train`; trained=bundled is in the box
 defined=MODEL             a chat model with the four definitions
 options=MODEL             a chat model with the words alone
 three-way=MODEL           a chat model with AttrScore's words
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.attribution.evaluators import AttributionEvaluator
 
-KINDS = ("graph", "words", "linear", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
+KINDS = ("graph", "words", "trained", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
 CHAT = ("defined", "options", "three-way", "decomposed")
 GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
@@ -36,7 +36,7 @@ GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 class EvaluatorWords:
     """How evaluators are opened: `chat` opens a chat model.
 
-    `entailment` is the text model of a linear evaluator that was trained with one.
+    `entailment` is the text model of an evaluator that was trained with one.
     """
 
     chat: Callable[[str], AbstractContextManager[ChatModel]]
@@ -83,10 +83,11 @@ class EvaluatorWords:
             from granola.attribution.simple_evaluators import WordEvaluator
 
             return WordEvaluator(share=_share(where))
-        from granola.attribution.linear_evaluator import LinearEvaluator
+        from abstraction.models import open_entailment
+        from granola.attribution.trained_evaluator import TrainedEvaluator
 
         model = None if self.entailment is None else open_entailment(self.entailment)
-        return LinearEvaluator.load(Path(where), entailment=model)
+        return TrainedEvaluator.load(where, entailment=model)
 
     def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
         from abstraction.models import Sampling

@@ -346,21 +346,24 @@ class AttributionAudit(Command[TextsAudited]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvaluatorTrained:
-    """An evaluator that was trained."""
+    """An evaluator that was trained, on so many samples of each source."""
 
-    samples: int
+    samples: Counter[str]
     signature: str
     rejected: Sequence[RejectedRow]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionTrain(Command[EvaluatorTrained]):
-    """Train an evaluator on samples with categories: logistic regression on what of the statement the citations repeat.
+    """Train an evaluator on samples that people marked, or on a benchmark's: forests on what the citations repeat.
 
-    The folder is named with --evaluator of `granola attribution evaluate`, as linear=FOLDER.
+    Read as they are: AttributionBench, FactcheckGPT's stances, RefChecker's claims with their passages, and samples of
+    ours. The folder is named with --evaluator of `granola attribution evaluate`, as trained=FOLDER.
     """
 
-    samples: Annotated[Path, Setting("Samples to train on, as train.jsonl.", metavar="SAMPLES", positional=True)]
+    samples: Annotated[
+        tuple[Path, ...], Setting("Samples to train on; several files together.", metavar="SAMPLES...", positional=True)
+    ]
     out: Annotated[Path, Setting("The folder to write the evaluator to.")]
     entailment: Annotated[
         str | None,
@@ -373,31 +376,35 @@ class AttributionTrain(Command[EvaluatorTrained]):
     def run(self) -> EvaluatorTrained:
         """Train it. Raises UsageError."""
         from abstraction.models import open_entailment
-        from granola.attribution.attribution_samples import read_samples
-        from granola.attribution.linear_evaluator import LinearEvaluator
+        from granola.attribution.attribution_samples import read_any_samples
+        from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
         rejected: list[RejectedRow] = []
-        samples = list(read_samples(self.samples, on_reject=rejected.append))
-        if not any(sample.category is not None for sample in samples):
-            raise UsageError(f"{self.samples}: no sample with a category; name a file of granola attribution build")
+        read = (sample for path in self.samples for sample in read_any_samples(path, on_reject=rejected.append))
+        samples = [sample for sample in read if sample.supported is not None]
+        if not samples:
+            report_rejects(str(self.samples[0]), rejected)
+            raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
         model = None if self.entailment is None else open_entailment(self.entailment)
         with alone(self.out):
-            evaluator = LinearEvaluator.trained(samples, seed=self.seed, entailment=model)
+            evaluator = TrainedEvaluator.trained(samples, seed=self.seed, entailment=model)
             evaluator.save(self.out)
             signature = evaluator.signature()
             write_run_record(
-                self.out / "linear.json", command=self.verb, arguments=self.arguments(), inputs=[self.samples],
+                self.out / FILE, command=self.verb, arguments=self.arguments(), inputs=self.samples,
                 more={"signature": signature},
             )  # fmt: skip
-        return EvaluatorTrained(samples=len(samples), signature=signature, rejected=rejected)
+        sources = Counter(str(sample.provenance.get("source") or "no source") for sample in samples)
+        return EvaluatorTrained(samples=sources, signature=signature, rejected=rejected)
 
     def show(self, result: EvaluatorTrained) -> None:
         """Where it is, and what was rejected."""
-        show_lines(f"linear evaluator of {count(result.samples, 'sample')}: signature {result.signature}")
-        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator linear={self.out}"))
-        report_rejects(str(self.samples), result.rejected)
+        show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
+        show_lines(counted(dict(result.samples.most_common())))
+        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}"))
+        report_rejects(str(self.samples[0]), result.rejected)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

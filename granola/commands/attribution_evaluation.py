@@ -76,7 +76,7 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
     evaluator: Annotated[
         tuple[str, ...],
         Setting(
-            "KIND=WHERE; may be given again. graph=SNAPSHOT, words=SHARE, linear=FOLDER, "
+            "KIND=WHERE; may be given again. graph=SNAPSHOT, words=SHARE, trained=FOLDER, "
             "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, nli-binary=TEXT_MODEL.",
             metavar="KIND=WHERE",
         ),
@@ -89,7 +89,7 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
     )
     entailment: Annotated[
         str | None,
-        Setting("The entailment model that a linear evaluator was trained with.", metavar="TEXT_MODEL", advanced=True),
+        Setting("The entailment model that a trained evaluator was trained with.", metavar="TEXT_MODEL", advanced=True),
     ] = None
     unparsed: Annotated[
         Unparsed, Setting("How replies without a label enter micro-F1: as wrong ones, or as none.", advanced=True)

@@ -174,8 +174,9 @@ def record_attribution(recorder: Recorder) -> None:
     train, test = "built/data/train.jsonl", "built/data/test.jsonl"
     run("audit", "attribution", "audit", test, "--json")
     run("sheet", "attribution", "audit", test, "--sheet", "sheet.csv", "--n", 20)
-    run("training", "attribution", "train", train, "--out", "linear")
-    by = [word for one in (f"graph={snapshot}", f"majority={train}", "linear=linear") for word in ("--evaluator", one)]
+    run("training", "attribution", "train", train, "--out", "trained")
+    words = (f"graph={snapshot}", "words=0.6", "trained=trained")
+    by = [part for word in words for part in ("--evaluator", word)]
     run("evaluating", "attribution", "evaluate", test, *by, "--out", "judged.jsonl", "--json", "--facts",
         "--figure", "figure.svg", "--people", test)  # fmt: skip
     run("evaluating-table", "attribution", "evaluate", test, *by[2:4], "--limit", 100)

@@ -283,11 +283,12 @@ def test_samples_come_back_from_a_file(facts: StoreFacts, tmp_path: Path) -> Non
         assert list(read_samples(path)) == samples
 
 
+_SOUND = '{"id": "a", "question": "q", "statement": "s", "citations": []'
 DAMAGED = {
-    '{"id": "a"}': '"question" is None; expected a text',
-    '{"id": "a", "question": "q", "statement": "s", "citations": "c"}': "expected a list of texts",
-    '{"id": "a", "question": "q", "statement": "s", "citations": [], "category": "x"}': "allowed: supportive,",
-    '{"id": "a", "question": "q", "statement": "s", "citations": [], "evidence": [{"names": ["a"]}]}': "three texts",
+    '{"id": "a"}': "no question: expected a text",
+    _SOUND.replace("[]", '"c"') + "}": "citations is 'c'; expected a list",
+    _SOUND + ', "category": "x"}': "expected 'supportive', 'partially supportive'",
+    _SOUND + ', "evidence": [{"names": ["a"]}]}': "evidence[1].subject is missing",
 }
 
 

@@ -25,6 +25,7 @@ from granola.attribution.attribution_samples import (
 )
 from granola.attribution.categories import Category, Complexity, read_category
 from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
+from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, PremiseIs
 from granola.attribution.evaluation import agreement, compared, evaluated
@@ -40,11 +41,11 @@ from granola.attribution.evaluation_metrics import (
     micro_f1,
 )
 from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
-from granola.attribution.linear_evaluator import ENTAILMENT_FEATURES, FEATURES, LinearEvaluator, features_of
 from granola.attribution.model_wording import ModelWording
 from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts, WordEvaluator
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.tier_checks import TierAttributor, category_of
+from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 from granola.commands import AttributionCheck, AttributionEvaluate, AttributionTrain
 from granola.errors import UsageError
 from granola.scoring.statistics import cohen_kappa
@@ -239,20 +240,30 @@ def test_a_damaged_query_is_no_fault_of_the_run() -> None:
 
 
 def test_features_by_hand() -> None:
-    found = dict(zip(FEATURES, features_of(sample(citations=("Ann Lee was born in Leeds.",))), strict=True))
-    # Six words of the statement: ann, lee, was, born, in stand in the citation, manchester does not.
-    assert found["statement words in citations"] == pytest.approx(5 / 6)
-    assert found["citation words in statement"] == pytest.approx(5 / 6)
-    assert found["statement pairs in citations"] == pytest.approx(4 / 5)
-    assert found["own names in citations"] == 0.0
-    assert found["strange names"] == 1.0
-    assert found["longest run"] == pytest.approx(5 / 6)
-    assert len(features_of(sample(), Entailment(1, 0, 0))) == len(FEATURES) + len(ENTAILMENT_FEATURES)
+    about = sample(citations=("Ann Lee was born in Leeds.",))
+    found = dict(zip(FEATURES, features_of(about, WordWeights()), strict=True))
+    # The statement is "Ann Lee was born in Manchester.": of its four words of content three stand in the citation.
+    assert found["words in citations"] == 3 / 4
+    assert found["weighted words in best sentence"] == pytest.approx(3 / 4)
+    assert found["pairs in citations"] == 4 / 5
+    assert found["best sentence's words in statement"] == 3 / 4
+    assert found["names in citations"] == 1 / 2  # Lee and Manchester; the first word tells nothing by its capital
+    assert found["longest run"] == 5 / 6
+    assert found["negated unlike best sentence"] == 0.0
+    judged = features_of(about, WordWeights(), Entailment(1, 0, 0))
+    assert len(judged) == len(FEATURES) + len(ENTAILMENT_FEATURES)
+
+
+def test_what_a_citation_denies_and_counts_otherwise_is_seen() -> None:
+    about = sample(statement="It has 1,200 seats.", citations=("It never had 1200 seats. It has 900.",))
+    found = dict(zip(FEATURES, features_of(about, WordWeights()), strict=True))
+    assert found["numbers in citations"] == 1.0
+    assert found["negated unlike best sentence"] == 1.0
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=200), max_size=4))
 def test_no_text_breaks_the_features(statement: str, citations: list[str]) -> None:
-    found = features_of(sample(statement=statement, citations=tuple(citations)))
+    found = features_of(sample(statement=statement, citations=tuple(citations)), WordWeights(9, {"a": 3}))
     assert all(math.isfinite(x) for x in found)
 
 
@@ -267,22 +278,47 @@ def training_set() -> list[AttributionSample]:
     return out
 
 
-def test_a_linear_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
+def test_an_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
     samples = training_set()
-    one, again = (LinearEvaluator.trained(samples) for _ in range(2))
+    one, again = (TrainedEvaluator.trained(samples) for _ in range(2))
     assert one.signature() == again.signature()
     one.save(tmp_path)
-    loaded = LinearEvaluator.load(tmp_path)
+    loaded = TrainedEvaluator.load(tmp_path)
     said = [found.category for found in loaded.judged(samples)]
     assert said == [found.category for found in one.judged(samples)]
     assert sum(a is b.category for a, b in zip(said, samples, strict=True)) / len(samples) > 0.9
     with pytest.raises(UsageError, match="trained without an entailment model"):
-        LinearEvaluator.load(tmp_path, entailment=Table(lambda pair: Entailment(1, 0, 0)))
-    with pytest.raises(UsageError, match="two categories"):
-        LinearEvaluator.trained([sample()])
-    (tmp_path / "linear.json").write_text("[]")
+        TrainedEvaluator.load(tmp_path, entailment=Table(lambda pair: Entailment(1, 0, 0)))
+    with pytest.raises(UsageError, match="others that are not"):
+        TrainedEvaluator.trained([sample()])
+    (tmp_path / FILE).write_text("[]")
     with pytest.raises(UsageError, match="is no trained evaluator"):
-        LinearEvaluator.load(tmp_path)
+        TrainedEvaluator.load(tmp_path)
+
+
+def test_labels_of_two_kinds_and_of_four_train_together() -> None:
+    two = [replace(one, id=f"{one.id}-2", category=None, attributable=one.category is SUP) for one in training_set()]
+    alone = TrainedEvaluator.trained(two)
+    assert alone.classes == ()
+    assert [one.category for one in alone.judged(two[:1])] == [None]
+    both = TrainedEvaluator.trained([*two, *training_set()])
+    assert set(both.classes) == {SUP, CON, IRR}
+
+
+def test_one_is_in_the_box() -> None:
+    bundled = TrainedEvaluator.load("bundled")
+    assert set(bundled.classes) == set(Category)
+    told = sample(statement="Ann Lee was born in Leeds.", citations=("Ann Lee was born in Leeds.",))
+    assert [one.category for one in bundled.judged([told])] == [SUP]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
+def test_the_one_in_the_box_helps_on_labels_that_it_has_not_seen() -> None:
+    """Macro-F1 on AttributionBench's development set; word overlap at its best threshold has .651, chance .5."""
+    samples = list(read_any_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))[::4]
+    judged = TrainedEvaluator.load("bundled").judged(samples)
+    right = sum(one.supported is of.supported for one, of in zip(judged, samples, strict=True))
+    assert right / len(samples) > 0.6
 
 
 def counted(pairs: Sequence[tuple[str, str]], statistic: Any) -> float:
@@ -405,7 +441,44 @@ def test_attribution_bench_is_read_as_it_is(tmp_path: Path) -> None:
     rejected: list[Any] = []
     found = list(read_any_samples(path, on_reject=rejected.append))
     assert [(one.supported, one.category) for one in found] == [(True, None), (False, None)]
-    assert "allowed: attributable, not attributable" in rejected[0].reason
+    assert "expected 'attributable' or 'not attributable'" in rejected[0].reason
+
+
+def test_stances_and_claims_are_read_as_they_are(tmp_path: Path) -> None:
+    stances = tmp_path / "stances.jsonl"
+    pairs = [("completely-support", SUP), ("partially-support", PAR), ("refute", CON), ("irrelevant", IRR)]
+    rows = [{"claim": "c", "evidence": "e", "stance": stance} for stance, _ in pairs]
+    stances.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    assert [one.category for one in read_any_samples(stances)] == [category for _, category in pairs]
+    claims = [{"triplet": ["Ann", "born in", "Leeds"], "label": "Neutral"}]
+    responses = tmp_path / "claims.jsonl"
+    told = {"response": "r", "claims": claims}
+    responses.write_bytes(b"\n".join(map(orjson.dumps, [told, {**told, "reference": "Ann was born."}])))
+    rejected: list[Any] = []
+    found = list(read_any_samples(responses, on_reject=rejected.append))
+    assert [(one.statement, one.citations, one.category) for one in found] == [
+        ("Ann born in Leeds", ("Ann was born.",), IRR)
+    ]
+    assert "publishes apart" in rejected[0].reason
+
+
+def test_a_sample_at_fault_is_rejected_and_never_the_run(tmp_path: Path) -> None:
+    told = sample(0, SUP).to_json()
+    hop = {"property": "P19"}
+    rows = [
+        {**told, "id": "without via", "query": {"branches": [{"start": "Q1", "hops": [hop]}]}},
+        {**told, "id": "no query", "query": {"branches": [{"hops": [hop]}]}},
+        {**told, "id": "no names", "evidence": [{"subject": "Q1", "property": "P1", "object": "Q2", "text": "t"}]},
+        {**told, "id": "places", "cited": [[7]]},
+        {**told, "id": "sound"},
+    ]
+    path = tmp_path / "samples.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    rejected: list[Any] = []
+    found = list(read_any_samples(path, on_reject=rejected.append))
+    assert [one.id for one in found] == ["without via", "sound"]
+    assert (found[0].query or {})["branches"][0]["via"] == []
+    assert len(rejected) == 3
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
@@ -420,22 +493,22 @@ def test_training_tells_the_rows_that_it_leaves_out(tmp_path: Path, capsys: pyte
     write_samples(training_set(), rows)
     with rows.open("a") as file:
         file.write("{\n")
-    assert AttributionTrain(samples=rows, out=tmp_path / "linear").execute() == 1
+    assert AttributionTrain(samples=(rows,), out=tmp_path / "mine").execute() == 1
     assert f"rejected {rows}:{len(training_set()) + 1}: not JSON" in capsys.readouterr().err
 
 
 def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
     write_samples(training_set(), tmp_path / "train.jsonl")
-    AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
+    AttributionTrain(samples=(tmp_path / "train.jsonl",), out=tmp_path / "mine").run()
     found = AttributionEvaluate(
         samples=tmp_path / "train.jsonl", out=tmp_path / "said.jsonl", resamples=20,
-        evaluator=(f"linear={tmp_path / 'linear'}", "words=0.6"),
+        evaluator=(f"trained={tmp_path / 'mine'}", "words=0.6"),
     ).run()  # fmt: skip
-    assert [one.name for one in found.reports] == ["linear", "words"]
+    assert [one.name for one in found.reports] == ["trained", "words"]
     assert len((tmp_path / "said.jsonl").read_text().splitlines()) == 2 * len(training_set())
     assert found.tests[0].metric == "two-way micro-F1"
     with pytest.raises(UsageError, match="give --force"):
-        AttributionTrain(samples=tmp_path / "train.jsonl", out=tmp_path / "linear").run()
+        AttributionTrain(samples=(tmp_path / "train.jsonl",), out=tmp_path / "mine").run()
     for words, message in {
         ("oracle=x",): "names no evaluator", ("graph",): "names no evaluator", (): "name an --evaluator",
         ("words=0.5", "words=0.5"): "given twice", ("words=2",): "a share above 0 and up to 1",
@@ -518,8 +591,6 @@ def test_long_citations_are_cut_into_lines() -> None:
 
 
 def test_tiers_are_samples_and_their_evidence_supports_them(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     from abstraction.rows import read_tiered, write_tiered
     from granola.commands import Demo
     from kg.store import open_store
