@@ -30,6 +30,14 @@ class Scale:
     read: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Nationals:
+    """A country's adjectives and inhabitants, and names of it beside CLDR's: ("französisch", "Franzose"), ()."""
+
+    adjectives: tuple[str, ...]
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Language:
     """One language's surface, as CLDR and its file give it; `has_file` where there is one.
@@ -98,7 +106,7 @@ class Language:
     matching: Mapping[str, re.Pattern[str]]
     endings: tuple[tuple[re.Pattern[str], str], ...]
     derived: tuple[tuple[re.Pattern[str], str], ...]
-    demonyms: Mapping[str, tuple[str, ...]]
+    demonyms: Mapping[str, Nationals]
     nationality: frozenset[str]
     either: str
     asks: Mapping[str, tuple[str, ...]]

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from abstraction.errors import LanguageError
 from abstraction.language.cldr import cldr_data, cldr_name
-from abstraction.language.language_data import Language, Month, Scale, folded
+from abstraction.language.language_data import Language, Month, Nationals, Scale, folded
 from abstraction.package_data import package_data
 from kg.terms import fallback_chain
 
@@ -225,9 +225,12 @@ class _FileReader:
             raise self.fail("matching", f"missing: {', '.join(sorted(missing))}")
         return {key: self.pattern(self.typed(text, str, key), f"matching.{key}") for key, text in data.items()}
 
-    def demonyms(self) -> dict[str, tuple[str, ...]]:
-        table = self.get("demonyms", dict)
-        return {place: tuple(self.typed(words, str, f"demonyms.{place}").split("|")) for place, words in table.items()}
+    def demonyms(self) -> dict[str, Nationals]:
+        out = {}
+        for place, words in self.get("demonyms", dict).items():
+            adjectives, _, names = self.typed(words, str, f"demonyms.{place}").partition(";")
+            out[place] = Nationals(adjectives=tuple(adjectives.split("|")), names=tuple(filter(None, names.split("|"))))
+        return out
 
     def function_words(self) -> frozenset[str] | None:
         given = self.data["function_words"]

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from abstraction.language.languages import language
 from granola.matching.naming import references
 from granola.matching.naming.countries import country_adjectives, country_ids
 from granola.matching.text import word_lists
@@ -362,11 +361,9 @@ class AnswerText:
             for index in indices
         )
 
-    def is_genitive(self, mention: Mention) -> bool:
-        """Whether the language hangs a case on the name, as in Roms Altstadt: it is no part of what stands behind."""
-        written = self.quote(mention.start, mention.end)
-        patterns = language(self.code).bare_names
-        return any(key(pattern.sub(bare, written)) == key(mention.name) != key(written) for pattern, bare in patterns)
+    def is_inflected(self, mention: Mention) -> bool:
+        """Whether a name stands in a form of its language (Roms Altstadt): then it is no beginning of a longer name."""
+        return bool(references.function_words(self.code)) and key(mention.name) != self.texts[mention.start : mention.end]
 
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""

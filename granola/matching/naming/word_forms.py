@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from abstraction.language.cldr import territory_names
+from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.language_data import Language, folded
 from abstraction.language.languages import language
 from granola.matching.naming import references
@@ -19,8 +21,10 @@ from granola.matching.naming.references import Tier
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import key, occurrences
+from granola.replies.plain_text import plain
+from kg.terms import normalise
 
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+")
 _ELIDED = re.compile(r"\A\w{1,4}['’]")
 _SHORTEST = 3  # letters of a stem that is looked for in longer answers
 _LONG = 5  # letters that a place and its adjective have in common at least
@@ -36,9 +40,11 @@ def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
         for start, end in _runs(found, form):
             if _is_in_the_same_case(answer, tier[1], start) or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
-    for form in _nationals(tier[1], words):
+    country = _country(tier[1], words)
+    for form in (*country.names, *country.nationals):
         for start, end in _runs(found, form):
-            if len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
+            is_name = form in country.names and answer.words[start].capital
+            if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
     base = _place_base(tier[1], words)
     for index, stem in found if base else ():
@@ -59,13 +65,13 @@ def _content(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
     found = []
     for index in range(len(answer.words)):
         written = _ELIDED.sub("", answer.quote(index, index + 1))
-        if not _is_function(written, words) and answer.texts[index] not in word_lists.FUNCTION:
+        if not _is_function(written, words):
             found.append((index, _stem(written, words)))
     return found
 
 
 def _is_function(word: str, words: Language) -> bool:
-    return folded(word) in words.function_words
+    return folded(word) in words.function_words or plain(word) in word_lists.FUNCTION
 
 
 @MATCHING.remembered(1 << 14)
@@ -129,28 +135,44 @@ def _name_stems(name: str, words: Language) -> Stems:
     return tuple(words.stem(word) for word in content or parts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Country:
+    """The stems of a country's names, and of its adjectives and inhabitants, in a language and in English."""
+
+    names: tuple[Stems, ...] = ()
+    nationals: tuple[Stems, ...] = ()
+
+
 @MATCHING.remembered(1 << 14)
-def _nationals(name: str, words: Language) -> tuple[Stems, ...]:
-    """The stems of the adjectives and inhabitants of the place that a name names; none for another name."""
+def _country(name: str, words: Language) -> _Country:
+    """The country that a name names, or a state of old by its adjective: "Russisches Kaiserreich" is Russia's."""
     MATCHING.count(len(name))
     if not name[:1].isupper():
-        return ()
+        return _Country()
     stems = _name_stems(name, words)
     bare = tuple(stem for stem in stems if stem not in words.nationality_stems) or stems
-    if demonyms := _countries(words).get(stems) or _countries(words).get(bare):
-        return demonyms
-    return ()
+    table = _countries(words)
+    return table.get(stems) or table.get(bare) or _Country()
 
 
 @cache
-def _countries(words: Language) -> Mapping[Stems, tuple[Stems, ...]]:
-    """Demonyms of each country by the stems of its name, and of each of the demonyms: "République française"."""
-    names = territory_names(words.code)
-    table: dict[Stems, tuple[Stems, ...]] = {}
-    for place, demonyms in words.demonyms.items():
-        forms = tuple(dict.fromkeys(_name_stems(demonym, words) for demonym in demonyms))
-        for name in (names.get(place, place), *demonyms):
-            table.setdefault(_name_stems(name, words), forms)
+def _countries(words: Language) -> Mapping[Stems, _Country]:
+    """Each country by the stems of its names, and of each of its adjectives."""
+    in_language, in_english, english = territory_names(words.code), territory_names("en"), bundled_demonyms()
+    table: dict[Stems, _Country] = {}
+    for place, told in words.demonyms.items():
+        qids = english.names.get(normalise(in_english.get(place, place)), ())
+        english_names = [name for name, known in english.names.items() if not set(known).isdisjoint(qids)]
+        adjectives = [word for qid in qids[:1] for word in (english.adjectives[qid], *english.variants.get(qid, ()))]
+        names, nationals = (
+            tuple(dict.fromkeys(stems for text in texts if (stems := _name_stems(text, words))))
+            for texts in (
+                (in_language.get(place, place), *told.names, *english_names),
+                (*told.adjectives, *adjectives),
+            )
+        )
+        for stems in (*names, *nationals):
+            table.setdefault(stems, _Country(names, nationals))
     return table
 
 

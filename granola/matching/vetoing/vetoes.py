@@ -86,7 +86,7 @@ def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
         return False
     word = answer.words[right]
     between = answer.text[last.end : word.start]
-    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_genitive(mention):
+    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_inflected(mention):
         return False
     if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
