@@ -48,7 +48,7 @@ class Proposal:
 
     `key` is unique within the case: a QID for entities, the text for phrases. `parents` are keys of finer
     proposals (or ANSWER) each of which entails this one on its own. Order inside a level follows `order`,
-    then text.
+    then text. `language` is that of the text where it is another than the one that ladders are told in.
     """
 
     key: str
@@ -59,6 +59,7 @@ class Proposal:
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
     order: int = 0
+    language: str | None = None
 
 
 class Builder(Protocol):

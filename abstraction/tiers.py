@@ -21,7 +21,7 @@ MOST_BITS = 1_000_000  # of a tier that a file brings: sums of them stay exact
 _EVIDENCE_FIELDS = frozenset(
     {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
 )
-_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evidence", "of"})
+_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evidence", "of", "language"})
 
 
 def _are_bits(given: object) -> bool:
@@ -127,8 +127,9 @@ class Tier:
     `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives counts,
     entailment and duplicates, and is not written to rows. `bits` is the information content log2(N / n), None where it
     is not known; `bits_asked` the same among the answers that the relation has in the source. `of` names the gold
-    answers that entail it where a question has several and not all of them do; () where all do. `extra` holds fields
-    of a file that mean nothing here.
+    answers that entail it where a question has several and not all of them do; () where all do. `language` is that of
+    the text where it is another than the row's: the item has no label there. `extra` holds fields of a file that mean
+    nothing here.
     """
 
     text: str
@@ -139,6 +140,7 @@ class Tier:
     evidence: tuple[Evidence, ...] = ()
     conditions: frozenset[Condition] = frozenset()
     of: tuple[str, ...] = ()
+    language: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -153,6 +155,8 @@ class Tier:
     def to_json(self) -> dict[str, Any]:
         """The tier as it stands in a tiered row."""
         out: dict[str, Any] = {"text": self.text}
+        if self.language is not None:
+            out["language"] = self.language
         if self.qid is not None:
             out["qid"] = self.qid
         out["aliases"] = list(self.aliases)
@@ -169,13 +173,16 @@ class Tier:
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
         """The inverse of `to_json`, conditions excepted.
 
-        Raises TypeError where bits are no number from 0 to MOST_BITS, the qid no text or the aliases no list.
+        Raises TypeError where bits are no number from 0 to MOST_BITS, qid or language no text, or the aliases no list.
         """
         bits, asked = data.get("bits"), data.get("bits_asked")
         qid, aliases, of = data.get("qid") or None, data.get("aliases", ()), data.get("of", ())
         evidence = data.get("evidence", ())
         if isinstance(evidence, str):  # in a dataset's file
             evidence = loads(evidence) if evidence else ()
+        language = data.get("language") or None
+        if not isinstance(language, str | None):
+            raise TypeError(f"the language of tier {data['text']!r} is no text")
         if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple) or not isinstance(of, list | tuple):
             raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases or answers")
         if not all(map(_are_bits, (bits, asked))):
@@ -188,6 +195,7 @@ class Tier:
             bits_asked=asked,
             evidence=tuple(Evidence.from_json(item) for item in evidence),
             of=tuple(map(str, of)),
+            language=language,
             extra=_unknown(data, _TIER_FIELDS),
         )
 

@@ -222,6 +222,7 @@ def as_tier(proposal: Proposal) -> Tier:
         aliases=tuple(reversed(aliases.values())),
         evidence=proposal.evidence,
         conditions=proposal.conditions,
+        language=proposal.language,
     )
 
 

@@ -86,10 +86,11 @@ def localised(
             dropped.add(proposal.key)
             out.append(proposal)
             continue
-        out.append(replace(proposal, text=names[0], aliases=_others(names)))
         shown = graph.shown_label(proposal.qid) if proposal.qid else None
-        if shown is not None and proposal.qid is not None and shown[1] not in own_codes:
-            borrowed.append((proposal.qid, shown[1]))
+        foreign = shown[1] if shown is not None and shown[1] not in own_codes else None
+        out.append(replace(proposal, text=names[0], aliases=_others(names), language=foreign))
+        if foreign is not None and proposal.qid is not None:
+            borrowed.append((proposal.qid, foreign))
     nodes = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
     places = sum(key.startswith("text:") for key in dropped)
     return Localised(

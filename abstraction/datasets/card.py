@@ -115,7 +115,11 @@ class Card:
         rows = [("rows read", read), *unread, *dropped]
         rows += [("**rows in this dataset**", self.statistics.rows), ("of them with a ladder", overview.laddered)]
         rows += [(f"of them with the gold answer alone: {why}", n) for why, n in overview.abstained.most_common()]
-        return _table(("", "rows"), [(name, f"{count:,}") for name, count in rows])
+        told = _table(("", "rows"), [(name, f"{count:,}") for name, count in rows])
+        if not overview.foreign:
+            return told
+        return f"{told}\n\n{share_of(overview.foreign, overview.tiers)} coarser answers are in another language than \
+their row, for want of a label in it: `language` of the tier names it."
 
     def _classes(self) -> str:
         text = "By what the question asks for: its relation where one is known, else its words.\n\n"

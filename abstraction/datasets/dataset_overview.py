@@ -58,6 +58,8 @@ class Overview:
     classes: dict[str, _ClassCount] = field(default_factory=dict)
     links: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
+    tiers: int = 0
+    foreign: int = 0
     _firsts: dict[str, list[str]] = field(default_factory=dict)
     _others: list[list[str]] = field(default_factory=list)
 
@@ -69,6 +71,9 @@ class Overview:
         count.laddered += len(row.levels) > 1
         count.levels += len(row.levels)
         self.links[link_confidence(row)] += 1
+        coarser = [tier for level in row.levels[1:] for tier in level.tiers]
+        self.tiers += len(coarser)
+        self.foreign += sum(tier.language is not None for tier in coarser)
         if len(row.levels) == 1:
             self.abstained[row.abstained or "all coarser answers taken out by cleaning"] += 1
         if len(row.levels) >= _LADDERED and all(len(level.tiers) <= _BESIDE for level in row.levels):
@@ -110,7 +115,8 @@ class Overview:
             name: {"rows": one.rows, "laddered": one.laddered, "levels": one.levels}
             for name, one in sorted(self.classes.items())
         }
-        return {"answer_classes": classes, "links": dict(sorted(self.links.items()))}
+        foreign = {"tiers_in_another_language": self.foreign} if self.foreign else {}
+        return {"answer_classes": classes, "links": dict(sorted(self.links.items())), **foreign}
 
 
 def share_of(part: int, whole: int) -> str:
@@ -126,7 +132,8 @@ def _drawn(row: TieredRow) -> list[str]:
         for tier in level.tiers:
             is_item = tier.qid is not None and ENTITY_ID.match(tier.qid)
             name = _plain(tier.text)
-            names.append(f"[{name}](https://www.wikidata.org/wiki/{tier.qid})" if is_item else name)
+            foreign = "" if tier.language is None else f" ({tier.language})"  # in another language than the row
+            names.append((f"[{name}](https://www.wikidata.org/wiki/{tier.qid})" if is_item else name) + foreign)
         lines.append(f"{number}. {' / '.join(names)}")
     return lines
 

@@ -386,6 +386,8 @@ def _heading(tier: Tier) -> Text:
     from rich.text import Text
 
     text = Text(tier.text, style="bold")
+    if tier.language is not None:
+        text.append(f" [{tier.language}]", style="not bold yellow")
     if tier.qid:
         text.append(f" {tier.qid}", style="not bold dim")
     if tier.bits is not None:

@@ -46,9 +46,14 @@ LONGEST = 90  # characters of a prediction beside its level
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TierView:
-    """A tier, its item at WikiData where it has one, and the steps that entail it; `more` aliases are not shown."""
+    """A tier, its item at WikiData where it has one, and the steps that entail it; `more` aliases are not shown.
+
+    `language` is that of the text where it is known, `is_foreign` where it is another than the row's.
+    """
 
     text: str
+    language: str
+    is_foreign: bool
     link: EvidencePart | None
     bits: float | None
     aliases: Sequence[str]
@@ -86,10 +91,12 @@ def cut(text: str) -> str:
 
 def view_ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> LadderView:
     """The row's ladder with the items of systems."""
+    from granola.scoring.items import language_of
+
     return LadderView(
         levels=[
             LevelView(
-                tiers=[_view_tier(tier) for tier in level.tiers],
+                tiers=[_view_tier(tier, language_of(row) or "") for tier in level.tiers],
                 matched=[
                     (system, cut(item.prediction or ""))
                     for system, item in scored
@@ -104,9 +111,11 @@ def view_ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> Ladd
     )
 
 
-def _view_tier(tier: Tier) -> TierView:
+def _view_tier(tier: Tier, row_language: str) -> TierView:
     return TierView(
         text=tier.text,
+        language=tier.language or row_language,
+        is_foreign=tier.language is not None,
         link=entity(tier.qid, None) if tier.qid is not None else None,
         bits=tier.bits,
         aliases=tier.aliases[:SHOWN_ALIASES],

@@ -17,7 +17,9 @@ NO_RELATION = "(none)"
 
 @dataclass(kw_only=True, slots=True)
 class LadderCounts:
-    """Counts of one relation, or of all. `abstained` by code; `tiers` beyond the answers."""
+    """Counts of one relation, or of all. `abstained` by code; `tiers` beyond the answers, `foreign` those among them
+    whose text is in another language than their row.
+    """
 
     questions: int = 0
     linked: int = 0
@@ -25,6 +27,7 @@ class LadderCounts:
     at_least_two: int = 0
     at_least_two_levels: int = 0
     tiers: int = 0
+    foreign: int = 0
     abstained: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: TieredRow) -> None:
@@ -37,6 +40,7 @@ class LadderCounts:
         self.at_least_two += texts >= 2
         self.at_least_two_levels += len(coarser) >= 2
         self.tiers += texts
+        self.foreign += sum(tier.language is not None for level in coarser for tier in level.tiers)
         if row.abstained is not None:
             self.abstained[row.abstained] += 1
 
@@ -49,6 +53,7 @@ class LadderCounts:
             "at_least_two_coarser": self.at_least_two,
             "at_least_two_coarser_levels": self.at_least_two_levels,
             "tiers": self.tiers,
+            **({"tiers_in_another_language": self.foreign} if self.foreign else {}),
             "abstained": dict(sorted(self.abstained.items())),
         }
 
@@ -89,6 +94,9 @@ class Coverage:
             (f"abstained: {code}", str(number), _percent(number, self.total.questions))
             for code, number in sorted(self.total.abstained.items(), key=lambda item: (-item[1], item[0]))
         ]
+        if self.total.foreign:
+            share = _percent(self.total.foreign, self.total.tiers)
+            abstained.insert(0, ("tiers in another language", str(self.total.foreign), share))
         return [TextTable(head=head, rows=rows), TextTable(rows=abstained)]
 
 

@@ -76,7 +76,7 @@ def _plain(row: TieredRow) -> tuple[Any, ...]:
 
 
 def _plain_tier(tier: Tier) -> tuple[Any, ...]:
-    return tier.text, tier.qid, tier.aliases, tier.bits, tier.bits_asked
+    return tier.text, tier.qid, tier.aliases, tier.bits, tier.bits_asked, tier.language
 
 
 def _extra_of(level: Level) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
@@ -106,8 +106,8 @@ _PlainTiers = tuple[tuple[Any, ...], ...]
 def _level(tiers: _PlainTiers, extra: tuple[dict[str, Any], list[dict[str, Any]]] | None) -> Level:
     made = tuple(
         [
-            Tier(text=text, qid=qid, aliases=aliases, bits=bits, bits_asked=bits_asked)
-            for text, qid, aliases, bits, bits_asked in tiers
+            Tier(text=text, qid=qid, aliases=aliases, bits=bits, bits_asked=bits_asked, language=code)
+            for text, qid, aliases, bits, bits_asked, code in tiers
         ]
     )
     if extra is None:

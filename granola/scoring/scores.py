@@ -350,6 +350,7 @@ def score(
             unknown=unknown,
             bits=seen.with_bits,
             one_level=seen.one_level,
+            foreign=seen.foreign,
         ),
         counts={
             "rows": len(file.rows),
@@ -372,12 +373,14 @@ class _Seen:
 
     digest: int = 0
     one_level: int = 0
+    foreign: int = 0
     with_bits: int = 0
     faults: int = 0
 
     def row(self, row: TieredRow, names: list[list[str]]) -> None:
         """Take a row with all its names."""
         self.one_level += len(names) == 1
+        self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
 
     def item(self, item: ItemScore, *, has_bits: bool) -> None:

@@ -22,8 +22,8 @@ class Signature:
     score, in any order of the rows (docs/reference/scoring.md gives the form), `snapshot` that of the id of the
     snapshot that the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids
     did not fit, `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there
-    are any, so `bits`, the scored questions whose answer has bits, only where there are any; `prompts`, the set and the
-    hash of those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the
+    are any, so `bits`, the scored questions whose answer has bits, and `foreign`, the tiers told in another language
+    than their row, only where there are any; `prompts`, the set and the hash of those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the
     questions with. `standard` appears where level 1 has the gold answers alone.
     """
 
@@ -38,6 +38,7 @@ class Signature:
     unknown: int = 0
     bits: int = 0
     one_level: int = 0
+    foreign: int = 0
     prompts: str = ""
     asked: str = ""
     standard: Standard = "aliases"
@@ -56,6 +57,8 @@ class Signature:
         ]
         if self.one_level:
             parts.append(f"one-level:{self.one_level}")
+        if self.foreign:
+            parts.append(f"foreign:{self.foreign}")
         if self.missing:
             parts.append(f"missing:{self.missing}-unscored")
         if self.unknown:

@@ -363,7 +363,8 @@ class AnswerText:
 
     def is_inflected(self, mention: Mention) -> bool:
         """Whether a name stands in a form of its language (Roms Altstadt): then it is no beginning of a longer name."""
-        return bool(references.function_words(self.code)) and key(mention.name) != self.texts[mention.start : mention.end]
+        written = self.texts[mention.start : mention.end]
+        return bool(references.function_words(self.code)) and key(mention.name) != written
 
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""

@@ -159,6 +159,7 @@ class Tier(_Open):
     """One acceptable answer: its text and other names, its information content in bits, what entails it."""
 
     text: str
+    language: str | None = Field(None, description="That of the text, where it is another than the row's.")
     qid: str | None = None
     aliases: list[str] = Field(default_factory=list)
     bits: float | None = Field(None, ge=0)

@@ -287,6 +287,7 @@ def _tier(tier: Tier, ladder: FoundLadder, most: float) -> dict[str, Any]:
     candidates = {entity_id for note in ladder.links for entity_id in (note.get("qid"), *note.get("rivals", ()))}
     return {
         "text": tier.text,
+        "language": tier.language,
         "qid": tier.qid,
         "href": address(tier.qid) if tier.qid else None,
         "bits": tier.bits,
