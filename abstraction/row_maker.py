@@ -9,7 +9,7 @@ from typing import Any
 
 from abstraction.assembly.filters import Triviality, clean
 from abstraction.assembly.levels import levels, ordered, shared
-from abstraction.assembly.translation import Telling
+from abstraction.assembly.translation import Telling, word_forms
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
 from abstraction.files.row_names import QUESTION_SITELINKS
@@ -291,7 +291,8 @@ class RowMaker:
     def _first_level(self, text: str, link: Link) -> Level:
         if link.qid is None or link.abstained:
             return Level(tiers=(Tier(text=text),))
-        names = self._graph.shown_names(link.qid)
+        masculine, feminine = word_forms(self._graph, link.qid)
+        names = dict.fromkeys((*self._graph.shown_names(link.qid), *masculine, *feminine))
         aliases = tuple(n for n in names if normalise(n) != normalise(text))
         return Level(tiers=(Tier(text=text, qid=link.qid, aliases=aliases),))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from abstraction.assembly.levels import as_graph, remove
 from abstraction.language.languages import is_known, language, notice
 from abstraction.proposals import Proposal
-from kg.model import entity_number
+from kg.model import TextValue, entity_number
 from kg.terms import fallback_chain, normalise
 from kg.walks.graph import Graph
 
@@ -66,11 +66,16 @@ class Telling:
 
 
 def localised(
-    proposals: Sequence[Proposal], graph: Graph, *, trivial: Callable[[Proposal], bool] = lambda _: False
+    proposals: Sequence[Proposal],
+    graph: Graph,
+    *,
+    trivial: Callable[[Proposal], bool] = lambda _: False,
+    feminine: bool = False,
 ) -> Localised:
     """The proposals with their texts and aliases in `graph.shown_in`; untouched where that is what rules read.
 
-    What is `trivial` is decided by the English wording and removed with it.
+    What is `trivial` is decided by the English wording and removed with it. `feminine` tells what a woman is by the
+    feminine of its name, where the graph or the label has one.
     """
     if graph.shown_in == graph.language:
         return Localised(proposals=tuple(proposals))
@@ -81,7 +86,7 @@ def localised(
     borrowed: list[tuple[str, str]] = []
     graph.fetch(p.qid for p in proposals if p.qid)
     for proposal in proposals:
-        names = _names(proposal, graph)
+        names = _names(proposal, graph, feminine=feminine)
         if not names:
             dropped.add(proposal.key)
             out.append(proposal)
@@ -101,7 +106,31 @@ def localised(
     )
 
 
-def _names(proposal: Proposal, graph: Graph) -> list[str]:
+def is_woman(graph: Graph, subject: str | None) -> bool:
+    """Whether whom a question asks about is a woman, by the graph; not asked where ladders are told in English."""
+    if subject is None or graph.shown_in == graph.language:
+        return False
+    return any(s.target in _WOMEN for s in graph.statements(subject, "P21"))
+
+
+_WOMEN = frozenset({"Q6581072", "Q1052281"})  # female, trans woman
+
+
+def word_forms(graph: Graph, qid: str) -> tuple[list[str], list[str]]:
+    """(masculine, feminine) names of a class in the language that the graph shows, by its label and its statements."""
+    codes = fallback_chain(graph.shown_in)[:-1] if graph.shown_in != graph.language else []
+    told: dict[str, list[str]] = {"P3321": [], "P2521": []}
+    for prop, texts in told.items():
+        values = [s.value for s in graph.statements(qid, prop) if isinstance(s.value, TextValue)]
+        texts += [value.text for value in values if value.language in codes]
+    shown = graph.shown_label(qid)
+    halves = language(graph.shown_in).halves(shown[0]) if shown is not None and shown[1] in codes else ()
+    if len(halves) == 2:
+        return [*told["P3321"], halves[0]], [*told["P2521"], halves[1]]
+    return told["P3321"], told["P2521"]
+
+
+def _names(proposal: Proposal, graph: Graph, *, feminine: bool) -> list[str]:
     """The text, then other names; empty where the language cannot say it."""
     words = language(graph.shown_in)
     if proposal.qid is not None:
@@ -109,7 +138,10 @@ def _names(proposal: Proposal, graph: Graph) -> list[str]:
         if shown is None:
             return []
         name = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
-        return [name, shown[0], *graph.shown_names(proposal.qid)]
+        masculine_forms, feminine_forms = word_forms(graph, proposal.qid)
+        names_both = len(words.halves(name)) == 2
+        own = feminine_forms[:1] if feminine else masculine_forms[:1] if names_both else []
+        return [*own, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(proposal.qid)]
     sports = [c.value for c in proposal.conditions if c.property == _SPORT]
     alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
     if not alone or not is_known(graph.shown_in):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from abstraction.assembly.filters import is_trivial
 from abstraction.assembly.levels import Graph, as_graph
-from abstraction.assembly.translation import Localised, localised
+from abstraction.assembly.translation import Localised, is_woman, localised
 from abstraction.ladders.class_terms import concepts, genres, taxa, terms
 from abstraction.ladders.groups import groups
 from abstraction.ladders.landholders import landholders
@@ -122,7 +122,7 @@ PER_TIER = 4_000
 
 _PLACED = frozenset({"place", "school"})  # where something is does not depend on why it is asked
 
-Key = tuple[str, str, str, TimeValue | None]
+Key = tuple[str, str, str, TimeValue | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Proposing:
             return _proposed_in_language(case, [*build(case), *row_proposals])
         alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
         relation = "" if alike else case.relation.id
-        key = (case.answer, relation, case.relation.asks, case.at)
+        key = (case.answer, relation, case.relation.asks, case.at, is_woman(case.graph, case.subject))
         proposed = self._proposed.get(key)
         if proposed is None:
             proposed = self._proposed[key] = _proposed_in_language(case, build(case))
@@ -166,5 +166,10 @@ class Proposing:
 
 
 def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Proposed:
-    in_language = localised(proposals, case.graph, trivial=lambda p: is_trivial(p, case.relation))
+    in_language = localised(
+        proposals,
+        case.graph,
+        trivial=lambda p: is_trivial(p, case.relation),
+        feminine=is_woman(case.graph, case.subject),
+    )
     return Proposed(in_language, as_graph(in_language.proposals), frozenset(case.doubted))

@@ -134,6 +134,19 @@ class Language:
             stem = pattern.sub(replacement, stem)
         return without_accents(stem)
 
+    def halves(self, label: str) -> tuple[str, ...]:
+        """The masculine and the feminine of a label that names both; the label alone where it names one.
+
+        "poète ou poétesse"; of "professeur ou professeure d'université" each with what stands behind both.
+        """
+        before, joint, behind = label.partition(self.either) if self.either else (label, "", "")
+        if not joint:
+            return (label,)
+        first, _, rest = behind.partition(" ")
+        if not rest or " " in before or before[:_SHARED].casefold() != first[:_SHARED].casefold():
+            return before, behind
+        return f"{before} {rest}", behind
+
     @cached_property
     def nationality_stems(self) -> frozenset[str]:
         """The stems of the nouns that add nothing to a nationality."""
@@ -312,6 +325,7 @@ def without_direction(text: str) -> str:
     return text if text.isascii() else text.translate(_DIRECTIONS)
 
 
+_SHARED = 3  # letters that both halves of a label begin with
 _FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"}
 _DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))
 

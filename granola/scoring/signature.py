@@ -23,8 +23,9 @@ class Signature:
     snapshot that the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids
     did not fit, `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there
     are any, so `bits`, the scored questions whose answer has bits, and `foreign`, the tiers told in another language
-    than their row, only where there are any; `prompts`, the set and the hash of those that a model phrased the tiers with, only where one did, `asked` of those that a model was asked the
-    questions with. `standard` appears where level 1 has the gold answers alone.
+    than their row, only where there are any; `prompts`, the set and the hash of those that a model phrased the tiers
+    with, only where one did, `asked` of those that a model was asked the questions with. `standard` appears where level
+    1 has the gold answers alone.
     """
 
     matcher: str

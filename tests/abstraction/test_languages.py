@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.assembly.translation import is_woman, localised
 from abstraction.errors import LanguageError
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
@@ -19,9 +21,12 @@ from abstraction.language.calendar_units import CalendarUnit, Era, names
 from abstraction.language.languages import is_known, language, languages, notice, read_language
 from abstraction.language.units import units
 from abstraction.pipeline import LadderMaker
+from abstraction.properties import properties
+from abstraction.proposals import Proposal
 from abstraction.tiers import Level
 from granola.matching import RulesMatcher
-from kg.model import Entity, EntityValue, QuantityValue, Statement, TimeValue
+from kg.model import Entity, EntityValue, QuantityValue, Statement, TextValue, TimeValue
+from kg.walks.graph import Graph
 from tests.worlds import row, store_of
 
 CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "languages.jsonl").read_text().splitlines()]
@@ -284,7 +289,9 @@ def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
 
 
 def test_what_a_language_goes_without_stands_in_the_row() -> None:
-    assert ladder("de", "Dover", "P19")[1]["language_notes"] == ["no label in 'de', told in 'en': Q1428"]
+    made = ladder("de", "Dover", "P19")[1]
+    assert made["language_notes"] == ["no label in 'de', told in 'en': Q1428"]
+    assert [tier.get("language") for level in made["levels"] for tier in level["tiers"]] == [None, "en", None]
     text, data = ladder("tlh", "Munich", "P19")
     assert text == "Munich › Bavaria › Germany › Europe"
     assert data["language_notes"][0] == notice("tlh")
@@ -293,6 +300,40 @@ def test_what_a_language_goes_without_stands_in_the_row() -> None:
     assert data["abstained"] == "unsupported-answer-class"
     assert "phrases are made in English only" in " ".join(data["language_notes"])
     assert "language_notes" not in ladder("fr", "Munich", "P19")[1]
+
+
+def occupation(qid: str, en: str, fr: str, de: str, de_woman: str, *above: str) -> Entity:
+    made = called(qid, en, de, fr, "", "", P31="Q28640", P279=list(above))
+    said = Statement(id=f"{qid}$f", subject=qid, property="P2521", value=TextValue(text=de_woman, language="de"))
+    return replace(made, statements=(*made.statements, said))
+
+
+WORKERS = (
+    occupation("Q36180", "writer", "écrivain ou écrivaine", "Schriftsteller", "Schriftstellerin", "Q483501"),
+    called("Q1", "Paul", "", "", "", P31="Q5", P21="Q6581097"),
+    called("Q2", "Paula", "", "", "", P31="Q5", P21="Q6581072"),
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "subject", "text", "other"),
+    [
+        ("fr", "Q1", "écrivain", "écrivaine"),
+        ("fr", "Q2", "écrivaine", "écrivain"),
+        ("de", "Q1", "Schriftsteller", "Schriftstellerin"),
+        ("de", "Q2", "Schriftstellerin", "Schriftsteller"),
+    ],
+)
+def test_women_are_told_by_the_feminine_where_the_graph_has_it(code: str, subject: str, text: str, other: str) -> None:
+    graph = Graph(store_of(*WORKERS), shown_in=code, properties=properties())
+    told = localised([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=is_woman(graph, subject))
+    assert told.proposals[0].text == text
+    assert other in told.proposals[0].aliases
+
+
+def test_both_genders_of_an_answer_are_names_of_it() -> None:
+    made = LadderMaker(store_of(*WORKERS), language="fr").make(row("écrivain ou écrivaine", "P106", question="?"))
+    assert {"écrivain", "écrivaine"} <= set(made.levels[0].names())
 
 
 @pytest.mark.parametrize(

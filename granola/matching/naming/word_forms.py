@@ -115,18 +115,7 @@ def _forms(name: str, words: Language) -> tuple[Stems, ...]:
     MATCHING.count(len(name))
     if all(word in words.powers or _is_function(word, words) for word in name.lower().split()):
         return ()  # des millions
-    return tuple(dict.fromkeys(stems for half in _halves(name, words) if (stems := _name_stems(half, words))))
-
-
-def _halves(name: str, words: Language) -> list[str]:
-    """ "poète", "poétesse" of "poète ou poétesse"; "professeur d'université" and its other of both before "d'..."."""
-    before, joint, behind = name.partition(words.either) if words.either else (name, "", "")
-    if not joint:
-        return [name]
-    other, space, rest = behind.partition(" ")
-    if not space:
-        return [before, behind]
-    return [f"{before} {rest}", behind] if " " not in before else [before, behind, f"{before} {rest}", other]
+    return tuple(dict.fromkeys(stems for half in words.halves(name) if (stems := _name_stems(half, words))))
 
 
 def _name_stems(name: str, words: Language) -> Stems:
