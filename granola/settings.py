@@ -93,6 +93,8 @@ def command_line(verb: str, settings: object) -> str:
         ):
             continue
         name = declared.setting.name(declared.field)
+        if value is False:  # of "--extend/--no-extend" the second
+            name = (declared.setting.flag or name).rpartition("/")[2]
         for single in value if declared.many else (value,):
             words += [
                 *([] if declared.setting.positional else [name]),

@@ -266,16 +266,6 @@ class GroundingJudge(RowsCommand):
     ] = 0.2
     prompts: GroundingPrompts = None
     answers: KeptAnswers = None
-    ladders: Annotated[
-        Path | None,
-        Setting(
-            "Tiered rows with the ids of questions: at which level does an answer state the gold answer, and do "
-            "relevant passages? By mention; chat and entailment judges confirm the level, and that passages entail it."
-        ),
-    ] = None
-    matcher: Annotated[str, Setting("What decides which level a sentence mentions, with --ladders.", advanced=True)] = (
-        "rules"
-    )
     system: Annotated[
         str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
     ] = None
@@ -301,15 +291,13 @@ class GroundingJudge(RowsCommand):
             note(lacking)
         if self.ask_deflection and self.model is None:
             raise UsageError("--ask-deflection asks --model, which is not given")
-        inputs = [self.questions, self.given, *([self.ladders] if self.ladders is not None else [])]
-        with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
+        with writing_rows(self, self.out, inputs=[self.questions, self.given], force=self.force) as output:
             unknown: Counter[str] = Counter()
             pairs, names = self._pairs(output, unknown)
             for odd, number in unknown.most_common(_ODD_SHOWN):
                 note(f"not understood {count(number, 'time')}: {odd}")
             with ExitStack() as stack:
                 judge = self._judge(kind, stack)
-                judge.ladders = self._ladders(output, {sample.id for sample, _ in pairs})
                 output.more |= {"judge": judge.signature()}
 
                 def rows() -> Iterator[dict[str, Any]]:
@@ -340,17 +328,6 @@ class GroundingJudge(RowsCommand):
             sent, received = (spec.settings.get(name, 0.0) for name in names)
             prices = Prices(prompt=sent, completion=received)
         return chat.asked(Path(spec.where) if spec.kind == "replay" else log, prices)
-
-    def _ladders(self, output: RowsOutput, ids: set[str]) -> dict[str, Any]:
-        if self.ladders is None:
-            return {}
-        from abstraction.rows import read_tiered
-
-        rows = read_tiered(self.ladders, on_reject=output.rejected.append)
-        ladders = {row.id: row for row in rows if row.id in ids}
-        if not ladders:
-            raise UsageError(f"--ladders {self.ladders} has no row with the id of an answered question")
-        return ladders
 
     def _pairs(self, output: RowsOutput, unknown: Counter[str]) -> tuple[list[Any], dict[str, str]]:
         """The questions with their answers, and what the system of each is called."""
@@ -418,8 +395,6 @@ class GroundingJudge(RowsCommand):
             WordSentences,
             read_grounding_prompts,
         )
-        from granola.matching import matcher
-        from kg.files import sha256_of
 
         prompts = read_grounding_prompts(self.prompts)
         place = None if self.out == STANDARD else self.out
@@ -440,8 +415,6 @@ class GroundingJudge(RowsCommand):
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts, sampling=Sampling(temperature=self.temperature, max_tokens=64),
-            ladders_hash="" if self.ladders is None else (sha256_of(self.ladders) or "")[:8],
-            matcher=matcher(self.matcher, language=self.language) if self.ladders is not None else None,
         )  # fmt: skip
 
 
@@ -464,7 +437,7 @@ def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AnswersScored:
-    """Scores of systems, with slices of one score, paired tests in it, and what answers make of ladders."""
+    """Scores of systems, with slices of one score, and paired tests in it."""
 
     score: str
     signature: str
@@ -473,12 +446,11 @@ class AnswersScored:
     unjudged: Mapping[str, int]
     deflections_unjudged: Mapping[str, int]
     slices: Mapping[str, Mapping[str, Mapping[str, Estimate]]]
-    ladders: Mapping[str, Mapping[str, Mapping[str, Any]]]
     tests: Sequence[Difference]
     rejected: Sequence[Any]
 
     def parts(self) -> Iterator[Part]:
-        """A table a system, its slices and ladders, the tests, the signature."""
+        """A table a system, its slices, the tests, the signature."""
         for name, own in self.reports.items():
             yield from self._of_system(name, own)
         for test in self.tests:
@@ -515,13 +487,6 @@ class AnswersScored:
                 for key, estimate in estimates.items()
             ]
         )
-        for reading, standings in self.ladders.get(name, {}).items():
-            shares = [(key, share) for key, share in standings.items() if key not in _NO_SHARE]
-            yield estimates_table([((f"ladders, {reading}: {key}",), share) for key, share in shares])
-            counts = ", ".join(f"{key} {number:,}" for key, number in standings["fineness"].items())
-            yield f"  ladders, {reading}: against the finest level that relevant passages mention: {counts}"
-            grounds = standings["grounded_by"].removeprefix("by ")
-            yield f"  ladders, {reading}: levels and grounds by {grounds}; not judged: {standings['unjudged']:,}"
 
     def to_json(self) -> dict[str, Any]:
         """Everything."""
@@ -538,20 +503,13 @@ class AnswersScored:
                 name: {by: {key: score.to_json() for key, score in scores.items()} for by, scores in by_name.items()}
                 for name, by_name in self.slices.items()
             },
-            "ladders": {
-                name: {
-                    reading: {key: one if key in _NO_SHARE else one.to_json() for key, one in found.items()}
-                    for reading, found in by_name.items()
-                }
-                for name, by_name in self.ladders.items()
-            },
             "tests": [{**test.to_json(), "note": self._judged_apart(test) or None} for test in self.tests],
         }
 
     def _judged_apart(self, test: Difference) -> str:
-        """Which judge is whose, where two systems were judged by different ones, ladders apart; else ""."""
+        """Which judge is whose, where two systems were judged by different ones; else ""."""
         first, second = (
-            {judge.partition("|ladders:")[0] for judge in self.judges[name]} for name in (test.first, test.second)
+            set(self.judges[name]) for name in (test.first, test.second)
         )
         if first == second:
             return ""
@@ -587,12 +545,8 @@ class GroundingScore(Command[AnswersScored], FormingSettings):
         from granola.grounding.grounding_scores import (
             compared_answers,
             deflections_unjudged,
-            fineness,
-            grounded_by,
             grounding_report,
             judges_of,
-            ladder_shares,
-            ladders_unjudged,
             slice_of,
             sliced,
         )
@@ -616,19 +570,6 @@ class GroundingScore(Command[AnswersScored], FormingSettings):
                 name: {tag: sliced(items, self.sliced, slice_of(tag, self.bands), how) for tag in tags}
                 for name, items in systems.items()
             },
-            ladders={
-                name: {
-                    str(reading): {
-                        **{str(one): share for one, share in ladder_shares(items, reading).items()},
-                        "fineness": fineness(items, reading),
-                        "unjudged": ladders_unjudged(items, reading),
-                        "grounded_by": grounded_by(items),
-                    }
-                    for reading in Relevance
-                }
-                for name, items in systems.items()
-                if grounded_by(items)
-            },
             tests=compared_answers(systems, self.sliced, how),
             rejected=rejected,
         )
@@ -642,7 +583,6 @@ class GroundingScore(Command[AnswersScored], FormingSettings):
         report_rejects(str(self.judged[0]), result.rejected)
 
 
-_NO_SHARE = ("fineness", "unjudged", "grounded_by")  # of what is told of ladders
 _WAYS: dict[str, str] = {
     "pooled_precision": "precision, pooled", "pooled_recall": "recall, pooled", "pooled_f1": "F1, pooled",
     "mean_precision": "precision, mean", "mean_recall": "recall, mean", "f1_of_means": "F1 of these means",

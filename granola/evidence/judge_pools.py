@@ -34,7 +34,6 @@ LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
 _LACKING: Mapping[str, str] = {
     question.field: question.lacking or question.field for task in TASKS for question in task.questions
 }
-_LADDER = ("strict", "wide")
 Places = dict[tuple[Any, ...], Any]  # what a judge says, by the keys that lead to it in a row
 
 
@@ -144,21 +143,10 @@ def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[st
         for key in place[:-1]:
             parent = parent[key]
         parent[place[-1]] = value
-    if standings := [row["ladder"] for row in rows if row.get("ladder") is not None]:
-        pooled["ladder"] = _pooled_ladder(standings)
     own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}  # not of one judge any more
     pooled |= {name: value for name, value in own.items() if name in pooled}
     pooled.pop("unclear", None)
     return pooled | {task.judge: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
-
-
-def _pooled_ladder(standings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The level that most judges say is stated, of as many votes the coarser or none, and whether it is supported."""
-    counts = Counter(standing["stated"] for standing in standings)
-    stated = max(counts, key=lambda level: (counts[level], math.inf if level is None else level))
-    agreeing = [standing for standing in standings if standing["stated"] == stated]
-    votes = {reading: [standing["supported"].get(reading) for standing in agreeing] for reading in _LADDER}
-    return {**agreeing[0], "supported": {name: _majority(own, LABELS["supported"]) for name, own in votes.items()}}
 
 
 def _majority(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:

@@ -124,7 +124,7 @@ def estimates_table(panels: Sequence[Panel]) -> bytes:
     return stream.getvalue().encode()
 
 
-def points_figure(points: Mapping[str, tuple[float, float]], *, along: str, up: str, format: str = "svg") -> bytes:
+def points_figure(points: Mapping[str, tuple[float, float]], *, along: str, up: str) -> bytes:
     """Two shares of each thing against each other, with the line where they are equal."""
     with figure_of(height=3.4) as figure:
         axes = figure.subplots()
@@ -135,7 +135,7 @@ def points_figure(points: Mapping[str, tuple[float, float]], *, along: str, up: 
         axes.set_xlabel(along)
         axes.set_ylabel(up)
         axes.legend()
-        return saved(figure, format)
+        return saved(figure, "svg")
 
 
 def histogram_figure(counts: Mapping[str, Mapping[int, int]], width: int, *, along: str, up: str) -> bytes:

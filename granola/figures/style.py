@@ -71,14 +71,14 @@ def format_of(path: Path, asked: str = "--out") -> str:
 
 
 @contextmanager
-def figure_of(width: float = WIDTH, height: float = 3.0) -> Iterator[Figure]:
+def figure_of(height: float = 3.0) -> Iterator[Figure]:
     """An empty figure, in inches, to be drawn and saved within the block. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        yield Figure(figsize=(width, height), layout="constrained")
+        yield Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def saved(figure: Figure, format: str = "svg", **more: Any) -> bytes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, prompts_hash
@@ -15,9 +14,8 @@ from granola.grounding.answer_sentences import answer_sentences, is_cut
 from granola.grounding.citation_markers import LONGEST, cited_passages, deflects, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem
 from granola.grounding.judge_replies import read_deflection, read_grade
-from granola.grounding.ladder_levels import BY_MENTION, MOST_SENTENCES, LadderStanding, ladder_standing, level_sentence
 from granola.grounding.sentence_judges import (
     AGAIN,
     DEFLECTION,
@@ -28,21 +26,13 @@ from granola.grounding.sentence_judges import (
     read_grounding_prompts,
 )
 
-if TYPE_CHECKING:
-    from abstraction.rows import TieredRow
-    from granola.matching.verdict import Matcher
-
 _BATCH = 64  # answers judged together
 Pair = tuple[GroundedSample, str]
 
 
 @dataclass(kw_only=True)
 class AnswerJudge:
-    """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect.
-
-    Where `ladders` has a row of a sample's id, `matcher` says which level the answer mentions, and a judge of sentences
-    that reads whether it states that level, or a coarser one. `ladders_hash` tells the ladders in the signature.
-    """
+    """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect."""
 
     sentences: SentenceJudge
     chat: ChatModel | None = None
@@ -50,12 +40,9 @@ class AnswerJudge:
     language: str = "en"
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=64))
-    ladders: Mapping[str, TieredRow] = field(default_factory=dict)
-    ladders_hash: str = ""
-    matcher: Matcher | None = None
 
     def signature(self) -> str:
-        """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|ladders:HASH by MATCHER, HOW`."""
+        """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|prompts:HASH`."""
         chat = f"{model_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
         parts = [
             self.sentences.signature(),
@@ -64,9 +51,6 @@ class AnswerJudge:
         ]
         if self.chat is not None:
             parts.append(f"prompts:{prompts_hash(dict(self.prompts))[:8]}")
-        if self.ladders and self.matcher is not None:
-            how = "confirmed by the judge" if self.sentences.reads_meaning else BY_MENTION
-            parts.append(f"ladders:{self.ladders_hash or 'of no file'} by {self.matcher.signature()}, {how}")
         return "|".join(parts)
 
     def judged(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
@@ -88,80 +72,7 @@ class AnswerJudge:
                 )
                 for at, (sample, answer) in enumerate(batch)
             ]  # fmt: skip
-            yield from self._on_ladders(batch, items)
-
-    def _on_ladders(self, batch: Sequence[Pair], items: Sequence[GroundingItem]) -> Iterator[GroundingItem]:
-        """The items with their standing on ladders; judges that read are asked about the level that is mentioned."""
-        standings: dict[int, LadderStanding] = {}
-        failed: dict[int, dict[str, str]] = {}
-        if self.matcher is not None:
-            for at, (sample, answer) in enumerate(batch):
-                if (row := self.ladders.get(sample.id)) is not None and len(row.levels) > 1:
-                    standings[at] = ladder_standing(sample, answer, row, self.matcher, language=self.language)
-        if self.sentences.reads_meaning:
-            self._confirm_levels(batch, items, standings, failed)
-            for reading in Relevance:
-                self._judge_levels(batch, reading, standings, failed)
-        for at, item in enumerate(items):
-            yield replace(
-                item, ladder=standings.get(at), judge=self.signature(), unjudged={**item.unjudged, **failed.get(at, {})}
-            )
-
-    def _confirm_levels(
-        self,
-        batch: Sequence[Pair],
-        items: Sequence[GroundingItem],
-        standings: dict[int, LadderStanding],
-        failed: dict[int, dict[str, str]],
-    ) -> None:
-        """Let the judge say which level an answer states, the mentioned one or a coarser one.
-
-        A standing is taken out where the judge says nothing.
-        """
-        asked = []
-        mentioned = {at: standing.mentioned for at, standing in standings.items() if standing.mentioned is not None}
-        standings |= {at: replace(standing, judged=True) for at, standing in standings.items()}
-        for at, level in mentioned.items():
-            sample, ladder = batch[at][0], self.ladders[batch[at][0].id]
-            ids = [passage.id for passage in sample.passages]
-            stating = [without_markers(text, ids) for text in items[at].sentences[:MOST_SENTENCES]]
-            asked.append(
-                SentencesAsked(
-                    id=f"{sample.id} level stated", question=sample.question,
-                    sentences=tuple(level_sentence(ladder, one) for one in range(level, len(ladder.levels) + 1)),
-                    passages=tuple(GroundingPassage(id="answer", text=text) for text in stating),
-                )
-            )  # fmt: skip
-        for (at, level), (verdicts, why) in zip(mentioned.items(), self.sentences.verdicts(asked), strict=True):
-            if None in verdicts:
-                del standings[at]
-                failed.setdefault(at, {})["level stated"] = why or "no verdict"
-                continue
-            confirmed = (level + above for above, one in enumerate(verdicts) if one is SentenceVerdict.SUPPORTED)
-            standings[at] = replace(standings[at], stated=next(confirmed, None))
-
-    def _judge_levels(
-        self,
-        batch: Sequence[Pair],
-        reading: Relevance,
-        standings: dict[int, LadderStanding],
-        failed: dict[int, dict[str, str]],
-    ) -> None:
-        """Let the judge say whether the relevant passages entail the level that is stated."""
-        stated = {at: standing.stated for at, standing in standings.items() if standing.stated is not None}
-        asked = [
-            SentencesAsked(
-                id=f"{batch[at][0].id} level {reading}", question=batch[at][0].question,
-                sentences=(level_sentence(self.ladders[batch[at][0].id], level),),
-                passages=_ordered(batch[at][0].relevant(reading)),
-            )
-            for at, level in stated.items()
-        ]  # fmt: skip
-        for at, (verdicts, why) in zip(stated, self.sentences.verdicts(asked), strict=True):
-            entailed = None if verdicts[0] is None else verdicts[0] is SentenceVerdict.SUPPORTED
-            standings[at] = replace(standings[at], supported={**standings[at].supported, reading: entailed})
-            if entailed is None:
-                failed.setdefault(at, {})[f"level {reading}"] = why or "no verdict"
+            yield from items
 
     def _verdicts(
         self, batch: Sequence[Pair], parted: Sequence[Sequence[str]], reading: Relevance | None
@@ -239,6 +150,7 @@ class AnswerJudge:
             },
             tags=_tags(sample),
             unjudged={name: why for name, why in lacking.items() if why},
+            judge=self.signature(),
         )
 
     def _grade(self, answer: str, grade: str | None) -> AnswerVerdict | None:

@@ -18,7 +18,6 @@ from abstraction.files.row_reading import read_each
 from granola.errors import SampleError, UsageError
 from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
-from granola.grounding.ladder_levels import LadderStanding
 
 CUT = "sentences cut"  # in `unjudged`: the answer is longer than what was judged of it
 
@@ -46,8 +45,8 @@ class GroundingItem:
 
     A verdict is None where a judge gave none; `unjudged` says what is lacking and why. `deflects` names the rule, "" of
     an answer that does not deflect, None where the judge that was asked did not say. `system` wrote the answer, `judge`
-    is the signature of who judged it. `ladder` is None where there is none, and so are `citations` where nobody told
-    what to cite. Readings that nobody labelled passages in are absent.
+    is the signature of who judged it. `citations` are None where nobody told what to cite. Readings that nobody
+    labelled passages in are absent.
     """
 
     id: str
@@ -62,7 +61,6 @@ class GroundingItem:
     by_relevance: Mapping[Relevance, CitationCounts] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
     unjudged: Mapping[str, str] = field(default_factory=dict)
-    ladder: LadderStanding | None = None
     system: str = ""
     judge: str = ""
 
@@ -106,7 +104,6 @@ class GroundingItem:
             "citations_by_relevance": {str(reading): _counts(one) for reading, one in self.by_relevance.items()},
             "tags": dict(self.tags),
             "unjudged": dict(self.unjudged),
-            **({"ladder": self.ladder.to_json()} if self.ladder is not None else {}),
             **({"system": self.system} if self.system else {}),
             **({"judge": self.judge} if self.judge else {}),
         }
@@ -140,7 +137,6 @@ class GroundingItem:
             by_relevance={reading: _counted(one) for reading, one in line.citations_by_relevance.items()},
             tags=line.tags,
             unjudged=line.unjudged,
-            ladder=LadderStanding.from_json(line.ladder) if line.ladder is not None else None,
             system=line.system,
             judge=line.judge,
         )
@@ -178,7 +174,6 @@ class _ItemLine(BaseModel):
     citations_by_relevance: dict[Relevance, tuple[Whole, Whole, Whole]]
     tags: dict[str, str] = {}
     unjudged: dict[str, str] = {}
-    ladder: dict[str, Any] | None = None
     system: Annotated[str, Field(max_length=300, strict=True)] = ""
     judge: Annotated[str, Field(max_length=20_000, strict=True)] = ""
 
@@ -200,13 +195,6 @@ class _ItemLine(BaseModel):
             if share is not None and re.fullmatch(r"0(?:\.\d{1,20})?|1(?:\.0{1,9})?", share) is None:
                 raise ValueError(f"{tag} is {share[:40]!r}; expected a share from 0 to 1")
         return tags
-
-    @field_validator("ladder")
-    @classmethod
-    def _ladder(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        if value is not None:
-            LadderStanding.from_json(value)
-        return value
 
 
 def _word(verdicts: Sequence[SentenceVerdict | None], at: int) -> str | None:

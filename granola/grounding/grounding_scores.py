@@ -16,7 +16,6 @@ from granola.evidence.estimates import by_slice, compared_pairs
 from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
-from granola.grounding.ladder_levels import BY_MENTION, LevelGrounding
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import share_estimate
@@ -151,35 +150,6 @@ def deflecting(item: GroundingItem) -> float | None:
 def deflections_unjudged(items: Sequence[GroundingItem]) -> int:
     """How many answers are in no deflection score, as the judge that was asked did not say."""
     return sum(item.deflects is None for item in items)
-
-
-def ladder_shares(items: Sequence[GroundingItem], reading: Relevance) -> dict[LevelGrounding, Estimate]:
-    """What answers make of ladders, each share of all answers whose question has one, with Wilson's interval.
-
-    Answers of which a judge did not say what they make of them are left out.
-    """
-    standings = [(item.ladder, item.deflects) for item in items if item.ladder is not None]
-    outcomes = [ladder.outcome(reading, deflects=None if rule is None else bool(rule)) for ladder, rule in standings]
-    judged = [outcome for outcome in outcomes if outcome is not None]
-    return {one: share_estimate([float(outcome is one) for outcome in judged]) for one in LevelGrounding}
-
-
-def grounded_by(items: Sequence[GroundingItem]) -> str:
-    """Who says which level is stated, and whether passages entail it; "" where no question has a ladder."""
-    asked = {item.ladder.judged for item in items if item.ladder is not None}
-    asked |= {True for item in items if "level stated" in item.unjudged}
-    return " or ".join("by the judge" if judged else BY_MENTION for judged in sorted(asked))
-
-
-def ladders_unjudged(items: Sequence[GroundingItem], reading: Relevance) -> int:
-    """How many answers a judge was asked about for their ladder, and did not say all that it was asked."""
-    return sum("level stated" in item.unjudged or f"level {reading}" in item.unjudged for item in items)
-
-
-def fineness(items: Sequence[GroundingItem], reading: Relevance) -> dict[str, int]:
-    """How many answers are finer than, as fine as, or coarser than what relevant passages name of their ladders."""
-    standings = [item.ladder.against_passages(reading) for item in items if item.ladder is not None]
-    return {name: standings.count(name) for name in ("finer", "as fine", "coarser")}
 
 
 def sliced(

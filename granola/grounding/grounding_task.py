@@ -82,7 +82,7 @@ def _of_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
         {"text": sentence["text"], "all": labels.get(number, {}).get("all")}
         for number, sentence in enumerate(item["sentences"], 1)
     ]
-    row = {name: value for name, value in item.items() if name not in ("asked", "ladder", "unjudged")}
+    row = {name: value for name, value in item.items() if name not in ("asked", "unjudged")}
     return row | {
         "judge": annotator, "eligibility": whole.get("eligibility"), "sentences": sentences, "readings": [],
         "deflects": None if told is None else "people" if told == "deflects" else "",

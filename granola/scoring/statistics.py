@@ -12,8 +12,8 @@ from granola.scoring.bootstrap import RESAMPLES, Interval, estimated, mean_of
 Z_95 = 1.959963984540054  # the normal quantile of 0.975
 
 
-def wilson(count: int, n: int, *, z: float = Z_95) -> Interval:
-    """The score interval of a share `count` / n, in [0, 1]; NaN for n = 0.
+def wilson(count: int, n: int) -> Interval:
+    """The 95 % score interval of a share `count` / n, in [0, 1]; NaN for n = 0.
 
     Wilson 1927, "Probable inference, the law of succession, and statistical inference", JASA 22.
     Raises ValueError where count is not from 0 to n.
@@ -22,9 +22,9 @@ def wilson(count: int, n: int, *, z: float = Z_95) -> Interval:
         raise ValueError(f"a count from 0 to {n} is wanted, not {count}")
     if n == 0:
         return Interval(low=math.nan, high=math.nan)
-    p, square = count / n, z * z
+    p, square = count / n, Z_95 * Z_95
     centre = (p + square / (2 * n)) / (1 + square / n)
-    half = z * math.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
+    half = Z_95 * math.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
     return Interval(low=0.0 if count == 0 else centre - half, high=1.0 if count == n else centre + half)
 
 

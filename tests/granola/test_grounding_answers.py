@@ -1,4 +1,4 @@
-"""Answers from passages: judges' replies, scores, ladders and slices, over the questions written for tests."""
+"""Answers from passages: judges' replies, scores and slices, over the questions written for tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,6 @@ import orjson
 import pytest
 
 from abstraction.errors import ReplyError
-from abstraction.rows import TieredRow
-from granola import matching
 from granola.commands import GroundingDescribe, GroundingJudge, GroundingScore
 from granola.commands.item_verdicts import Draw, Pool
 from granola.errors import SampleError, UsageError
@@ -29,16 +27,11 @@ from granola.grounding.grounding_scores import (
     GroundingSettings,
     Over,
     compared_answers,
-    grounded_by,
     grounding_report,
-    ladder_shares,
-    ladders_unjudged,
     slice_of,
 )
 from granola.grounding.judge_replies import read_deflection, read_grade, read_verdicts
-from granola.grounding.ladder_levels import LadderStanding, LevelGrounding
-from granola.grounding.sentence_judges import ChatSentences, SentencesAsked, Verdicts, WordSentences
-from kg.files import sha256_of
+from granola.grounding.sentence_judges import ChatSentences, WordSentences
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows
 
@@ -210,8 +203,7 @@ def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
         {"id": ["a"]}, {"id": None},
         {"citations": ["a", "b", "c"]}, {"citations": [None, 1, 1]}, {"citations": [-1, 0, 0]},
         {"citations": [5, 1, 1]},
-        {"citations_by_relevance": None}, {"ladder": {"levels": 2, "stated": "x", "passages": {}, "supported": {}}},
-        {"ladder": {"levels": 2, "stated": 1, "passages": {"strict": "q"}, "supported": {}}},
+        {"citations_by_relevance": None},
         {"expected_deflection": "no"}, {"deflects": False}, {"answer": 5}, {"eligibility": "great"},
         {"sentences": [{"text": 5, "all": "supported"}]}, {"system": {"a": 1}}, {"unjudged": ["x"]},
     ],
@@ -325,105 +317,6 @@ def item(**more: Any) -> GroundingItem:
     return GroundingItem(**{**given, **more})
 
 
-LADDER = TieredRow.from_json(
-    {"id": "a", "question": "Where was the treaty signed?", "answer": ["Versailles"],
-     "levels": [["Versailles"], ["Île-de-France"], ["France"]]}
-)  # fmt: skip
-TREATY = GroundedSample(
-    id="a", question="Where was the treaty signed?",
-    passages=(
-        GroundingPassage(
-            id="1", text="The treaty was signed in Île-de-France.", relevant=True, label="RELATED-INFORMATION",
-        ),
-        GroundingPassage(id="2", text="It was signed at Versailles.", relevant=True, label="OUTDATED"),
-    ),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("answer", "stated", "strict", "wide"),
-    [
-        ("It was signed in Versailles [2].", 1, LevelGrounding.FINEST_INVENTED, LevelGrounding.FINEST_GROUNDED),
-        ("It was signed in Île-de-France [1].", 2, LevelGrounding.COARSER_GROUNDED, LevelGrounding.COARSER_GROUNDED),
-        ("It was signed in France.", 3, LevelGrounding.COARSER_GROUNDED, LevelGrounding.COARSER_GROUNDED),
-        ("Two treaties matter here. The later one was signed in France.", 3, LevelGrounding.COARSER_GROUNDED,
-         LevelGrounding.COARSER_GROUNDED),
-        ("It was signed in Berlin.", None, LevelGrounding.NOT_STATED, LevelGrounding.NOT_STATED),
-        ("The passages do not say.", None, LevelGrounding.DEFLECTED, LevelGrounding.DEFLECTED),
-    ],
-)  # fmt: skip
-def test_at_which_level_an_answer_states_the_gold_answer(
-    answer: str, stated: int | None, strict: LevelGrounding, wide: LevelGrounding
-) -> None:
-    judge = AnswerJudge(sentences=WordSentences(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
-    (found,) = judge.judged([(TREATY, answer)])
-    assert found.ladder is not None
-    assert (found.ladder.stated, found.ladder.passages) == (stated, {STRICT: 2, WIDE: 1})
-    for reading, expected in ((STRICT, strict), (WIDE, wide)):
-        assert found.ladder.outcome(reading, deflects=bool(found.deflects)) is expected
-        assert ladder_shares([found], reading)[expected].value == 1.0
-    assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
-    how = f"by {matching.matcher('rules').signature()}, by mention, not entailment"
-    assert found.judge.endswith(f"|ladders:of no file {how}")
-
-
-def test_a_judge_that_reads_tells_whether_the_level_is_entailed() -> None:
-    def level(answer: str, levels: str, entailed: bool | None) -> GroundingItem:
-        """`levels`: what the judge says of the levels of the answer, from the one that is mentioned on."""
-
-        class Reads:
-            name, reads_meaning = "reads", True
-
-            def signature(self) -> str:
-                return "reads"
-
-            def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-                said = {"+": SUP, "-": UNS, "?": None}
-                for one in asked:
-                    if one.id.endswith("level stated"):
-                        assert [passage.text for passage in one.passages] == [answer]
-                        yield tuple(said[sign] for sign in levels), ""
-                    elif " level " in one.id:
-                        yield (None if entailed is None else SUP if entailed else UNS,), ""
-                    else:
-                        yield (SUP,) * len(one.sentences), ""
-
-        judge = AnswerJudge(sentences=Reads(), ladders={"a": LADDER}, matcher=matching.matcher("rules"))
-        (found,) = judge.judged([(TREATY, answer)])
-        assert found.judge.endswith(", confirmed by the judge")
-        assert GroundingItem.from_json(orjson.loads(orjson.dumps(found.to_json()))) == found
-        return found
-
-    france = level("It was signed in France.", "+", entailed=False)
-    assert france.ladder is not None
-    assert france.ladder.supported == {STRICT: False, WIDE: False}
-    # Though a passage names it.
-    assert france.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_INVENTED
-    near = level("It was signed within sight of Versailles.", "-++", entailed=True)
-    assert near.ladder is not None
-    assert (near.ladder.mentioned, near.ladder.stated) == (1, 2)
-    assert near.ladder.outcome(STRICT, deflects=False) is LevelGrounding.COARSER_GROUNDED
-    denied = level("It was not signed in France.", "-", entailed=True)
-    assert denied.ladder is not None
-    assert denied.ladder.outcome(STRICT, deflects=False) is LevelGrounding.NOT_STATED
-    silent = level("It was signed in France.", "?", entailed=True)
-    assert (silent.ladder, "level stated" in silent.unjudged) == (None, True)
-    unknown = level("It was signed in France.", "+", entailed=None)
-    assert unknown.ladder is not None
-    assert unknown.ladder.outcome(STRICT, deflects=False) is None
-    report = ladder_shares([france, near, denied, silent, unknown], STRICT)
-    assert (report[LevelGrounding.COARSER_GROUNDED].n, report[LevelGrounding.COARSER_GROUNDED].value) == (3, 1 / 3)
-    assert ladders_unjudged([france, near, denied, silent, unknown], STRICT) == 2
-    assert grounded_by([silent]) == "by the judge"
-
-
-def test_finer_and_coarser_than_the_passages() -> None:
-    def standing(stated: int | None) -> str | None:
-        return LadderStanding(levels=3, stated=stated, passages={STRICT: 2}).against_passages(STRICT)
-
-    assert [standing(one) for one in (1, 2, 3, None)] == ["finer", "as fine", "coarser", None]
-
-
 def test_the_commands(
     world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -432,21 +325,14 @@ def test_the_commands(
     answers = write(
         tmp_path / "copies.jsonl", [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
     )
-    ladders = write(tmp_path / "ladders.jsonl", [
-        {"id": "bridge 1", "question": "When did the Golden Gate Bridge open?", "answer": ["27 May 1937"],
-         "levels": [["27 May 1937"], ["May 1937"], ["1937"]]},
-    ])  # fmt: skip
     first = tmp_path / "first.jsonl"
-    GroundingJudge(questions=world, given=answers, ladders=ladders, out=str(first)).run()
+    GroundingJudge(questions=world, given=answers, out=str(first)).run()
     scoring = GroundingScore(judged=(first,), sliced="uF", by=("source",), resamples=20)
     told = scoring.run()
-    assert told.ladders["copies"]["strict"][str(LevelGrounding.FINEST_GROUNDED)].value == 1.0
     assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
     by_tag = GroundingScore(judged=(first,), sliced="uF", by=("question_tag",)).run().slices["copies"]
     answerable = Counter(row["tags"]["question_tag"] for row in own_rows() if not row["deflection"])
     assert {name: one.n for name, one in by_tag["question_tag"].items()} == answerable
-    how = f"by {matching.matcher('rules').signature()}, by mention, not entailment]"
-    assert told.signature.endswith(f"|ladders:{sha256_of(ladders)[:8]} {how}")
     scoring.show(told)
     second = write(tmp_path / "second.jsonl", [
         replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
@@ -461,7 +347,6 @@ def test_the_commands(
     shown = capsys.readouterr().out
     assert re.search(r"not judged alike.*copies: \[words\|share:0\.6.*noise: \[words\|share:1", shown)
     assert re.search(r"against the reference's, F1, pooled +0\.\d+  \[0\.\d+, \d\.\d+\]  n \d+", shown)
-    assert "by mention, not entailment" in shown
     assert "citations, over answerable questions" in shown
 
 
@@ -477,10 +362,6 @@ def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[Groundi
         GroundingScore(judged=(one,), bands=(1.5,)).run()
     with pytest.raises(UsageError, match="no question with passages"):
         GroundingDescribe(questions=empty).run()
-    ladders = write(tmp_path / "ladders.jsonl", [{"id": "z", "question": "q", "answer": ["x"], "levels": [["x"]]}])
-    answers = write(tmp_path / "answers.jsonl", [{"id": "bridge 1", "answer": "x"}])
-    with pytest.raises(UsageError, match="no row with the id"):
-        GroundingJudge(questions=world, given=answers, ladders=ladders, out=str(tmp_path / "j.jsonl")).run()
 
 
 def test_what_scores_run_over_changes_them(judged: dict[str, list[GroundingItem]]) -> None:

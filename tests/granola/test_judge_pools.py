@@ -13,7 +13,6 @@ from granola.errors import UsageError
 from granola.evidence.judge_pools import JudgePool, pool_judges
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.ladder_levels import LadderStanding
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
@@ -79,21 +78,6 @@ def test_what_no_judge_says_is_named(tmp_path: Path) -> None:
     assert (silent.deflects, silent.unjudged) == (None, {"deflection": "no judge told"})
     assert answers(tmp_path, item(deflects=None), item(deflects="rule")).deflects == "rule"
     assert answers(tmp_path, item(deflects=""), item(deflects="rule")).deflects == ""
-
-
-def test_the_stated_level_of_a_ladder_is_pooled(tmp_path: Path) -> None:
-    def standing(stated: int | None, *, supported: bool = True) -> LadderStanding:
-        return LadderStanding(levels=3, stated=stated, mentioned=1, judged=True, supported={STRICT: supported})
-
-    of_two = answers(tmp_path, item(ladder=standing(1)), item(ladder=standing(2)), item(ladder=None)).ladder
-    assert of_two is not None
-    assert of_two.stated == 2  # of as many votes the coarser
-    ladder = answers(tmp_path, *(item(ladder=standing(stated)) for stated in (1, 2, 2, None, None))).ladder
-    assert ladder is not None
-    assert ladder.stated is None
-    agreed = answers(tmp_path, item(ladder=standing(2)), item(ladder=standing(2, supported=False))).ladder
-    assert agreed is not None
-    assert agreed.supported == {STRICT: False, WIDE: None}
 
 
 def test_agreement_by_hand(tmp_path: Path) -> None:
