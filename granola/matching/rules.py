@@ -328,7 +328,9 @@ def _first(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int
         if limit is not None and tier[0] >= limit:
             return None
         for mention, _ in zip(rule.find(answer, tier), left, strict=False):
-            if answer.says_another(mention) or is_another_person(answer, mention.level, mention.start, mention.end):
+            if answer.is_marked(mention.start, mention.end) or answer.says_another(mention):
+                continue
+            if is_another_person(answer, mention.level, mention.start, mention.end):
                 continue
             if rule.whole or veto(answer, mention) is None:
                 return _verdict(answer, mention, rule.name)

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import orjson
 
+from abstraction.language.cldr import territory_names
 from abstraction.language.demonyms import bundled_demonyms
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import key
@@ -127,6 +128,11 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
 def is_country(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a country."""
     return folded in _countries()
+
+
+def is_territory(name: str) -> bool:
+    """Whether a name is that of a state or territory of CLDR, which has no England and no Bavaria."""
+    return name in territory_names("en").values()
 
 
 def is_known(folded: tuple[str, ...]) -> bool:

@@ -80,7 +80,6 @@ def _of_a_university(whole: tuple[str, ...]) -> Iterator[Form]:
         yield Form(whole[:1], alone=True)
     if whole[:2] == ("university", "of") and len(whole) > 2:
         yield Form(whole[2:], partial=True, alone=True)
-        yield Form((*whole[2:], "university"))
 
 
 def _without_addition(name: str) -> Iterator[Form]:

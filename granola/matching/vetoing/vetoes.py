@@ -11,10 +11,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from granola.matching.naming.countries import ABBREVIATIONS, contradict, country_ids, division, is_adjective, nation
+from granola.matching.naming.countries import (
+    ABBREVIATIONS,
+    contradict,
+    country_ids,
+    division,
+    is_adjective,
+    is_territory,
+    nation,
+)
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.naming.name_forms import place_parts
 from granola.matching.naming.person_names import person, tells_by_initials
+from granola.matching.naming.references import function_words
 from granola.matching.text import word_lists
 from granola.matching.text.tokens import FoldedWord, key
 from granola.matching.vetoing.negation import is_negated
@@ -25,6 +34,8 @@ from granola.matching.vetoing.negation import is_negated
 def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     """`York` in New York, `Oxford` in University of Oxford."""
     first, left = answer.words[mention.start], mention.start - 1
+    if left >= 0 and _is_in_a_run_of_signs(answer, mention.start):
+        return True
     if left < 0 or first.gap.strip("-") or (answer.cased and not first.capital):
         return False
     if answer.is_mentioned(left, left + 1):
@@ -37,6 +48,17 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
             return False  # la langue allemande
         return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
     return answer.cased and _goes_on_from(answer, mention, left)
+
+
+def _is_in_a_run_of_signs(answer: AnswerText, start: int) -> bool:
+    """Whether a Chinese character that is no function word stands at once before word `start`: 京都 in 東京都."""
+    first, before = answer.words[start], answer.words[start - 1]
+    if before.end != first.start or not (first.text[0] >= _HAN <= before.text[0]):
+        return False
+    return answer.is_claim(start - 1, start) and before.text not in function_words(answer.code)
+
+
+_HAN = "\u3400"  # from here on signs are Chinese
 
 
 def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
@@ -54,8 +76,9 @@ def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
         return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one
     if answer.asks_person and mention.level == 0 and all(len(folded) == 1 for folded in names_of_level):
         return False  # Gerald Ford, where the gold answer is Ford
-    # A name of several words bears more first names: Achille Claude Debussy. A single word does not.
-    return single and word.capital and answer.is_claim(left, left + 1)
+    # A name of several words bears more first names: Achille Claude Debussy. A single word does not, nor a country.
+    bears_none = single or country_ids(answer.texts[mention.start : mention.end])
+    return bool(bears_none) and word.capital and answer.is_claim(left, left + 1)
 
 
 def _is_elsewhere(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
@@ -80,11 +103,13 @@ def _has_a_part(answer: AnswerText, mention: Mention) -> bool:
 
 
 def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
-    """`Paris` in Paris Hilton."""
+    """`Paris` in Paris Hilton; `University` in University of Washington where a tier is a university."""
     last, right = answer.words[mention.end - 1], mention.end
     if not (answer.cased and last.capital and right < len(answer.words)):
         return False
     word = answer.words[right]
+    if word.text == "of" and mention.name.islower() and right + 1 < len(answer.words):
+        return answer.words[right + 1].capital and answer.is_claim(right + 1, right + 2)
     between = answer.text[last.end : word.start]
     if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_inflected(mention):
         return False
@@ -200,6 +225,8 @@ def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
 
     `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
     """
+    if _is_told_apart(answer, mention):
+        return True
     containers = [folded for level, _, folded in answer.tiers if level > mention.level]
     for level, name, _ in answer.tiers:
         containers += place_parts(name)[1] if level == mention.level else ()
@@ -215,6 +242,14 @@ def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
         if not _is_in_a_chain(answer, index):
             return False
     return False
+
+
+def _is_told_apart(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a bracket puts what is called like a country into another: `Georgia (U.S. state)` for Georgia."""
+    if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(" or not is_territory(mention.name):
+        return False
+    own, other = country_ids(key(mention.name)), nation(answer.texts[mention.end : mention.end + 3])
+    return other is not None and other[0] not in own | answer.countries
 
 
 def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
