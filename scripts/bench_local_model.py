@@ -1,32 +1,31 @@
-"""Tokens a second of the local backend, beside the library's own sampling loop, at several batch sizes.
+"""Tokens a second of a local chat model: ours, the library's `generate` used plainly, a plain loop of one at a time.
 
-    python scripts/bench_local_model.py [--device cuda] [--dtype bfloat16] [--size 1b] [--batches 1 16 64]
+    python scripts/bench_local_model.py [--device cuda] [--dtype bfloat16] [--size 1b] [--batches 16 64 256]
 
-The model has random weights and a llama's shape. Both sides sample at temperature 1 from the same prompts; the ratio
-is ours over the library's, the better of `--rounds` runs each.
+The model has random weights and a llama's shape. All sample at temperature 1 from the same prompts; on a card the
+library has its static cache. Each number is the median of `--rounds` runs on a warm model; `auto` is our default.
 """
 
 from __future__ import annotations
 
-import argparse
+import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from abstraction.models import Message, Reply, Request, Sampling
-from abstraction.models.local import LocalModel, LocalSettings
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from abstraction.models import ChatModel, Message, Reply, Request, Sampling, open_model
+from abstraction.models.local_weights import device_of
+from scripts.bench_common import arguments
 from tests import tiny_model
 
-SIZES = {
-    "tiny": (256, 4, 4, 1024),
-    "100m": (768, 12, 12, 2048),
-    "1b": (2048, 16, 32, 8192),
-}  # width, layers, heads, inner
+# width, layers, heads, inner
+SIZES = {"tiny": (256, 4, 4, 1024), "100m": (768, 12, 12, 2048), "1b": (2048, 16, 32, 8192)}
 VOCABULARY = 32_000
+PROMPT = "where is the river " * 16
 
 
 def build(folder: Path, size: str, dtype: str) -> None:
@@ -39,7 +38,7 @@ def build(folder: Path, size: str, dtype: str) -> None:
     config = LlamaConfig(
         vocab_size=VOCABULARY, hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads,
         num_key_value_heads=max(1, heads // 4), intermediate_size=inner, max_position_embeddings=4096,
-        bos_token_id=2, eos_token_id=2, pad_token_id=1,
+        bos_token_id=2, eos_token_id=VOCABULARY - 1, pad_token_id=1,
     )  # fmt: skip
     torch.manual_seed(0)
     model = LlamaForCausalLM(config).to(getattr(torch, dtype))
@@ -47,40 +46,55 @@ def build(folder: Path, size: str, dtype: str) -> None:
     model.save_pretrained(folder)
 
 
-def ours(model: LocalModel, count: int, tokens: int, first: int) -> float:
-    """Tokens a second; `first` makes the requests new."""
-    requests = [
-        Request(
-            id=str(at),
-            messages=(Message(role="user", content="where is the river " * 16),),
-            sampling=Sampling(temperature=1.0, max_tokens=tokens, seed=first + at),
-        )
-        for at in range(count)
-    ]
-    before, begun = model.totals.completion_tokens, time.perf_counter()
+def ours(model: ChatModel, count: int, tokens: int, first: int) -> int:
+    """Tokens made; `first` makes the requests new."""
+    before = model.totals.completion_tokens
+    messages = (Message(role="user", content=PROMPT),)
+    sampling = [Sampling(temperature=1.0, max_tokens=tokens, seed=first + at) for at in range(count)]
+    requests = [Request(id=str(at), messages=messages, sampling=how) for at, how in enumerate(sampling)]
     assert all(isinstance(result, Reply) for result in model.generate(requests))
-    return (model.totals.completion_tokens - before) / (time.perf_counter() - begun)
+    return model.totals.completion_tokens - before
 
 
-def the_library(engine: Any, count: int, tokens: int) -> float:
-    """Tokens a second of `generate` alone, on prompts that are tokenized already."""
-    import torch
+class Library:
+    """`generate` alone, from text to text."""
 
-    message = Message(role="user", content="where is the river " * 16)
-    prompt = engine.prompt(Request(id="x", messages=(message,), sampling=Sampling(max_tokens=tokens)))
-    ids = torch.tensor([prompt] * count, device=engine._device)
-    begun = time.perf_counter()
-    with torch.inference_mode():
-        made = engine._model.generate(
-            input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=True, temperature=1.0, top_k=0,
-            max_new_tokens=tokens, eos_token_id=None,
-        )  # fmt: skip
-        made.tolist()
-    return (made.shape[1] - ids.shape[1]) * count / (time.perf_counter() - begun)
+    def __init__(self, folder: str, device: str) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+        self.model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").to(device).eval()
+        self.device = device
+
+    def made(self, count: int, tokens: int) -> int:
+        """Tokens made for so many prompts at once."""
+        import torch
+
+        turns = [[{"role": "user", "content": PROMPT}]] * count
+        texts = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        encoded = self.tokenizer(texts, return_tensors="pt", padding=True, padding_side="left").to(self.device)
+        cache = {"cache_implementation": "static"} if self.device.startswith("cuda") else {}
+        with torch.inference_mode():
+            out = self.model.generate(
+                input_ids=encoded.input_ids, attention_mask=encoded.attention_mask, do_sample=True, temperature=1.0,
+                top_k=0, repetition_penalty=1.0, max_new_tokens=tokens, **cache,
+            )  # fmt: skip
+        self.tokenizer.batch_decode(out[:, encoded.input_ids.shape[1] :], skip_special_tokens=True)
+        return int((out.shape[1] - encoded.input_ids.shape[1]) * count)
+
+
+def rate(work: Callable[[int], int], rounds: int) -> float:
+    """Tokens a second, the median of some rounds on a warm model; `work` is given the round's number."""
+    work(-1)
+    rates = []
+    for number in range(rounds):
+        begun = time.perf_counter()
+        rates.append(work(number) / (time.perf_counter() - begun))
+    return statistics.median(rates)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--size", default="tiny", choices=sorted(SIZES))
@@ -88,13 +102,27 @@ if __name__ == "__main__":
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
+    device = device_of(given.device)
+    from transformers import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     with tempfile.TemporaryDirectory() as name:
         build(Path(name), given.size, given.dtype)
+        import torch
+
+        print(
+            device,
+            torch.cuda.get_device_name(device) if device.startswith("cuda") else f"{torch.get_num_threads()} threads",
+        )
+        library = Library(name, device)
+        loop = rate(lambda number: library.made(1, given.tokens), given.rounds)
+        print("| batch | ours, tokens/s | library | plain loop | ours / library |\n|---|---|---|---|---|")
         for batch in given.batches:
-            model = LocalModel(name, settings=LocalSettings(device=given.device, dtype=given.dtype, batch=batch))
-            ours(model, batch, 4, 0)
-            best = [0.0, 0.0]
-            for number in range(given.rounds):
-                best[0] = max(best[0], ours(model, batch, given.tokens, 1000 * number))
-                best[1] = max(best[1], the_library(model._engine, batch, given.tokens))
-            print(f"batch {batch:3}: {best[0]:9,.0f} tokens/s, the library {best[1]:9,.0f}: {best[0] / best[1]:.2f}")
+            fixed = open_model(f"local:{name}?device={device}&batch={batch}")
+            grown = open_model(f"local:{name}?device={device}")
+            by_ours = rate(lambda n, m=fixed, b=batch: ours(m, b, given.tokens, 100_000 * (n + 2)), given.rounds)
+            by_auto = rate(lambda n, m=grown, b=batch: ours(m, b, given.tokens, 100_000 * (n + 2)), given.rounds)
+            plain = rate(lambda n, b=batch: library.made(b, given.tokens), given.rounds)
+            rates = f"{by_ours:,.0f} (auto {by_auto:,.0f}) | {plain:,.0f} | {loop:,.0f} | {by_ours / plain:.2f}"
+            print(f"| {batch} | {rates} |", flush=True)

@@ -34,24 +34,33 @@ class _Handler(BaseHTTPRequestHandler):
         knows = self.server.knows  # type: ignore[attr-defined]
         if knows is not None and self.path not in knows:
             return 404, {"error": "no such path"}
+        if not self.server.lists and any(isinstance(v, list) and len(v) > 1 for v in body.values()):  # type: ignore[attr-defined]
+            return 422, {"error": "one text alone"}
         if self.path.endswith("/completions"):
-            tokens = re.findall(r" ?[^ ]+| ", body["prompt"])
-            start = ["<s>"] if self.server.starts else []  # type: ignore[attr-defined]
-            told = [*start, *tokens, " more"]
-            numbers = [None, *(logprob_of(token) for token in told[1:])]
-            logprobs = {"tokens": told, "token_logprobs": numbers, "text_offset": [0] * len(told)}
-            return 200, {"choices": [{"text": body["prompt"], "logprobs": logprobs}]}
+            prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+            choices = [{"index": at, "logprobs": self._logprobs(prompt)} for at, prompt in enumerate(prompts)]
+            return 200, {"choices": choices[::-1]}
         if self.path.endswith("/rerank"):
-            return 200, {"results": [{"index": 0, "relevance_score": len(body["documents"][0]) / 100}]}
+            scores = [{"index": at, "relevance_score": len(text) / 100} for at, text in enumerate(body["documents"])]
+            return 200, {"results": sorted(scores, key=lambda score: -score["relevance_score"])}
         if self.path.endswith("/predict"):
-            ((premise, hypothesis),) = body["inputs"]
-            share = 0.8 if hypothesis in premise else 0.1
-            return 200, [[{"label": "entailment", "score": share}, {"label": "neutral", "score": 0.9 - share},
-                          {"label": "contradiction", "score": 0.1}]]  # fmt: skip
+            return 200, [self._labels(premise, hypothesis) for premise, hypothesis in body["inputs"]]
         if self.path.endswith("/embeddings"):
             data = [{"index": at, "embedding": [3.0, float(len(text))]} for at, text in enumerate(body["input"])]
             return 200, {"data": data[::-1]}
         return 404, {"error": "no such path"}
+
+    def _logprobs(self, prompt: str) -> dict[str, Any]:
+        tokens = re.findall(r" ?[^ ]+| ", prompt)
+        start = ["<s>"] if self.server.starts else []  # type: ignore[attr-defined]
+        told = [*start, *tokens, " more"]
+        numbers = [None, *(logprob_of(token) for token in told[1:])]
+        return {"tokens": told, "token_logprobs": numbers, "text_offset": [0] * len(told)}
+
+    def _labels(self, premise: str, hypothesis: str) -> list[dict[str, Any]]:
+        share = 0.8 if hypothesis in premise else 0.1
+        shares = {"entailment": share, "neutral": 0.9 - share, "contradiction": 0.1}
+        return [{"label": label, "score": score} for label, score in shares.items()]
 
     def _send(self, status: int, answer: Any) -> None:
         body = json.dumps(answer).encode()
@@ -66,10 +75,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def scoring_server(*, starts: bool = True, knows: tuple[str, ...] | None = None) -> Iterator[Any]:
+def scoring_server(
+    *, starts: bool = True, lists: bool = True, knows: tuple[str, ...] | None = None
+) -> Iterator[Any]:
     """The server, with `url`, `asked` and `failing`: how many calls are to fail."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.asked, server.failing, server.starts, server.knows = [], 0, starts, knows
+    server.asked, server.failing, server.starts, server.knows, server.lists = [], 0, starts, knows, lists
     server.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 ASKED = tomllib.loads(PROJECT)["project"]
 EXTRAS = ("mirror", "report", "models", "parquet", "service", "spark", "datasets")
-# The driver and the server load these by themselves where they are installed.
-LOADED = {"neo4j-rust-ext": "neo4j", "uvloop": "uvicorn", "httptools": "uvicorn"}
-MODULES = {"prometheus-client": "prometheus_client"}
+# The driver, the server and the trainer load these by themselves where they are installed.
+LOADED = {"neo4j-rust-ext": "neo4j", "uvloop": "uvicorn", "httptools": "uvicorn", "accelerate": "transformers"}
+MODULES = {"prometheus-client": "prometheus_client", "sentence-transformers": "sentence_transformers"}
 
 
 def names(lines: list[str]) -> list[str]:

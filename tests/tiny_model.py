@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 WORDS = ("the", "a", "of", "in", "place", "river", "city", "country", "who", "where", "is", "born", "answer", "yes",
          "no", "one", "two", "three")  # fmt: skip
@@ -13,31 +14,36 @@ TURNS = (
 )
 
 
-def build(folder: Path, *, template: str | None = TURNS, room: int = 256) -> Path:
-    """Save it in `folder`; the same each time."""
-    import torch
+def word_tokenizer() -> Any:
+    """Words and letters, each a token of its own."""
     from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
     specials = ["<|unknown|>", "<|pad|>", "<|end|>", "<|turn|>"]
     letters = [chr(code) for code in range(33, 127)]
-    vocabulary = {
-        word: at for at, word in enumerate(dict.fromkeys([*specials, "system", "user", "assistant", *WORDS, *letters]))
-    }
-    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="<|unknown|>"))
+    words = dict.fromkeys([*specials, "system", "user", "assistant", *WORDS, *letters])
+    inner = Tokenizer(models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="<|unknown|>"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer = PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(
         tokenizer_object=inner,
         unk_token="<|unknown|>",
         pad_token="<|pad|>",
         eos_token="<|end|>",
         additional_special_tokens=["<|turn|>"],
     )
+
+
+def build(folder: Path, *, template: str | None = TURNS, room: int = 256) -> Path:
+    """Save it in `folder`; the same each time."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    tokenizer = word_tokenizer()
     if template is not None:
         tokenizer.chat_template = template
     torch.manual_seed(0)
     config = GPT2Config(
-        vocab_size=len(vocabulary), n_positions=room, n_embd=32, n_layer=2, n_head=2, initializer_range=0.6,
+        vocab_size=len(tokenizer), n_positions=room, n_embd=32, n_layer=2, n_head=2, initializer_range=0.6,
         bos_token_id=2, eos_token_id=2, pad_token_id=1,
     )  # fmt: skip
     model = GPT2LMHeadModel(config)
@@ -45,5 +51,21 @@ def build(folder: Path, *, template: str | None = TURNS, room: int = 256) -> Pat
     model.generation_config.repetition_penalty = 1.5
     model.generation_config.do_sample = True
     model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def build_encoder_decoder(folder: Path) -> Path:
+    """A T5 of the same words, saved in `folder`; the same each time."""
+    import torch
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    tokenizer = word_tokenizer()
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2, initializer_factor=3.0,
+        pad_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+    )  # fmt: skip
+    T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

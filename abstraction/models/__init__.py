@@ -1,5 +1,6 @@
 """Language models behind a few protocols: chat, and scores of texts; on servers, on this machine, or recorded."""
 
+from abstraction.models.answer_store import Prices, ScoreStore, kept, read_calls
 from abstraction.models.chat_model import (
     ChatModel,
     Completion,
@@ -13,15 +14,18 @@ from abstraction.models.chat_model import (
     TokenLogprob,
     Totals,
 )
-from abstraction.models.kept_scores import ScoreStore, kept
-from abstraction.models.ledger import Prices, read_calls
-from abstraction.models.spec import ModelSpec, open_model, open_spec, parse_model_spec
-from abstraction.models.text_model_words import (
+from abstraction.models.spec import (
+    ModelSpec,
+    ModelUse,
+    open_classifier,
     open_coherence,
     open_continuations,
     open_embeddings,
     open_entailment,
+    open_model,
     open_relevance,
+    open_spec,
+    parse_model_spec,
 )
 from abstraction.models.text_scorers import (
     CoherenceModel,
@@ -49,6 +53,7 @@ __all__ = [
     "FailureReason",
     "Message",
     "ModelSpec",
+    "ModelUse",
     "Prices",
     "QueryPassage",
     "RelevanceModel",
@@ -62,6 +67,7 @@ __all__ = [
     "TokenScores",
     "Totals",
     "kept",
+    "open_classifier",
     "open_coherence",
     "open_continuations",
     "open_embeddings",

@@ -122,30 +122,6 @@ class Completion:
     seed: int | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """For the cache; `completion_of` reads it back."""
-        logprobs = None if self.logprobs is None else [_packed(logprob) for logprob in self.logprobs]
-        return {"text": self.text, "finish_reason": self.finish_reason, "seed": self.seed, "logprobs": logprobs}
-
-
-def completion_of(stored: Mapping[str, Any]) -> Completion:
-    """The completion that `as_json` wrote."""
-    logprobs = stored["logprobs"]
-    return Completion(
-        text=stored["text"],
-        finish_reason=stored["finish_reason"],
-        seed=stored["seed"],
-        logprobs=None if logprobs is None else tuple(_unpacked(packed) for packed in logprobs),
-    )
-
-
-def _packed(logprob: TokenLogprob) -> list[Any]:
-    return [logprob.token, logprob.logprob, [_packed(other) for other in logprob.top]]
-
-
-def _unpacked(packed: list[Any]) -> TokenLogprob:
-    return TokenLogprob(token=packed[0], logprob=packed[1], top=tuple(_unpacked(other) for other in packed[2]))
-
 
 class FailureReason(StrEnum):
     """Why a request has no answer."""

@@ -1,30 +1,30 @@
-"""Scores of texts by any checkpoint that `transformers` loads: log-probabilities, entailment, relevance, coherence,
-embeddings."""
+"""Scores of texts by weights on this machine, with what well-kept libraries do left to them.
+
+`sentence-transformers` makes embeddings (a folder's own pooling, length and prompts) and runs cross-encoders;
+log-probabilities are a plain batched forward pass of `transformers`.
+"""
 
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from abstraction.errors import ModelError
-from abstraction.models.local_weights import LocalWeights, WeightSettings
+from abstraction.models.local_weights import MODELS_HELP, LocalSettings, LocalWeights, causal_model
 from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
     Entailment,
-    Pooling,
     QueryPassage,
     TextPair,
     TokenScores,
-    of_length_one,
+    classes_of,
+    entailment_of,
 )
-
-# Coherence of paragraphs by a checkpoint that `transformers` loads: trained for it, or for the next sentence.
 
 
 class _LocalScorer:
@@ -32,203 +32,276 @@ class _LocalScorer:
 
     _weights: LocalWeights
 
+    @property
+    def block(self) -> int:
+        """How many texts are worth giving at a time."""
+        return self._weights.block
+
     def close(self) -> None:
         """Release the weights."""
         self._weights.close()
 
 
-class LocalCoherence(_LocalScorer):
-    """A paragraph as one text, its sentences joined by a space, under a head of sequence classification.
+def _sentence_transformers() -> Any:
+    try:
+        import sentence_transformers
+    except ImportError as error:
+        raise ModelError(f"{MODELS_HELP} (no {error.name})") from error
+    return sentence_transformers
+
+
+# Pairs of texts under a head of sequence classification.
+
+
+class LocalClassifier(_LocalScorer):
+    """A cross-encoder: the outputs of its head for pairs of texts, or for texts alone."""
+
+    def __init__(self, place: Path | str, *, settings: LocalSettings | None = None) -> None:
+        """Raises ModelError for a place without a model, or without such a head."""
+        self._weights = LocalWeights(place, _cross_encoder, settings=settings)
+        architectures = getattr(self._weights.config, "architectures", None) or []
+        modules = Path(place) / "modules.json"
+        if not modules.is_file() and not any(name.endswith("ForSequenceClassification") for name in architectures):
+            raise ModelError(
+                f"local:{place} has no weights for a classifier: it was trained as {', '.join(architectures) or '?'}, "
+                "not for sequence classification; name a checkpoint that was"
+            )
+        label_of = self._weights.config.id2label
+        self.labels = [str(label_of[at]) for at in sorted(label_of)]
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The weights, and how many tokens of a text they are given."""
+        return {**self._weights.identity, "longest": self._weights.settings.longest}
+
+    def logits(self, pairs: Sequence[tuple[str, str]], *, cut: Literal["first", "second"]) -> list[list[float]]:
+        """The outputs for each pair, as 32-bit floats, [pairs][outputs].
+
+        A pair that is too long loses the end of the text that `cut` names; where the other alone takes more than half
+        of the room, the longer of the two loses its end until both fit.
+        """
+        encoder = self._weights.model
+        kept = [pair[1 if cut == "first" else 0] for pair in pairs]
+        half = encoder.max_seq_length // 2
+        # Tokens are no more than bytes, so that most texts need not be tokenized to know.
+        doubtful = [at for at, text in enumerate(kept) if len(text.encode()) > half]
+        counted = encoder.tokenizer([kept[at] for at in doubtful], add_special_tokens=False) if doubtful else {}
+        long = {at for at, ids in zip(doubtful, counted.get("input_ids", ()), strict=True) if len(ids) > half}
+        usual = [at for at in range(len(pairs)) if at not in long]
+        outputs = self._of([pairs[at] for at in usual], f"only_{cut}")
+        outputs += self._of([pairs[at] for at in sorted(long)], "longest_first")
+        by_place = dict(zip([*usual, *sorted(long)], outputs, strict=True))
+        return [by_place[at] for at in range(len(pairs))]
+
+    def text_logits(self, texts: Sequence[str]) -> list[list[float]]:
+        """The outputs for each text alone; one that is too long loses its end."""
+        import torch
+
+        def run(part: Sequence[str], batch: int) -> list[list[float]]:
+            encoder, order = self._weights.model, sorted(range(len(part)), key=lambda at: -len(part[at]))
+            scores: list[torch.Tensor] = []
+            for start in range(0, len(part), batch):  # `predict` takes two texts alone for a pair
+                features = encoder.preprocess([part[at] for at in order[start : start + batch]])
+                there = {name: one.to(self._weights.device) for name, one in features.items() if name != "modality"}
+                scores.append(encoder({**features, **there})["scores"].float())
+            rows: list[list[float]] = torch.cat(scores)[torch.tensor(order).argsort()].cpu().tolist()
+            return rows
+
+        return self._weights.of_each(texts, run)
+
+    def _of(self, inputs: Sequence[Any], truncation: str) -> list[list[float]]:
+        import torch
+
+        def run(part: Sequence[Any], batch: int) -> list[list[float]]:
+            scores = self._weights.model.predict(
+                list(part), batch_size=batch, activation_fn=torch.nn.Identity(), convert_to_tensor=True,
+                show_progress_bar=False, processing_kwargs={"text": {"truncation": truncation}},
+            )  # fmt: skip
+            rows: list[list[float]] = scores.float().reshape(len(part), -1).cpu().tolist()
+            return rows
+
+        return self._weights.of_each(inputs, run)
+
+
+def _cross_encoder(weights: LocalWeights) -> Any:
+    options = {"model_kwargs": {"dtype": weights.options["dtype"]}, "local_files_only": weights.is_folder}
+    encoder = _sentence_transformers().CrossEncoder(weights.place, device=weights.device, **options)
+    encoder.max_seq_length = weights.longest(encoder.max_seq_length)
+    if encoder.tokenizer.pad_token_id is None:  # as decoders with a head have it
+        encoder.tokenizer.pad_token = encoder.tokenizer.eos_token or encoder.tokenizer.unk_token
+    text = encoder.transformers_model.config.get_text_config()
+    if text.pad_token_id is None:
+        text.pad_token_id = encoder.tokenizer.pad_token_id
+    return encoder
+
+
+class LocalEntailment(LocalClassifier):
+    """Premise and hypothesis as one pair, in this order; a pair that is too long loses the premise's end.
+
+    Which of the outputs is which class is read from the labels in the model's config. A head of two classes, as
+    FactCC's or one of "entailment" and "not_entailment", gives the third class 0.
+    """
+
+    def __init__(
+        self, place: Path | str, *, settings: LocalSettings | None = None, labels: Sequence[str] | None = None
+    ) -> None:
+        """`labels` names the classes of the outputs in order, for a checkpoint whose own labels say nothing.
+
+        Raises ModelError for a place without a model, and for labels that cannot be read.
+        """
+        super().__init__(place, settings=settings)
+        self.classes = classes_of(labels or self.labels, where=f"local:{place}")
+        if len(self.classes) != len(self.labels):
+            raise ModelError(
+                f"local:{place}: {len(self.classes)} labels are given, the model has {len(self.labels)}: {self.labels}"
+            )
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The weights and the classes of their outputs."""
+        return {**super().identity, "classes": list(self.classes)}
+
+    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+        """As `EntailmentModel.entailments`, by the softmax of the logits."""
+        logits = self.logits([(pair.premise, pair.hypothesis) for pair in pairs], cut="first")
+        return [entailment_of(row, self.classes) for row in _softmax(logits)]
+
+
+class LocalRelevance(LocalClassifier):
+    """Query and passage as one pair, in this order; a pair that is too long loses the passage's end.
+
+    One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second.
+    """
+
+    def __init__(self, place: Path | str, *, settings: LocalSettings | None = None) -> None:
+        """Raises ModelError for a place without a model, and for one with more than two outputs."""
+        super().__init__(place, settings=settings)
+        _check_outputs(self, most=2, what="a reranker")
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The weights."""
+        return {**super().identity, "score": "relevance"}
+
+    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
+        """As `RelevanceModel.relevances`."""
+        return _shares(self.logits([(pair.query, pair.passage) for pair in pairs], cut="second"))
+
+
+class LocalCoherence(LocalClassifier):
+    """A paragraph as one text, its sentences joined by a space; one that is too long loses its end.
 
     How a score comes into [0, 1] is part of its identity: one output by its sigmoid, two by the probability of the
-    second; or, with `low` and `high`, one output by (x - low) / (high - low), cut off at 0 and 1. A paragraph that is
-    too long loses its end.
+    second; or, with `low` and `high`, one output by (x - low) / (high - low), cut off at 0 and 1.
     """
 
     def __init__(
         self,
         place: Path | str,
         *,
-        settings: WeightSettings | None = None,
+        settings: LocalSettings | None = None,
         low: float | None = None,
         high: float | None = None,
     ) -> None:
         """Raises ModelError for a place without a model, one with more than two outputs, and bounds out of order."""
-        self._weights = LocalWeights(place, head="AutoModelForSequenceClassification", settings=settings)
+        super().__init__(place, settings=settings)
         self._bounds = None if low is None or high is None else (low, high)
         if (low is None) != (high is None) or (low is not None and high is not None and not low < high):
             raise ModelError(f"local:{place}: low={low} and high={high}; give both, the lower one first, or none")
-        check_outputs_of(self._weights, most=1 if self._bounds else 2, what="a model of coherence")
+        _check_outputs(self, most=1 if self._bounds else 2, what="a model of coherence")
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The weights and the normalisation."""
         how = f"bounds {self._bounds[0]:g} {self._bounds[1]:g}" if self._bounds else "sigmoid or second of two"
-        return {**self._weights.identity, "score": "coherence", "normalised": how}
+        return {**super().identity, "score": "coherence", "normalised": how}
 
     def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
         """As `CoherenceModel.coherences`."""
-        logits = self._weights.text_logits([" ".join(sentences) for sentences in paragraphs])
-        return [self._normalised(own) for own in logits]
-
-    def _normalised(self, logits: Sequence[float]) -> float:
+        logits = self.text_logits([" ".join(sentences) for sentences in paragraphs])
         if self._bounds is None:
-            return share_of(logits)
+            return _shares(logits)
         low, high = self._bounds
-        return min(1.0, max(0.0, (logits[0] - low) / (high - low)))
+        return [min(1.0, max(0.0, (row[0] - low) / (high - low))) for row in logits]
 
 
-class LocalNextSentences(_LocalScorer):
-    """The mean, over neighbouring sentences, of the probability that the second follows the first.
-
-    For checkpoints with a head for that, as BERT has. A paragraph of one sentence, or none, has no neighbours: 1.
-    """
-
-    def __init__(self, place: Path | str, *, settings: WeightSettings | None = None) -> None:
-        """Raises ModelError for a place without a model."""
-        self._weights = LocalWeights(place, head="AutoModelForNextSentencePrediction", settings=settings)
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights."""
-        return {**self._weights.identity, "score": "coherence", "normalised": "mean probability of the next sentence"}
-
-    def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
-        """As `CoherenceModel.coherences`."""
-        pairs = [pair for sentences in paragraphs for pair in pairwise(sentences)]
-        shares = iter([softmax(row)[0] for row in self._weights.pair_logits(pairs)])  # the first output means "follows"
-        coherences = []
-        for sentences in paragraphs:
-            pair_shares = [next(shares) for _ in sentences[1:]]
-            coherences.append(math.fsum(pair_shares) / len(pair_shares) if pair_shares else 1.0)
-        return coherences
+def _check_outputs(model: LocalClassifier, *, most: int, what: str) -> None:
+    if len(model.labels) > most:
+        raise ModelError(
+            f"local:{model._weights.place} has {len(model.labels)} outputs; {what} has {' or '.join('12'[:most])}"
+        )
 
 
-# Natural language inference by any three-class checkpoint that `transformers` loads.
+def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
+    import torch
 
-Class = Literal["entailed", "neutral", "refuted"]
-CLASSES: tuple[Class, ...] = ("entailed", "neutral", "refuted")
-# What checkpoints call the classes: those of MNLI, FEVER and FactCC, in capitals or not.
-WORDS: Mapping[str, Class] = {
-    "entailment": "entailed", "entailed": "entailed", "entail": "entailed", "supports": "entailed",
-    "supported": "entailed", "correct": "entailed", "true": "entailed",
-    "neutral": "neutral", "not enough info": "neutral", "nei": "neutral", "unverifiable": "neutral",
-    "not entailment": "neutral",
-    "contradiction": "refuted", "contradicted": "refuted", "contradict": "refuted", "refutes": "refuted",
-    "refuted": "refuted", "incorrect": "refuted", "false": "refuted",
-}  # fmt: skip
+    rows: list[list[float]] = torch.tensor(logits, dtype=torch.float64).softmax(-1).tolist() if logits else []
+    return rows
 
 
-class LocalEntailment(_LocalScorer):
-    """Premise and hypothesis as one pair, in this order, under a head of sequence classification.
+def _shares(logits: Sequence[Sequence[float]]) -> list[float]:
+    """The sigmoid of single logits, else the probability of the last: the softmax over it and 0."""
+    return [row[-1] for row in _softmax([[0.0, *row] if len(row) == 1 else row for row in logits])]
 
-    Which of the outputs is which class is read from the labels in the model's config. A pair that is too long loses
-    the premise's end; where the hypothesis alone takes more than half of the room, the longer of the two loses its end
-    until both fit. A head of two classes, as FactCC's or one of "entailment" and "not_entailment", gives the third
-    class 0.
+
+# Texts as vectors.
+
+
+class LocalEmbeddings(_LocalScorer):
+    """Vectors as the folder says: its pooling, its length, its prompts for queries and passages.
+
+    A folder that says nothing of pooling is a plain encoder: `pooling` is then the mean over a text's tokens, or the
+    first ("cls"). `query_prompt` and `passage_prompt` stand before texts instead of the folder's own.
     """
 
     def __init__(
-        self, place: Path | str, *, settings: WeightSettings | None = None, labels: Sequence[str] | None = None
+        self,
+        place: Path | str,
+        *,
+        settings: LocalSettings | None = None,
+        pooling: Literal["mean", "cls", "max"] | None = None,
+        query_prompt: str | None = None,
+        passage_prompt: str | None = None,
     ) -> None:
-        """`labels` names the classes of the outputs in order, for a checkpoint whose own labels say nothing.
+        """Raises ModelError for a place without a model, and for a pooling beside the folder's own."""
+        self._pooling = pooling
+        self._prompts = {"passage": passage_prompt, "query": query_prompt}
+        self._weights = LocalWeights(place, self._encoder, settings=settings)
+        if pooling is not None and (Path(place) / "modules.json").is_file():
+            raise ModelError(f"local:{place} says itself how it pools, in modules.json; leave out pooling={pooling}")
 
-        Raises ModelError for a place without a model, and for labels that cannot be read.
-        """
-        self._weights = LocalWeights(place, head="AutoModelForSequenceClassification", settings=settings)
-        label_of = self._weights.config.id2label
-        model_labels = [str(label_of[at]) for at in sorted(label_of)]
-        self.classes = classes_of(labels or model_labels, where=f"local:{place}")
-        if len(self.classes) != len(model_labels):
-            raise ModelError(
-                f"local:{place}: {len(self.classes)} labels are given, "
-                f"the model has {len(model_labels)}: {model_labels}"
-            )
+    def _encoder(self, weights: LocalWeights) -> Any:
+        library = _sentence_transformers()
+        options = {"model_kwargs": {"dtype": weights.options["dtype"]}, "local_files_only": weights.is_folder}
+        encoder = library.SentenceTransformer(weights.place, device=weights.device, **options)
+        if self._pooling is not None:
+            from sentence_transformers.sentence_transformer.modules import Pooling
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights and the classes of their outputs."""
-        return {**self._weights.identity, "classes": list(self.classes)}
-
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
-        """As `EntailmentModel.entailments`, by the softmax of the logits."""
-        logits = self._weights.pair_logits([(pair.premise, pair.hypothesis) for pair in pairs])
-        return [entailment_of(softmax(row), self.classes) for row in logits]
-
-
-def classes_of(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
-    """The class of each label. Raises ModelError where one is not known, or two mean the same."""
-    words = [label.strip().lower().replace("_", " ").replace("-", " ") for label in labels]
-    if any(word not in WORDS for word in words) or len(set(map(WORDS.get, words))) != len(words):
-        raise ModelError(
-            f"{where}: its labels are {', '.join(labels)}, which do not say what is entailed, neutral or refuted; "
-            "give their classes in order, as in labels=refuted,neutral,entailed"
-        )
-    classes = tuple(WORDS[word] for word in words)
-    if "entailed" not in classes or len(classes) < 2:
-        raise ModelError(f"{where}: none of its labels ({', '.join(labels)}) means entailed, or there is no other")
-    return classes
-
-
-def softmax(logits: Sequence[float]) -> list[float]:
-    """Probabilities of logits."""
-    most = max(logits)
-    powers = [math.exp(logit - most) for logit in logits]
-    whole = math.fsum(powers)
-    return [power / whole for power in powers]
-
-
-def entailment_of(shares: Sequence[float], classes: Sequence[Class]) -> Entailment:
-    """The judgement of probabilities in the order of `classes`; a class that is not there has 0."""
-    by_class = dict(zip(classes, shares, strict=True))
-    return Entailment(*(by_class.get(name, 0.0) for name in CLASSES))
-
-
-# Relevance by any cross-encoder that `transformers` loads.
-
-
-class LocalRelevance(_LocalScorer):
-    """Query and passage as one pair, in this order, under a head of sequence classification.
-
-    One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second. A pair that is
-    too long loses the passage's end; where the query alone takes more than half of the room, the longer of the two
-    loses its end until both fit.
-    """
-
-    def __init__(self, place: Path | str, *, settings: WeightSettings | None = None) -> None:
-        """Raises ModelError for a place without a model, and for one with more than two outputs."""
-        self._weights = LocalWeights(place, head="AutoModelForSequenceClassification", settings=settings)
-        check_outputs_of(self._weights, most=2, what="a reranker")
+            encoder[1] = Pooling(encoder.get_embedding_dimension(), pooling_mode=self._pooling)
+        encoder.max_seq_length = weights.longest(encoder.max_seq_length)
+        return encoder
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The weights."""
-        return {**self._weights.identity, "score": "relevance"}
+        """The weights, the pooling and the prompts."""
+        longest = self._weights.settings.longest
+        return {**self._weights.identity, "longest": longest, "pooling": self._pooling, "prompts": self._prompts}
 
-    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
-        """As `RelevanceModel.relevances`."""
-        logits = self._weights.pair_logits([(pair.query, pair.passage) for pair in pairs], cut="second")
-        return [share_of(row) for row in logits]
+    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """As `EmbeddingModel.embeddings`."""
+        prompt = self._prompts["query" if query else "passage"]
 
+        def run(part: Sequence[str], batch: int) -> list[list[float]]:
+            encoder = self._weights.model
+            encode = encoder.encode_query if query else encoder.encode_document
+            vectors = encode(
+                list(part), prompt=prompt, batch_size=batch, normalize_embeddings=True, convert_to_tensor=True,
+                show_progress_bar=False,
+            )  # fmt: skip
+            rows: list[list[float]] = vectors.float().cpu().tolist()
+            return rows
 
-def check_outputs_of(weights: LocalWeights, *, most: int, what: str) -> None:
-    """Raise ModelError for a head with more outputs."""
-    outputs = weights.config.num_labels
-    if outputs > most:
-        raise ModelError(f"local:{weights.place} has {outputs} outputs; {what} has {' or '.join('12'[:most])}")
-
-
-def sigmoid(logit: float) -> float:
-    """1 / (1 + exp(-logit)), without overflow."""
-    if logit >= 0:
-        return 1.0 / (1.0 + math.exp(-logit))
-    power = math.exp(logit)
-    return power / (1.0 + power)
-
-
-def share_of(logits: Sequence[float]) -> float:
-    """The sigmoid of a single logit, else the probability of the last."""
-    return sigmoid(logits[0]) if len(logits) == 1 else softmax(logits)[-1]
+        return self._weights.of_each(texts, run)
 
 
 # Log-probabilities under any causal language model.
@@ -239,7 +312,7 @@ class _Window:
     """Token ids that go through the model at once; those from `first` on are scored. `of` is the text's number."""
 
     of: int
-    ids: tuple[int, ...]
+    ids: Sequence[int]
     first: int
 
 
@@ -251,134 +324,76 @@ class LocalContinuations(_LocalScorer):
     it in windows: each token is scored once, behind as many as fit or at least behind half a window.
     """
 
-    def __init__(self, place: Path | str, *, settings: WeightSettings | None = None) -> None:
+    def __init__(self, place: Path | str, *, settings: LocalSettings | None = None) -> None:
         """Raises ModelError for a place without a model."""
-        self._weights = LocalWeights(place, head="AutoModelForCausalLM", settings=settings)
+        self._weights = LocalWeights(place, causal_model, settings=settings)
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The weights."""
-        return {**self._weights.identity, "score": "logprobs"}
+        return {**self._weights.identity, "longest": self._weights.settings.longest, "score": "logprobs"}
 
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """As `ContinuationModel.token_scores`."""
-        windows = [window for at, one in enumerate(given) for window in self._windows(at, one)]
-        scores = self._weights.of_each(windows, lambda window: len(window.ids), self._run)
-        parts: dict[int, list[float]] = {}
-        for window, logprobs in zip(windows, scores, strict=True):
-            parts.setdefault(window.of, []).extend(logprobs)
-        return [TokenScores(tuple(parts.get(at, ()))) for at in range(len(given))]
+        windows = [window for at, ids in enumerate(self._ids(given)) for window in self._windows(at, *ids)]
+        order = sorted(range(len(windows)), key=lambda at: -len(windows[at].ids))
+        found = self._weights.of_each([windows[at] for at in order], self._run)
+        scores = dict(zip(order, found, strict=True))
+        logprobs: list[list[float]] = [[] for _ in given]
+        for at, window in enumerate(windows):
+            logprobs[window.of] += scores[at]
+        return [TokenScores(tuple(numbers)) for numbers in logprobs]
 
-    def _windows(self, of: int, continuation: Continuation) -> list[_Window]:
-        ids, begin = self._ids(continuation)
-        room = self._weights.room
-        half = max(1, room // 2)
+    def _ids(self, given: Sequence[Continuation]) -> list[tuple[list[int], int]]:
+        """Token ids of each prompt and text, and which is the first that is scored."""
+        tokenizer = self._weights.model.tokenizer
+        start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        head = [] if start is None else [start]
+        if not tokenizer.is_fast:  # without offsets the two are tokenized apart
+            parts = [tokenizer([one.prompt, one.text], add_special_tokens=False)["input_ids"] for one in given]
+            return [([*head, *before, *text], max(1, len(head) + len(before))) for before, text in parts]
+        joined = [one.prompt + one.text for one in given]
+        encoded = tokenizer(joined, add_special_tokens=False, return_offsets_mapping=True) if joined else {}
+        found = []
+        for one, ids, offsets in zip(given, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+            begin = next((at for at, (_, end) in enumerate(offsets) if end > len(one.prompt)), len(ids))
+            found.append(([*head, *ids], max(1, len(head) + begin)) if one.text else ([], 0))
+        return found
+
+    def _windows(self, of: int, ids: Sequence[int], begin: int) -> list[_Window]:
+        room = self._weights.longest(self._weights.model.tokenizer.model_max_length)
         windows: list[_Window] = []
         end = begin
         while end < len(ids):
             # The first window holds all that fits; the others half a window of what has not been scored.
-            new = min(len(ids), max(begin + half, room)) if end == begin else min(len(ids), end + half)
+            half = end + max(1, room // 2)
+            new = min(len(ids), max(half, room)) if end == begin else min(len(ids), half)
             start = max(0, new - room)
-            windows.append(_Window(of=of, ids=tuple(ids[start:new]), first=end - start))
+            windows.append(_Window(of=of, ids=ids[start:new], first=end - start))
             end = new
         return windows
 
-    def _ids(self, continuation: Continuation) -> tuple[list[int], int]:
-        """Token ids of prompt and text, and which is the first that is scored."""
-        tokenizer = self._weights.tokenizer
-        if not continuation.text:
-            return [], 0
-        start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
-        if not tokenizer.is_fast:  # without offsets the two are tokenized apart
-            before = (
-                list(tokenizer(continuation.prompt, add_special_tokens=False)["input_ids"])
-                if continuation.prompt
-                else []
-            )
-            ids = before + list(tokenizer(continuation.text, add_special_tokens=False)["input_ids"])
-            begin = len(before)
-        else:
-            encoding = tokenizer(
-                continuation.prompt + continuation.text, add_special_tokens=False, return_offsets_mapping=True
-            )
-            ids = list(encoding["input_ids"])
-            ends = [end for _, end in encoding["offset_mapping"]]
-            begin = next((at for at, end in enumerate(ends) if end > len(continuation.prompt)), len(ids))
-        if start is not None:
-            return [start, *ids], begin + 1
-        return ids, max(1, begin)
-
-    def _run(self, windows: Sequence[_Window]) -> list[list[float]]:
+    def _run(self, windows: Sequence[_Window], batch: int) -> list[list[float]]:
         import torch
+        from torch.nn.functional import cross_entropy
+        from torch.nn.utils.rnn import pad_sequence
 
-        weights = self._weights
-        model, pad = weights.model, weights.tokenizer.pad_token_id or 0
-        longest = max(len(window.ids) for window in windows)
-        ids = torch.full((len(windows), longest), pad, dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, window in enumerate(windows):
-            ids[row, : len(window.ids)] = torch.tensor(window.ids, dtype=torch.long)
-            mask[row, : len(window.ids)] = 1
-        least = min(window.first for window in windows) - 1
-        more: dict[str, Any] = {}
-        if "logits_to_keep" in inspect.signature(type(model).forward).parameters:
+        model, device = self._weights.model.model, self._weights.device
+        knows_to_keep = "logits_to_keep" in inspect.signature(type(model).forward).parameters
+        scored: list[torch.Tensor] = []
+        for at in range(0, len(windows), batch):
+            rows = windows[at : at + batch]
+            ids = pad_sequence([torch.tensor(row.ids) for row in rows], batch_first=True).to(device)
+            firsts = torch.tensor([[row.first] for row in rows], device=device)
+            ends = torch.tensor([[len(row.ids)] for row in rows], device=device)
+            places = torch.arange(ids.shape[1], device=device)
+            least = min(row.first for row in rows) - 1
             # No logits for what is not scored: they are most of the memory.
-            more["logits_to_keep"] = torch.arange(least, longest, device=weights.device)
-        logits = model(
-            input_ids=ids.to(weights.device), attention_mask=mask.to(weights.device), use_cache=False, **more
-        ).logits
-        shift = least if more else 0
-        scores: list[list[float]] = []
-        for row, window in enumerate(windows):
-            row_logits = logits[row, window.first - 1 - shift : len(window.ids) - 1 - shift].float()
-            targets = torch.tensor(window.ids[window.first :], device=row_logits.device)
-            logprobs = row_logits.gather(1, targets[:, None])[:, 0] - row_logits.logsumexp(dim=1)
-            scores.append([max(LEAST, logprob) if logprob < 0 else logprob for logprob in logprobs.cpu().tolist()])
-        return scores
-
-
-# Texts as vectors, by any encoder.
-
-
-class LocalEmbeddings(_LocalScorer):
-    """The last layer's vectors, their `mean` over a text's tokens or the `first`; a text too long loses its end.
-
-    `query_prefix` and `passage_prefix` are what some checkpoints were trained to see before texts.
-    """
-
-    def __init__(
-        self,
-        place: Path | str,
-        *,
-        settings: WeightSettings | None = None,
-        pooling: Pooling = "mean",
-        query_prefix: str = "",
-        passage_prefix: str = "",
-    ) -> None:
-        """Raises ModelError for a place without a model."""
-        self._weights = LocalWeights(place, head="AutoModel", settings=settings)
-        self._pooling = pooling
-        self._prefixes = passage_prefix, query_prefix
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights, the pooling and the prefixes."""
-        return {**self._weights.identity, "pooling": self._pooling, "prefixes": list(self._prefixes)}
-
-    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """As `EmbeddingModel.embeddings`."""
-        tokenizer, model = self._weights.tokenizer, self._weights.model
-        encoded = [
-            tokenizer(self._prefixes[query] + text, truncation=True, max_length=self._weights.room) for text in texts
-        ]
-
-        def run(some: Sequence[Any]) -> list[list[float]]:
-            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt")
-            padded = padded.to(self._weights.device)
-            states = model(**padded).last_hidden_state.float()
-            mask = padded["attention_mask"][:, :, None].to(states.dtype)
-            pooled = states[:, 0] if self._pooling == "first" else (states * mask).sum(1) / mask.sum(1).clamp(min=1)
-            vectors: list[list[float]] = pooled.cpu().tolist()
-            return [of_length_one(vector) for vector in vectors]
-
-        return self._weights.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
+            more = {"logits_to_keep": ids.shape[1] - least} if knows_to_keep else {}
+            logits = model(input_ids=ids, attention_mask=(places < ends).long(), use_cache=False, **more).logits
+            logits = logits[:, (0 if more else least) : -1].float()
+            costs = cross_entropy(logits.flatten(0, 1), ids[:, least + 1 :].flatten(), reduction="none")
+            wanted = ((places >= firsts) & (places < ends))[:, least + 1 :]
+            scored.append(-costs.view_as(wanted)[wanted])
+        numbers = iter(torch.cat(scored).clamp(LEAST, 0.0).tolist())
+        return [list(islice(numbers, len(row.ids) - row.first)) for row in windows]

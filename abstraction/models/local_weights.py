@@ -1,16 +1,24 @@
-"""Weights and tokenizer of any `transformers` checkpoint, and batches of texts of like length through them."""
+"""The one loader of weights on this machine: where they are, what tells them apart, batches that fit into memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from abstraction.errors import ModelError
-from abstraction.models.local import device_of, folder_hash
+from kg.extras import install_hint
+from kg.files import sha256_of
 
+MODELS_HELP = f"a model on this machine needs torch, transformers and sentence-transformers: {install_hint('models')}"
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
+FIRST_BATCH = 16
+_MOST = {"cpu": 64, "cuda": 4096}  # a processor gains nothing by more, and is out of memory without a word
 _NO_LIMIT = 1_000_000  # what tokenizers without a limit name is far above
 _FIRST_POSITIONS = {"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text"}
 T = TypeVar("T")
@@ -18,168 +26,254 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WeightSettings:
-    """`device`: auto (a GPU where there is one), cpu, cuda or cuda:1. `batch`: texts that go through together.
+class LocalSettings:
+    """`device`: auto (a GPU where there is one), cpu, cuda or cuda:1.
 
-    `dtype`: auto (as the weights are), float32, bfloat16 or float16. `longest`: tokens of a text, no more than the
-    model holds; None for as many.
+    `dtype`: auto (as the weights are), float32, bfloat16 or float16. `batch`: texts or answers that go through
+    together; None begins with 16 and doubles until memory says stop. `longest`: tokens of a text that is scored, no
+    more than the model holds; None for as many.
     """
 
     device: str = "auto"
     dtype: str = "auto"
-    batch: int = 16
+    batch: int | None = None
     longest: int | None = None
 
 
 class LocalWeights:
     """A checkpoint by folder or by its name on the Hugging Face hub. The weights are read at the first use."""
 
-    def __init__(self, place: Path | str, *, head: str, settings: WeightSettings | None = None) -> None:
-        """`head` is the class of `transformers` that loads it, such as AutoModelForCausalLM.
+    def __init__(
+        self, place: Path | str, load: Callable[[LocalWeights], Any], *, settings: LocalSettings | None = None
+    ) -> None:
+        """`load` brings the model; it is given these weights, of which `options` are what every loader takes.
 
-        Raises ModelError for a place without a model, or where a library is missing.
+        Raises ModelError for a place without a model, a device that is not there, or where a library is missing.
         """
         self.place = str(place)
-        self.settings = settings or WeightSettings()
+        self.settings = settings or LocalSettings()
         self.device = device_of(self.settings.device)
-        self._head = head
-        self._folder = bool(self.place) and Path(place).is_dir()
-        if not self._folder and (Path(place).is_absolute() or self.place.startswith((".", "~")) or not self.place):
+        self._load = load
+        self.is_folder = bool(self.place) and Path(place).is_dir()
+        if not self.is_folder and (Path(place).is_absolute() or self.place.startswith((".", "~")) or not self.place):
             raise ModelError(f"local:{place}: no such folder; name a folder with a model, or one on the hub")
-        self.config: Any = self._read("AutoConfig")
-        revision = getattr(self.config, "_commit_hash", None)
-        self.identity: Mapping[str, Any] = {
-            "kind": "local",
-            **({"weights": folder_hash(Path(place))} if self._folder else {"name": self.place, "revision": revision}),
-            "head": head,
-            "device": self.device.split(":")[0],
-            "dtype": self.settings.dtype,
-            "longest": self.settings.longest,
-        }
-        self._loaded: tuple[Any, Any] | None = None
+        if self.is_folder and not any((Path(place) / name).is_file() for name in ("config.json", "modules.json")):
+            raise ModelError(
+                f"local:{place}: no config.json there; name a folder with a model as transformers saves it"
+                " (`hf download NAME --local-dir FOLDER` fetches one)"
+            )
+        self._size = self.settings.batch or FIRST_BATCH
+        self._grows = self.settings.batch is None
 
-    def _read(self, loader: str, **more: Any) -> Any:
-        import transformers
+    @cached_property
+    def config(self) -> Any:
+        """The checkpoint's configuration."""
+        with self._told("its configuration"):
+            from transformers import AutoConfig
+
+            return AutoConfig.from_pretrained(self.place, local_files_only=self.is_folder)
+
+    @cached_property
+    def dtype(self) -> str:
+        """In which the model computes."""
+        own = getattr(self.config, "dtype", None) if self.settings.dtype == "auto" else self.settings.dtype
+        return str(own or "auto").removeprefix("torch.")
+
+    @cached_property
+    def identity(self) -> Mapping[str, Any]:
+        """All that scores depend on here; the batch is no part of it (see docs/reference/models.md)."""
+        weights: dict[str, Any]
+        if self.is_folder:
+            weights = {"weights": folder_hash(Path(self.place))}
+        else:
+            weights = {"name": self.place, "revision": getattr(self.config, "_commit_hash", None)}
+        return {"kind": "local", **weights, "device": self.device.split(":")[0], "dtype": self.dtype}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What every `from_pretrained` takes."""
+        return {"dtype": self.settings.dtype, "local_files_only": self.is_folder}
+
+    @cached_property
+    def model(self) -> Any:
+        """On its device, for inference; read at the first use."""
+        with self._told("the model"):
+            return self._load(self)
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Errors of libraries and of the card as one sentence that says what to do; no bar of loading on a terminal."""
         from transformers.utils import logging
 
         bars = logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
         try:
-            return getattr(transformers, loader).from_pretrained(self.place, local_files_only=self._folder, **more)
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+            yield
+        except ModelError:
+            raise
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise ModelError(
+                    f"local:{self.place} does not fit into the memory of {self.device}{_memory(self.device)}: "
+                    "give dtype=bfloat16, another device=, or a smaller model"
+                ) from error
             cause = " ".join(str(error).split())[:300]
-            raise ModelError(f"local:{self.place} cannot be loaded by {loader}: {cause}") from error
+            raise ModelError(f"local:{self.place}: {what} cannot be loaded on {self.device}: {cause}") from error
         finally:
             if bars:
                 logging.enable_progress_bar()
 
-    @property
-    def tokenizer(self) -> Any:
-        """The checkpoint's own."""
-        return self._both()[0]
-
-    @property
-    def model(self) -> Any:
-        """On its device, for inference."""
-        return self._both()[1]
-
-    def _both(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            tokenizer = self._read("AutoTokenizer")
-            model, loading = self._read(self._head, dtype=self.settings.dtype, output_loading_info=True)
-            # A pooling layer that nothing here reads may be missing; any other part would be random numbers.
-            lacking = [
-                key for key in sorted(loading["missing_keys"]) if self._head != "AutoModel" or "pooler" not in key
-            ]
-            if lacking:
-                raise ModelError(
-                    f"local:{self.place} has no weights for {', '.join(lacking)[:200]}: it was not trained as "
-                    f"{self._head.removeprefix('AutoModelFor')}; name a checkpoint that was"
-                )
-            if tokenizer.pad_token_id is None:
-                tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-            if model.config.get_text_config().pad_token_id is None:
-                model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
-            self._loaded = tokenizer, model.to(self.device).eval()
-        return self._loaded
-
-    @property
-    def room(self) -> int:
-        """How many tokens of a text the model is given, special ones among them."""
+    def longest(self, named: object = None) -> int:
+        """How many tokens of a text the model is given, special ones among them; `named` is its tokenizer's limit."""
         text = self.config.get_text_config()
         positions = getattr(text, "max_position_embeddings", None)
+        limits = [limit for limit in (named, self.settings.longest) if isinstance(limit, int) and limit < _NO_LIMIT]
         if isinstance(positions, int) and positions > 0:
             # RoBERTa counts positions from the one behind its padding's.
-            held = positions - (text.pad_token_id or 0) - 1 if text.model_type in _FIRST_POSITIONS else positions
-        else:
-            held = _NO_LIMIT
-        named = self.tokenizer.model_max_length
-        if isinstance(named, int) and named < _NO_LIMIT:
-            held = min(held, named)
-        if self.settings.longest is not None:
-            return min(held, self.settings.longest)
-        return held if held < _NO_LIMIT else LONGEST
+            taken = (text.pad_token_id or 0) + 1 if text.model_type in _FIRST_POSITIONS else 0
+            limits.append(positions - taken)
+        return min(limits, default=LONGEST)
 
-    def of_each(self, items: Sequence[T], length: Callable[[T], int], run: Callable[[Sequence[T]], list[R]]) -> list[R]:
-        """What `run` makes of each item, in their order: in batches of like length, the longest first.
+    # Batches.
 
-        A batch that memory cannot hold is halved. Raises ModelError for a single item that it cannot hold.
+    @property
+    def block(self) -> int:
+        """How many items are worth giving at a time, so that batches are full and of like length."""
+        return 16 * self._size
+
+    def batches(
+        self, items: Sequence[T], run: Callable[[Sequence[T], int], Sequence[R]], *, rounds: int = 1
+    ) -> Iterator[tuple[Sequence[T], Sequence[R] | None]]:
+        """Parts of the items, in order, each with what `run` makes of it; None for a single one that does not fit.
+
+        `run(part, batch)` gets up to `rounds` batches at a time. With batch=auto a batch that went well is followed by
+        one of twice the size; one that memory cannot hold is halved, and the size that fits is remembered.
         """
-        order = sorted(range(len(items)), key=lambda at: -length(items[at]))
-        output_of: dict[int, R] = {}
-        for begin in range(0, len(order), self.settings.batch):
-            places = order[begin : begin + self.settings.batch]
-            output_of.update(zip(places, self._batch([items[at] for at in places], run), strict=True))
-        return [output_of[at] for at in range(len(items))]
+        import torch
 
-    def _batch(self, items: Sequence[T], run: Callable[[Sequence[T]], list[R]]) -> list[R]:
+        at = 0
+        while at < len(items):
+            part = items[at : at + self._size * rounds]
+            done = self._tried(run, part)
+            # Behind the `except`: within it the error would keep all that the failed batch holds.
+            if done is None:
+                gc.collect()
+                if self.device.startswith("cuda"):
+                    torch.cuda.empty_cache()
+                if self._size > 1 and len(part) > 1:
+                    self._size, self._grows = max(1, min(self._size, len(part)) // 2), False
+                    continue
+                if len(part) > 1:
+                    rounds = 1
+                    continue
+            elif self._grows and len(part) >= self._size:
+                self._size = min(2 * self._size, _MOST[self.device.split(":")[0]])
+            at += len(part)
+            yield part, done
+
+    def _tried(self, run: Callable[[Sequence[T], int], Sequence[R]], part: Sequence[T]) -> Sequence[R] | None:
         import torch
 
         try:
             with torch.inference_mode():
-                return run(items)
-        except torch.OutOfMemoryError as error:
-            if len(items) == 1:
+                return run(part, self._size)
+        except Exception as error:
+            if is_out_of_memory(error):
+                return None
+            if "CUDA" in str(error):
                 raise ModelError(
-                    f"local:{self.place}: one text does not fit into memory; give longest=, or a smaller dtype="
+                    f"local:{self.place}: {self.device} failed: {str(error).splitlines()[0][:200]}; "
+                    "give another device=, or device=cpu"
                 ) from error
-        torch.cuda.empty_cache()
-        half = len(items) // 2
-        return self._batch(items[:half], run) + self._batch(items[half:], run)
+            raise
 
-    def pair_logits(
-        self, pairs: Sequence[tuple[str, str]], *, cut: Literal["first", "second"] = "first"
-    ) -> list[list[float]]:
-        """The logits of each pair of texts, as 32-bit floats, under a head of sequence classification.
-
-        A pair that is too long loses the end of the text that `cut` names; where the other alone takes more than half
-        of the room, the longer of the two loses its end until both fit.
-        """
-        return self._logits([self._pair(first, second, cut) for first, second in pairs])
-
-    def _pair(self, first: str, second: str, cut: Literal["first", "second"]) -> Any:
-        tokenizer, room = self.tokenizer, self.room
-        kept = second if cut == "first" else first
-        alone = len(tokenizer(kept, add_special_tokens=False, truncation=True, max_length=room)["input_ids"])
-        how = "longest_first" if 2 * alone > room else f"only_{cut}"
-        return tokenizer(first, second, truncation=how, max_length=room)
-
-    def text_logits(self, texts: Sequence[str]) -> list[list[float]]:
-        """The logits of each text alone; one that is too long loses its end."""
-        return self._logits([self.tokenizer(text, truncation=True, max_length=self.room) for text in texts])
-
-    def _logits(self, encoded: Sequence[Any]) -> list[list[float]]:
-        tokenizer, model = self._both()
-
-        def run(some: Sequence[Any]) -> list[list[float]]:
-            padded = tokenizer.pad([dict(encoding) for encoding in some], padding=True, return_tensors="pt").to(
-                self.device
-            )
-            logits: list[list[float]] = model(**padded).logits.float().cpu().tolist()
-            return logits
-
-        return self.of_each(encoded, lambda encoding: len(encoding["input_ids"]), run)
+    def of_each(self, items: Sequence[T], run: Callable[[Sequence[T], int], Sequence[R]]) -> list[R]:
+        """What `run` makes of each item, in their order. Raises ModelError for one that memory cannot hold."""
+        results: list[R] = []
+        for _, done in self.batches(items, run, rounds=16):
+            if done is None:
+                raise ModelError(
+                    f"local:{self.place}: one text does not fit into the memory of {self.device}"
+                    f"{_memory(self.device)}: give longest=, or a smaller dtype="
+                )
+            results += done
+        return results
 
     def close(self) -> None:
         """Release the weights; the next use reads them again."""
-        self._loaded = None
+        self.__dict__.pop("model", None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TokenizedModel:
+    """A model that makes tokens, with its tokenizer."""
+
+    model: Any
+    tokenizer: Any
+
+
+def causal_model(weights: LocalWeights) -> TokenizedModel:
+    """A causal language model, or an encoder-decoder (T5, BART), as `LocalWeights` loads it."""
+    import transformers
+
+    loader = "AutoModelForSeq2SeqLM" if weights.config.is_encoder_decoder else "AutoModelForCausalLM"
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.is_folder)
+    model, loading = getattr(transformers, loader).from_pretrained(
+        weights.place, **weights.options, output_loading_info=True
+    )
+    if lacking := ", ".join(sorted(loading["missing_keys"])):  # they would be random numbers
+        raise ModelError(
+            f"local:{weights.place} has no weights for {lacking[:200]}: it was not trained as "
+            f"{loader.removeprefix('AutoModelFor')}; name a checkpoint that was"
+        )
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    return TokenizedModel(model=model.to(weights.device).eval(), tokenizer=tokenizer)
+
+
+def device_of(wanted: str) -> str:
+    """The device that a setting means. Raises ModelError where it is not there, or a library is missing."""
+    try:
+        import torch
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise ModelError(f"{MODELS_HELP} (no {error.name})") from error
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if wanted == "auto":
+        return "cuda" if count else "cpu"
+    if wanted.startswith("cuda") and not count:
+        raise ModelError(f"device={wanted}: torch finds no GPU here; give device=cpu or leave it out")
+    if wanted.startswith("cuda:") and int(wanted[5:]) >= count:
+        there = ", ".join(f"cuda:{at}" for at in range(count))
+        raise ModelError(f"device={wanted}: this machine has {there}; give one of these, or leave it out")
+    return wanted
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a card's or the processor's memory was too small, in the words of torch's several allocators."""
+    import torch
+
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    words = ("out of memory", "can't allocate memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in words)
+
+
+def _memory(device: str) -> str:
+    """How much of a card's memory is free, for a message."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return ""
+    free, whole = torch.cuda.mem_get_info(device)
+    return f" ({free / 2**30:.1f} of {whole / 2**30:.1f} GiB free)"
+
+
+def folder_hash(path: Path) -> str:
+    """Hex SHA-256 over names and contents of a folder's files: weights, tokenizer, template, pooling and settings."""
+    whole = hashlib.sha256()
+    for file in sorted(path.rglob("*")):
+        name = file.relative_to(path)
+        if file.is_file() and not any(part.startswith(".") for part in name.parts):
+            whole.update(f"{name.as_posix()}\0{sha256_of(file)}\n".encode())
+    return whole.hexdigest()

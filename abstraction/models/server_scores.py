@@ -1,21 +1,24 @@
-"""Scores from servers, for each kind in the form of the servers that have it.
+"""Scores from servers, for each kind in the form of the servers that have it, many texts in one call.
 
     log-probabilities   POST URL/completions, `echo`: OpenAI's older form, as vLLM, llama.cpp's Python server and others
     relevance           POST URL/rerank: vLLM, Jina, Cohere; text-embeddings-inference takes the same path
     entailment          POST URL/predict: text-embeddings-inference, with a classifier of pairs
     embeddings          POST URL/embeddings: OpenAI's form
 
-No server is known for the coherence of paragraphs.
+A list that a server refuses, or fails over, is sent again text by text, and so is what follows. No server is known for
+the coherence of paragraphs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from typing import Any, ClassVar, TypeVar
 
-from abstraction.models.local_scorers import classes_of, entailment_of
-from abstraction.models.scoring_server import ScoringServer
+from abstraction.errors import ModelError
+from abstraction.models.chat_model import FailureReason
+from abstraction.models.http_client import CallFailed, ServerClient
 from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
@@ -23,28 +26,86 @@ from abstraction.models.text_scorers import (
     QueryPassage,
     TextPair,
     TokenScores,
-    of_length_one,
+    classes_of,
+    entailment_of,
 )
 
-_TOGETHER = 32  # texts of one call for embeddings
+_NO_LIST = {FailureReason.REFUSED, FailureReason.SERVER_ERROR, FailureReason.BAD_ANSWER}
+TOGETHER = 32  # texts in one call, which is what text-embeddings-inference takes at most by default
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class _ServerScorer:
     """What asks a server for one kind of scores."""
 
     _score: ClassVar[str]
+    _path: ClassVar[str]
 
-    def __init__(self, server: ScoringServer) -> None:
-        self._server = server
+    def __init__(self, client: ServerClient, *, batch: int = TOGETHER) -> None:
+        """`batch`: texts in one call."""
+        self._client, self._batch = client, batch
+        self._one_by_one = False  # lists are refused, or fail
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The server."""
-        return {**self._server.identity, "score": self._score}
+        """The server's address, the model's name, and what is asked of it."""
+        return {"kind": "openai", "url": self._client.url, "model": self._client.model, "score": self._score}
+
+    @property
+    def block(self) -> int:
+        """How many texts are worth giving at a time."""
+        return self._batch * self._client.settings.concurrency
 
     def close(self) -> None:
         """Release connections."""
-        self._server.close()
+        self._client.close()
+
+    def _each(
+        self,
+        parts: Iterable[Sequence[T]],
+        body: Callable[[Sequence[T]], Mapping[str, Any]],
+        read: Callable[[Any, Sequence[T]], Sequence[R]],
+    ) -> list[R]:
+        """What `read` finds in the answer of each part, one for each of its texts."""
+
+        async def ask(part: Sequence[T]) -> list[R]:
+            try:
+                if len(part) == 1 or not self._one_by_one:
+                    sent = {"model": self._client.model, **body(part)}
+                    return await self._client.post(self._path, sent, lambda answer: self._read(answer, part, read))
+            except CallFailed as failure:
+                if len(part) == 1 or failure.reason not in _NO_LIST:
+                    raise ModelError(str(failure)) from failure
+                self._one_by_one = True
+            return [found for one in part for found in await ask([one])]
+
+        return [found for part in self._client.in_order(parts, ask) for found in part]
+
+    def _read(self, answer: Any, part: Sequence[T], read: Callable[[Any, Sequence[T]], Sequence[R]]) -> list[R]:
+        try:
+            found = list(read(answer, part))
+            if len(found) != len(part):
+                raise ValueError(f"{len(found)} scores of {len(part)} texts")
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, ModelError) as error:
+            # Asked again it would answer the same: what is refused, as it were.
+            raise CallFailed(
+                FailureReason.REFUSED,
+                f"{self._client.shown}: {self._path} answered in another form than is known ({error}): "
+                f"{str(answer)[:300]}",
+            ) from error
+        return found
+
+
+def _lists(texts: Iterable[T], size: int) -> Iterator[Sequence[T]]:
+    source = iter(texts)
+    while part := list(islice(source, size)):
+        yield part
+
+
+def _in_order(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Entries by their index, which servers may give in any order."""
+    return sorted(entries, key=lambda entry: int(entry.get("index", 0)))
 
 
 class ServerContinuations(_ServerScorer):
@@ -54,48 +115,42 @@ class ServerContinuations(_ServerScorer):
     token unless it puts a start token before it; then a text without a prompt has one token less.
     """
 
-    _score = "logprobs"
+    _score, _path = "logprobs", "/completions"
 
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """As `ContinuationModel.token_scores`."""
-        return self._server.each(given, self._of)
+        texts = [one for one in given if one.text]
+        scores = iter(self._each(_lists(texts, self._batch), self._body, self._scores))
+        return [next(scores) if one.text else TokenScores(()) for one in given]
 
-    def _of(self, continuation: Continuation) -> TokenScores:
-        if not continuation.text:
-            return TokenScores(())
-        path = "/completions"
-        whole = continuation.prompt + continuation.text
-        # Some servers refuse to make no token at all: one is made and left out.
-        body = {
-            "model": self._server.model, "prompt": whole, "max_tokens": 1, "temperature": 0,
-            "logprobs": 1, "echo": True,
-        }  # fmt: skip
-        answer = self._server.post(path, body)
-        try:
-            echoed = answer["choices"][0]["logprobs"]
-            tokens = [str(token) for token in echoed["tokens"]]
-            logprobs = echoed["token_logprobs"]
-            begins = _begins(tokens, whole, echoed.get("text_offset"))
-            taken = [
-                number
-                for token, begin, number in zip(tokens, begins, logprobs, strict=True)
-                if len(continuation.prompt) < begin + len(token)
-                and begin < len(whole)
-                and begin >= 0
-                and number is not None
-            ]
-            scores = TokenScores(tuple(max(LEAST, min(0.0, float(number))) for number in taken))
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise self._server.misread(path, answer) from error
-        if not scores.logprobs and continuation.prompt:
-            raise self._server.misread(path, "no log-probability of the text that was sent: does it know `echo`?")
-        return scores
+    def _body(self, part: Sequence[Continuation]) -> Mapping[str, Any]:
+        whole = [one.prompt + one.text for one in part]
+        # Some servers refuse to make no token at all: one is made and left out. One text goes as all servers take it.
+        prompt = whole if len(whole) > 1 else whole[0]
+        return {"prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
+
+    def _scores(self, answer: Any, part: Sequence[Continuation]) -> list[TokenScores]:
+        choices = _in_order(answer["choices"])
+        return [_echoed(one, choice["logprobs"]) for one, choice in zip(part, choices, strict=True)]
+
+
+def _echoed(one: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
+    whole = one.prompt + one.text
+    tokens = [str(token) for token in echoed["tokens"]]
+    begins = _begins(tokens, whole, echoed.get("text_offset"))
+    taken = [
+        number
+        for token, begin, number in zip(tokens, begins, echoed["token_logprobs"], strict=True)
+        if len(one.prompt) < begin + len(token) and 0 <= begin < len(whole) and number is not None
+    ]
+    if not taken and one.prompt:
+        raise ValueError("no log-probability of the text that was sent: does it know `echo`?")
+    return TokenScores(tuple(max(LEAST, min(0.0, float(number))) for number in taken))
 
 
 def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
     """Where each token begins in the text that was sent; below 0 for start tokens before it."""
-    joined = "".join(tokens)
-    at = joined.find(whole)
+    at = "".join(tokens).find(whole)
     if at >= 0:
         begins, here = [], -at
         for token in tokens:
@@ -108,86 +163,83 @@ def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
 
 
 class ServerRelevance(_ServerScorer):
-    """A reranker's scores of a query's passages, each call of one passage.
+    """A reranker's scores, the passages of one query in one call.
 
     Servers give a probability, or a logit where they are told not to normalise: a number outside [0, 1] is refused.
     """
 
-    _score = "relevance"
+    _score, _path = "relevance", "/rerank"
 
     def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
         """As `RelevanceModel.relevances`."""
-        return self._server.each(pairs, self._of)
+        by_query = (group for _, group in groupby(pairs, key=lambda pair: pair.query))
+        return self._each((part for group in by_query for part in _lists(group, self._batch)), _passages, _ranked)
 
-    def _of(self, pair: QueryPassage) -> float:
-        path = "/rerank"
-        # `documents` is read by most, `texts` by text-embeddings-inference.
-        body = {
-            "model": self._server.model, "query": pair.query, "documents": [pair.passage], "texts": [pair.passage],
-        }  # fmt: skip
-        answer = self._server.post(path, body)
-        try:
-            (ranked,) = answer["results"] if isinstance(answer, dict) else answer
-            score = float(ranked["relevance_score"] if "relevance_score" in ranked else ranked["score"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._server.misread(path, answer) from error
-        if not 0 <= score <= 1:
-            raise self._server.misread(path, f"a score of {score}, which is not from 0 to 1")
-        return score
+
+def _passages(part: Sequence[QueryPassage]) -> Mapping[str, Any]:
+    passages = [pair.passage for pair in part]
+    # `documents` is read by most, `texts` by text-embeddings-inference.
+    return {"query": part[0].query, "documents": passages, "texts": passages}
+
+
+def _ranked(answer: Any, part: Sequence[QueryPassage]) -> list[float]:
+    ranked = _in_order(answer["results"] if isinstance(answer, dict) else answer)
+    scores = [float(one["relevance_score"] if "relevance_score" in one else one["score"]) for one in ranked]
+    if not all(0 <= score <= 1 for score in scores):
+        raise ValueError(f"scores of {min(scores)} to {max(scores)}, which are not from 0 to 1")
+    return scores
 
 
 class ServerEntailment(_ServerScorer):
     """A classifier of pairs: premise and hypothesis in, every label with its probability out."""
 
-    _score = "entailment"
+    _score, _path = "entailment", "/predict"
 
     def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
         """As `EntailmentModel.entailments`."""
-        return self._server.each(pairs, self._of)
+        return self._each(_lists(pairs, self._batch), _premises, self._judged)
 
-    def _of(self, pair: TextPair) -> Entailment:
-        path = "/predict"
-        body = {"inputs": [[pair.premise, pair.hypothesis]], "raw_scores": False, "truncate": True}
-        answer = self._server.post(path, body)
-        try:
-            predictions = answer[0] if isinstance(answer[0], list) else answer
-            labels = [str(prediction["label"]) for prediction in predictions]
-            shares = [float(prediction["score"]) for prediction in predictions]
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise self._server.misread(path, answer) from error
+    def _judged(self, answer: Any, part: Sequence[TextPair]) -> list[Entailment]:
+        """Also one list of labels alone, as an answer to one pair."""
+        rows = [answer] if answer and isinstance(answer[0], dict) else answer
+        return [self._entailment(row) for row in rows]
+
+    def _entailment(self, row: Sequence[Mapping[str, Any]]) -> Entailment:
+        shares = [float(entry["score"]) for entry in row]
         whole = math.fsum(shares)
-        if not all(0 <= share <= 1 for share in shares) or abs(whole - 1) > 0.02:  # rounded as they are sent
-            raise self._server.misread(path, f"probabilities that do not add up to 1: {shares}")
-        return entailment_of([share / whole for share in shares], classes_of(labels, where=self._server.shown))
+        if not 0.99 <= whole <= 1.01 or min(shares) < 0:
+            raise ValueError(f"probabilities that do not add up to 1: {shares}")
+        classes = classes_of([str(entry["label"]) for entry in row], where=self._client.shown)
+        return entailment_of([share / whole for share in shares], classes)
+
+
+def _premises(part: Sequence[TextPair]) -> Mapping[str, Any]:
+    return {"inputs": [[pair.premise, pair.hypothesis] for pair in part], "raw_scores": False, "truncate": True}
 
 
 class ServerEmbeddings(_ServerScorer):
-    """Vectors of texts, scaled to length 1; `query` makes no difference but for the prefixes."""
+    """Vectors of texts, scaled to length 1; `query` makes no difference but for the prompts."""
 
-    _score = "embeddings"
+    _score, _path = "embeddings", "/embeddings"
 
-    def __init__(self, server: ScoringServer, *, query_prefix: str = "", passage_prefix: str = "") -> None:
-        super().__init__(server)
-        self._prefixes = passage_prefix, query_prefix
+    def __init__(
+        self, client: ServerClient, *, batch: int = TOGETHER, query_prompt: str = "", passage_prompt: str = ""
+    ) -> None:
+        super().__init__(client, batch=batch)
+        self._prompts = passage_prompt, query_prompt
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The server and the prefixes."""
-        return {**super().identity, "prefixes": list(self._prefixes)}
+        """The server and the prompts."""
+        return {**super().identity, "prompts": list(self._prompts)}
 
     def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
         """As `EmbeddingModel.embeddings`."""
-        given = [self._prefixes[query] + text for text in texts]
-        parts = [given[at : at + _TOGETHER] for at in range(0, len(given), _TOGETHER)]
-        return [vector for part in self._server.each(parts, self._of) for vector in part]
+        given = [self._prompts[query] + text for text in texts]
+        return self._each(_lists(given, self._batch), lambda part: {"input": list(part)}, _vectors)
 
-    def _of(self, texts: Sequence[str]) -> list[list[float]]:
-        path = "/embeddings"
-        answer = self._server.post(path, {"model": self._server.model, "input": list(texts)})
-        try:
-            vector_of = {
-                int(entry["index"]): [float(number) for number in entry["embedding"]] for entry in answer["data"]
-            }
-            return [of_length_one(vector_of[at]) for at in range(len(texts))]
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._server.misread(path, answer) from error
+
+def _vectors(answer: Any, part: Sequence[str]) -> list[list[float]]:
+    vectors = [[float(number) for number in entry["embedding"]] for entry in _in_order(answer["data"])]
+    lengths = [math.hypot(*vector) for vector in vectors]
+    return [[number / (length or 1.0) for number in vector] for vector, length in zip(vectors, lengths, strict=True)]

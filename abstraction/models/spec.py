@@ -1,10 +1,11 @@
 """Naming a model in one word, as on a command line.
 
-    openai:URL[?SETTINGS]#NAME   a server that speaks chat completions; URL up to /v1, NAME as the server knows it
-    local:FOLDER[?SETTINGS]      a folder with a transformers model
-    replay:FILE                  recorded answers
+    openai:URL[?SETTINGS]#NAME   a server; URL up to /v1, NAME as the server knows it
+    local:PLACE[?SETTINGS]       weights on this machine: a folder as transformers saves it, or a name on the hub
+    replay:FILE                  recorded answers of a chat model
 
-Settings are name=value, joined by &, escaped as in URLs where they hold & or #.
+Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
+model is for: chat, or one kind of scores.
 """
 
 from __future__ import annotations
@@ -13,53 +14,71 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import orjson
 
 from abstraction.errors import ModelError, ModelSpecError
 from abstraction.models.chat_model import ChatModel
+from abstraction.models.text_scorers import (
+    CoherenceModel,
+    ContinuationModel,
+    EmbeddingModel,
+    EntailmentModel,
+    RelevanceModel,
+)
 
-KINDS = ("openai", "local", "replay")
+if TYPE_CHECKING:
+    from abstraction.models.http_client import ServerClient, ServerSettings
+    from abstraction.models.local_scorers import LocalClassifier
+    from abstraction.models.local_weights import LocalSettings
+
 GRAMMAR = "openai:URL#NAME, local:FOLDER or replay:FILE, as in openai:http://127.0.0.1:8000/v1#my-model"
+
+
+class ModelUse(StrEnum):
+    """What a model is opened for."""
+
+    CHAT = "chat"
+    ENTAILMENT = "entailment"
+    RELEVANCE = "relevance"
+    CONTINUATIONS = "continuations"
+    COHERENCE = "coherence"
+    EMBEDDINGS = "embeddings"
+    CLASSIFIER = "classifier"
+
+
+CHAT = frozenset({ModelUse.CHAT})
+SCORES = frozenset(ModelUse) - CHAT
 
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
     read: Callable[[str], Any]
     allowed: str
+    uses: frozenset[ModelUse] = frozenset(ModelUse)
 
 
-def _whole(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= 10_000:
-        raise ValueError
-    return number
+def _number(whole: bool, least: float, *, above: bool = False) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        number = int(text) if whole else float(text)
+        if not math.isfinite(number) or number < least or (above and number == least) or (whole and number > 100_000):
+            raise ValueError
+        return number
+
+    return read
 
 
-def _above_zero(text: str) -> float:
-    number = float(text)
-    if not (number > 0 and math.isfinite(number)):
-        raise ValueError
-    return number
-
-
-def _price(text: str) -> float:
-    number = float(text)
-    if not (number >= 0 and math.isfinite(number)):
-        raise ValueError
-    return number
-
-
-def _one_of(*words: str) -> _Setting:
+def _one_of(*words: str, uses: frozenset[ModelUse] = frozenset(ModelUse)) -> _Setting:
     def read(text: str) -> str:
         if text not in words:
             raise ValueError
         return text
 
-    return _Setting(read, " or ".join(words))
+    return _Setting(read, " or ".join(words), uses)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -69,42 +88,56 @@ def _object(text: str) -> dict[str, Any]:
     return parsed
 
 
-def _variable(text: str) -> str:
-    # In capitals, as such names are: what else looks like a name may be the key itself.
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", text):
-        raise ValueError
-    return text
+def _matching(pattern: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError
+        return text
+
+    return read
 
 
-def _device_name(text: str) -> str:
-    kind, colon, number = text.partition(":")
-    if kind not in ("auto", "cpu", "cuda") or (colon and (kind != "cuda" or not number.isdecimal())):
-        raise ValueError
-    return text
+def _only(*uses: ModelUse) -> frozenset[ModelUse]:
+    return frozenset(uses)
 
 
-_WHOLE = _Setting(_whole, "a whole number from 1 to 10000")
-_SECONDS = _Setting(_above_zero, "seconds above 0")
+_WHOLE, _ABOVE = "a whole number from 1 to 100000", _number(False, 0, above=True)
+_PRICE = _Setting(_number(False, 0), "the price of a million tokens, 0 or more", CHAT)
+_BATCH = "auto, which grows until memory says stop, or a whole number from 1 to 100000"
+_PROMPT = _Setting(str, "what stands before such texts", _only(ModelUse.EMBEDDINGS))
 SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
     "openai": {
-        "key": _Setting(_variable, "the NAME, in capitals, of the environment variable that holds the key"),
-        "concurrency": _WHOLE,
-        "rate": _Setting(_above_zero, "calls a second, above 0"),
-        "timeout": _SECONDS,
-        "tries": _WHOLE,
-        "limit": _one_of("max_tokens", "max_completion_tokens"),
-        "stop": _one_of("there", "here"),
-        "body": _Setting(_object, 'a JSON object, as in {"top_k":20}'),
-        "prompt_price": _Setting(_price, "the price of a million tokens, 0 or more"),
-        "completion_price": _Setting(_price, "the price of a million tokens, 0 or more"),
+        # In capitals, as such names are: what else looks like a name may be the key itself.
+        "key": _Setting(_matching("[A-Z_][A-Z0-9_]*"),
+                        "the NAME, in capitals, of the environment variable that holds the key"),
+        "concurrency": _Setting(_number(True, 1), _WHOLE),
+        "rate": _Setting(_ABOVE, "calls a second, above 0"),
+        "timeout": _Setting(_ABOVE, "seconds above 0"),
+        "tries": _Setting(_number(True, 1), _WHOLE),
+        "batch": _Setting(_number(True, 1), f"texts in one call, {_WHOLE}", SCORES),
+        "query_prompt": _PROMPT,
+        "passage_prompt": _PROMPT,
+        "limit": _one_of("max_tokens", "max_completion_tokens", uses=CHAT),
+        "stop": _one_of("there", "here", uses=CHAT),
+        "body": _Setting(_object, 'a JSON object, as in {"top_k":20}', CHAT),
+        "prompt_price": _PRICE,
+        "completion_price": _PRICE,
     },
     "local": {
-        "device": _Setting(_device_name, "auto, cpu, cuda or cuda:NUMBER"),
+        "device": _Setting(_matching(r"auto|cpu|cuda(:[0-9]{1,3})?"), "auto, cpu, cuda or cuda:NUMBER"),
         "dtype": _one_of("auto", "float32", "bfloat16", "float16"),
-        "batch": _WHOLE,
+        "batch": _Setting(lambda text: None if text == "auto" else _number(True, 1)(text), _BATCH),
+        "longest": _Setting(_number(True, 8), "a whole number from 8 to 100000", SCORES),
+        "labels": _Setting(lambda text: text.split(","), "classes in order, as in refuted,neutral,entailed",
+                           _only(ModelUse.ENTAILMENT)),
+        "low": _Setting(_number(False, -math.inf), "a number", _only(ModelUse.COHERENCE)),
+        "high": _Setting(_number(False, -math.inf), "a number", _only(ModelUse.COHERENCE)),
+        "pooling": _one_of("mean", "cls", "max", uses=_only(ModelUse.EMBEDDINGS)),
+        "query_prompt": _PROMPT,
+        "passage_prompt": _PROMPT,
     },
     "replay": {},
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,10 +150,10 @@ class ModelSpec:
     settings: Mapping[str, Any]
 
 
-def parse_model_spec(given: str) -> ModelSpec:
+def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
     """Raises ModelSpecError, which names what is allowed and repeats no value that may be secret."""
     kind, colon, behind = given.partition(":")
-    if not colon or kind not in KINDS:
+    if not colon or kind not in SETTINGS or (kind == "replay" and use is not ModelUse.CHAT):
         shown = kind if kind.isidentifier() and len(kind) < 40 else "what is given"
         raise ModelSpecError(f"{shown} names no kind of model; allowed: {GRAMMAR}")
     behind, hash_sign, name = behind.partition("#") if kind == "openai" else (behind, "", "")
@@ -130,7 +163,7 @@ def parse_model_spec(given: str) -> ModelSpec:
     if not where:
         raise ModelSpecError(f"{kind}: names no place; allowed: {GRAMMAR}")
     if kind == "openai":
-        from abstraction.models.openai_server import check_address
+        from abstraction.models.http_client import check_address
 
         try:
             check_address(where)
@@ -139,11 +172,11 @@ def parse_model_spec(given: str) -> ModelSpec:
         if not name:
             missing = "has nothing" if hash_sign else "has no #"
             raise ModelSpecError(f"openai:{where} {missing} to name the model; allowed: {GRAMMAR}")
-    return ModelSpec(kind=kind, where=where, name=unquote(name), settings=_settings(kind, settings))
+    return ModelSpec(kind=kind, where=where, name=unquote(name), settings=_settings(kind, settings, use))
 
 
-def _settings(kind: str, text: str) -> dict[str, Any]:
-    known = SETTINGS[kind]
+def _settings(kind: str, text: str, use: ModelUse) -> dict[str, Any]:
+    known = {name: setting for name, setting in SETTINGS[kind].items() if use in setting.uses}
     values: dict[str, Any] = {}
     for part in text.split("&") if text else []:
         name, equals, value = part.partition("=")
@@ -160,53 +193,110 @@ def _settings(kind: str, text: str) -> dict[str, Any]:
     return values
 
 
-def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
-    """The model that a word names. `cache` keeps its answers, `log` every call; both are appended to.
+# Opening what a word names. No server is asked, and no weights are read, before the first answer is wanted.
 
-    Raises ModelSpecError for the word or an unset key, ModelError for what cannot be opened. No server is asked yet.
+
+def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
+    """The chat model that a word names. `cache` keeps its answers, `log` every call; both are appended to.
+
+    Raises ModelSpecError for the word or an unset key, ModelError for what cannot be opened.
     """
     return open_spec(parse_model_spec(given), cache=cache, log=log)
 
 
 def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
     """As `open_model`, of a word that was read."""
-    if spec.kind == "openai":
-        return _server(spec, cache, log)
     if spec.kind == "local":
-        from abstraction.models.local import LocalModel, LocalSettings
+        from abstraction.models.local_chat import LocalModel
 
-        return LocalModel(spec.where, settings=LocalSettings(**spec.settings), cache=cache, log=log)
-    from abstraction.models.replay import ReplayModel
+        return LocalModel(spec.where, settings=_local_settings(spec)[0], cache=cache, log=log)
+    if spec.kind == "replay":
+        from abstraction.models.replay import ReplayModel
 
-    return ReplayModel(spec.where)
+        return ReplayModel(spec.where)
+    from abstraction.models.answer_store import Prices
+    from abstraction.models.http_client import ApiKey
+    from abstraction.models.server_chat import OpenAIModel
+
+    values, prices = spec.settings, None
+    if "prompt_price" in values or "completion_price" in values:
+        prices = Prices(prompt=values.get("prompt_price", 0.0), completion=values.get("completion_price", 0.0))
+    key = ApiKey(values["key"]) if "key" in values else None
+    return OpenAIModel(
+        spec.where, spec.name, key=key, settings=_server_settings(spec), prices=prices, cache=cache, log=log
+    )
 
 
-def _server(spec: ModelSpec, cache: Path | str | None, log: Path | str | None) -> ChatModel:
-    from abstraction.models.http_call import ApiKey
-    from abstraction.models.ledger import Prices
-    from abstraction.models.openai_server import OpenAIModel, ServerSettings
+def open_entailment(given: str) -> EntailmentModel:
+    """The entailment model that a word names. Raises ModelSpecError, ModelError."""
+    return _scorer(given, ModelUse.ENTAILMENT, "LocalEntailment", "ServerEntailment")  # type: ignore[no-any-return]
 
-    values = spec.settings
-    defaults = ServerSettings()
-    changed = {name: values[name] for name in ("timeout", "tries") if name in values}
-    settings = replace(
+
+def open_relevance(given: str) -> RelevanceModel:
+    """The relevance model that a word names. Raises ModelSpecError, ModelError."""
+    return _scorer(given, ModelUse.RELEVANCE, "LocalRelevance", "ServerRelevance")  # type: ignore[no-any-return]
+
+
+def open_continuations(given: str) -> ContinuationModel:
+    """The causal language model that a word names. Raises ModelSpecError, ModelError."""
+    return _scorer(given, ModelUse.CONTINUATIONS, "LocalContinuations", "ServerContinuations")  # type: ignore[no-any-return]
+
+
+def open_embeddings(given: str) -> EmbeddingModel:
+    """The embedding model that a word names. Raises ModelSpecError, ModelError."""
+    return _scorer(given, ModelUse.EMBEDDINGS, "LocalEmbeddings", "ServerEmbeddings")  # type: ignore[no-any-return]
+
+
+def open_coherence(given: str) -> CoherenceModel:
+    """The coherence model that a word names: local weights alone. Raises ModelSpecError, ModelError."""
+    return _scorer(given, ModelUse.COHERENCE, "LocalCoherence", None)  # type: ignore[no-any-return]
+
+
+def open_classifier(given: str) -> LocalClassifier:
+    """The classifier of pairs that a word names: local weights alone. Raises ModelSpecError, ModelError."""
+    return _scorer(given, ModelUse.CLASSIFIER, "LocalClassifier", None)  # type: ignore[no-any-return]
+
+
+def _scorer(given: str, use: ModelUse, local: str, server: str | None) -> Any:
+    spec = parse_model_spec(given, use)
+    if spec.kind == "local":
+        from abstraction.models import local_scorers
+
+        settings, rest = _local_settings(spec)
+        return getattr(local_scorers, local)(spec.where, settings=settings, **rest)
+    if server is None:
+        raise ModelSpecError(f"no server is known for {use}; allowed: local:FOLDER_OR_NAME")
+    from abstraction.models import server_scores
+
+    rest = {name: spec.settings[name] for name in ("batch", "query_prompt", "passage_prompt") if name in spec.settings}
+    return getattr(server_scores, server)(_client(spec), **rest)
+
+
+def _local_settings(spec: ModelSpec) -> tuple[LocalSettings, dict[str, Any]]:
+    """The settings of the weights, and those of the use."""
+    from abstraction.models.local_weights import LocalSettings
+
+    own = {name: value for name, value in spec.settings.items() if name in LocalSettings.__dataclass_fields__}
+    return LocalSettings(**own), {name: value for name, value in spec.settings.items() if name not in own}
+
+
+def _server_settings(spec: ModelSpec) -> ServerSettings:
+    from abstraction.models.http_client import ServerSettings
+
+    values, defaults = spec.settings, ServerSettings()
+    return replace(
         defaults,
         concurrency=values.get("concurrency", defaults.concurrency),
         rate=values.get("rate"),
         limit_name=values.get("limit", defaults.limit_name),
         sends_stop=values.get("stop") != "here",
         extra=values.get("body", {}),
-        patience=replace(defaults.patience, **changed),
+        patience=replace(defaults.patience, **{name: values[name] for name in ("timeout", "tries") if name in values}),
     )
-    prices = None
-    if "prompt_price" in values or "completion_price" in values:
-        prices = Prices(prompt=values.get("prompt_price", 0.0), completion=values.get("completion_price", 0.0))
-    return OpenAIModel(
-        spec.where,
-        spec.name,
-        key=ApiKey(values["key"]) if "key" in values else None,
-        settings=settings,
-        prices=prices,
-        cache=cache,
-        log=log,
-    )
+
+
+def _client(spec: ModelSpec) -> ServerClient:
+    from abstraction.models.http_client import ApiKey, ServerClient
+
+    key = ApiKey(spec.settings["key"]) if "key" in spec.settings else None
+    return ServerClient(spec.where, spec.name, key=key, settings=_server_settings(spec))

@@ -7,21 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-# Coherence of a paragraph: do its sentences, in their order, belong together? Whichever model judges it.
+from abstraction.errors import ModelError
 
 
-class CoherenceModel(Protocol):
-    """Judges paragraphs; `identity` as in `EntailmentModel`."""
+class ScoringModel(Protocol):
+    """What every model that scores texts has."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What tells this model from every other, and how its scores are normalised."""
+        """All that its scores depend on besides the texts: what kept scores and signatures are keyed by."""
+
+
+class CoherenceModel(ScoringModel, Protocol):
+    """Judges whether the sentences of a paragraph, in their order, belong together."""
 
     def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
         """One score in [0, 1] for each paragraph, given as its sentences; greater is better. Raises ModelError."""
 
 
-# Relevance of a passage to a query, whichever model judges it.
+class EmbeddingModel(ScoringModel, Protocol):
+    """Makes vectors of texts: near where they mean alike."""
+
+    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """A vector of length 1 for each text, in their order; `query` where texts are looked for with, not among."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +40,14 @@ class QueryPassage:
     passage: str
 
 
-class RelevanceModel(Protocol):
-    """Judges passages; `identity` as in `EntailmentModel`."""
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """What tells this model from every other."""
+class RelevanceModel(ScoringModel, Protocol):
+    """Judges passages by a query."""
 
     def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
         """One score for each pair, in [0, 1], greater is better, in their order. Raises ModelError."""
 
 
-# Natural language inference: what a premise says of a hypothesis, whichever model judges it.
+# Natural language inference: what a premise says of a hypothesis.
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,40 +67,44 @@ class Entailment:
     refuted: float
 
 
-class EntailmentModel(Protocol):
-    """Judges pairs of texts.
-
-    `identity` is all that its judgements depend on besides the pairs: what kept scores and signatures are keyed by.
-    """
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """What tells this model from every other."""
+class EntailmentModel(ScoringModel, Protocol):
+    """Judges pairs of texts."""
 
     def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
         """One judgement for each pair, in their order. Raises ModelError where the model cannot be used."""
 
 
-# Texts as vectors: near where they mean alike. By local weights or a server.
-
-Pooling = Literal["mean", "first"]
-
-
-class EmbeddingModel(Protocol):
-    """Embeds texts; `identity` as in `EntailmentModel`."""
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """What tells this model from every other."""
-
-    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """A vector of length 1 for each text, in their order; `query` where texts are looked for with, not among."""
+Class = Literal["entailed", "neutral", "refuted"]
+CLASSES: tuple[Class, ...] = ("entailed", "neutral", "refuted")
+# What checkpoints call the classes: those of MNLI, FEVER and FactCC, in capitals or not.
+WORDS: Mapping[str, Class] = {
+    "entailment": "entailed", "entailed": "entailed", "entail": "entailed", "supports": "entailed",
+    "supported": "entailed", "correct": "entailed", "true": "entailed",
+    "neutral": "neutral", "not enough info": "neutral", "nei": "neutral", "unverifiable": "neutral",
+    "not entailment": "neutral",
+    "contradiction": "refuted", "contradicted": "refuted", "contradict": "refuted", "refutes": "refuted",
+    "refuted": "refuted", "incorrect": "refuted", "false": "refuted",
+}  # fmt: skip
 
 
-def of_length_one(vector: Sequence[float]) -> list[float]:
-    """The vector scaled to length 1; zeros stay."""
-    length = math.sqrt(math.fsum(number * number for number in vector))
-    return [number / length for number in vector] if length else list(vector)
+def classes_of(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
+    """The class of each label. Raises ModelError where one is not known, or two mean the same."""
+    words = [label.strip().lower().replace("_", " ").replace("-", " ") for label in labels]
+    if any(word not in WORDS for word in words) or len(set(map(WORDS.get, words))) != len(words):
+        raise ModelError(
+            f"{where}: its labels are {', '.join(labels)}, which do not say what is entailed, neutral or refuted; "
+            "give their classes in order, as in labels=refuted,neutral,entailed"
+        )
+    classes = tuple(WORDS[word] for word in words)
+    if "entailed" not in classes or len(classes) < 2:
+        raise ModelError(f"{where}: none of its labels ({', '.join(labels)}) means entailed, or there is no other")
+    return classes
+
+
+def entailment_of(shares: Sequence[float], classes: Sequence[Class]) -> Entailment:
+    """The judgement of probabilities in the order of `classes`; a class that is not there has 0."""
+    by_class = dict(zip(classes, shares, strict=True))
+    return Entailment(*(by_class.get(name, 0.0) for name in CLASSES))
 
 
 # Log-probabilities of a text's tokens, behind a prompt or alone.
@@ -142,12 +150,8 @@ class TokenScores:
         return -math.fsum(self.logprobs) / math.log(2)
 
 
-class ContinuationModel(Protocol):
-    """Scores texts token by token; `identity` as in `EntailmentModel`."""
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """What tells this model from every other."""
+class ContinuationModel(ScoringModel, Protocol):
+    """Scores texts token by token."""
 
     def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
         """The tokens of each text, in their order; none for an empty text. Raises ModelError."""

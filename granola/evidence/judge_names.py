@@ -65,7 +65,7 @@ class CountedModel:
         calls, sent, received = now.calls, now.prompt_tokens, now.completion_tokens
         if log is not None and log.is_file():
             calls = sent = received = 0
-            for _, line in read_calls(log):
+            for line in read_calls(log):
                 if line is not None and line.get("key") in self._keys:
                     calls += 1
                     sent += _tokens(line, "prompt_tokens")

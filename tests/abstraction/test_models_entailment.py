@@ -10,12 +10,12 @@ import pytest
 from abstraction.errors import ModelError
 from abstraction.models import TextPair
 from abstraction.models.local_scorers import LocalEntailment, classes_of
-from abstraction.models.local_weights import WeightSettings
+from abstraction.models.local_weights import LocalSettings
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 
-pytest.importorskip("transformers")
-CPU = WeightSettings(device="cpu", batch=4)
+pytest.importorskip("sentence_transformers")
+CPU = LocalSettings(device="cpu", batch=4)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_the_classes_are_those_of_the_config(folder: Path) -> None:
 def test_batch_and_order_change_nothing(folder: Path) -> None:
     given = pairs(20)
     alone = [LocalEntailment(folder, settings=CPU).entailments([one])[0].entailed for one in given]
-    backwards = LocalEntailment(folder, settings=WeightSettings(device="cpu", batch=7)).entailments(given[::-1])
+    backwards = LocalEntailment(folder, settings=LocalSettings(device="cpu", batch=7)).entailments(given[::-1])
     assert [one.entailed for one in backwards[::-1]] == pytest.approx(alone, abs=1e-5)
 
 
@@ -102,5 +102,5 @@ def test_a_checkpoint_without_the_head_is_refused_rather_than_filled_with_random
     )  # fmt: skip
     BertModel(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="no weights for classifier"):
+    with pytest.raises(ModelError, match="no weights for a classifier"):
         LocalEntailment(tmp_path, settings=CPU).entailments([TextPair("a", "b")])

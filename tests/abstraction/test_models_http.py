@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
-from abstraction.models.http_call import Broken, NoConnection, Poster, TooSlow
+from abstraction.errors import ModelUnreachableError
+from abstraction.models.chat_model import FailureReason
+from abstraction.models.http_client import CallFailed, ServerClient, ServerSettings
+from kg.web.rate_limits import RetryDelays
 
 pytestmark = pytest.mark.thorough("abstraction/models")
 
@@ -86,32 +91,43 @@ def dripping(handler: BaseHTTPRequestHandler) -> None:
         pass  # the other side has had enough
 
 
+def asked(url: str, timeout: float = 10.0, times: int = 1) -> list[Any]:
+    client = ServerClient(
+        url, "m", settings=ServerSettings(concurrency=1, patience=RetryDelays(tries=1, timeout=timeout))
+    )
+
+    async def ask(_: int) -> Any:
+        return await client.post("/x", {}, lambda answer: answer)
+
+    try:
+        return list(client.in_order(range(times), ask))
+    finally:
+        client.close()
+
+
 @pytest.mark.parametrize("write", [plain, chunked, zipped, until_closed])
 def test_answers_arrive_however_they_are_packed(write: Writer) -> None:
     with answering(write) as url:
-        poster = Poster(url, {}, 10.0)
-        for _ in range(3):
-            assert poster.post(b"{}").body == BODY
-        poster.close()
+        assert asked(url, times=3) == [json.loads(BODY)] * 3
 
 
 def test_an_answer_that_is_cut_off_is_no_answer() -> None:
-    with answering(cut) as url, pytest.raises(Broken):
-        Poster(url, {}, 10.0).post(b"{}")
+    with answering(cut) as url, pytest.raises(CallFailed) as told:
+        asked(url)
+    assert told.value.reason is FailureReason.BAD_ANSWER
 
 
 def test_an_answer_that_drips_does_not_outlast_its_time() -> None:
     begun = time.monotonic()
-    with answering(dripping) as url, pytest.raises(TooSlow, match=r"within 0\.3 s"):
-        Poster(url, {}, 0.3).post(b"{}")
+    with answering(dripping) as url, pytest.raises(CallFailed, match=r"within 0\.3 s"):
+        asked(url, 0.3)
     assert time.monotonic() - begun < 5
 
 
 def test_a_host_that_is_none_is_told_without_the_library_s_words() -> None:
-    with pytest.raises(NoConnection) as told:
-        Poster("http://no-such-host.invalid/v1", {}, 5.0).post(b"{}")
+    with pytest.raises(ModelUnreachableError, match="is the server running") as told:
+        asked("http://no-such-host.invalid/v1")
     assert "object at" not in str(told.value)
-    assert "HTTPConnection" not in str(told.value)
 
 
 def test_proxies_of_the_environment_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,4 +135,4 @@ def test_proxies_of_the_environment_are_used(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("http_proxy", proxy.removesuffix("/v1"))
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        assert Poster("http://models.invalid/v1", {}, 10.0).post(b"{}").body == BODY
+        assert asked("http://models.invalid/v1") == [json.loads(BODY)]

@@ -15,7 +15,7 @@ import pytest
 
 from abstraction.errors import ModelAccessError, ModelSpecError
 from abstraction.models import Failure, Message, Reply, Request, Sampling, open_model
-from abstraction.models.http_call import ApiKey
+from abstraction.models.http_client import ApiKey
 from tests.chat_server import serving
 
 pytestmark = pytest.mark.thorough("abstraction/models")

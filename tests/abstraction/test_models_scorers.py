@@ -17,21 +17,21 @@ from abstraction.models import (
     ScoreStore,
     TextPair,
     TokenScores,
+    kept,
     open_coherence,
     open_continuations,
     open_embeddings,
     open_entailment,
     open_relevance,
 )
-from abstraction.models.kept_scores import KeptContinuations, KeptEntailment
-from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalNextSentences, LocalRelevance
-from abstraction.models.local_weights import WeightSettings
+from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalRelevance
+from abstraction.models.local_weights import LocalSettings
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build
-from tests.tiny_scorers import build_classifier, pair_tokenizer
+from tests.tiny_scorers import build_classifier
 
-pytest.importorskip("transformers")
-CPU = WeightSettings(device="cpu", batch=4)
+pytest.importorskip("sentence_transformers")
+CPU = LocalSettings(device="cpu", batch=4)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_log_probabilities_are_those_of_the_saved_model(causal: Path) -> None:
 def test_batch_and_order_change_no_log_probability(causal: Path) -> None:
     given = [Continuation("who is", " " + text) for text in texts(17)]
     alone = [LocalContinuations(causal, settings=CPU).token_scores([one])[0].mean for one in given]
-    other = LocalContinuations(causal, settings=WeightSettings(device="cpu", batch=5)).token_scores(given[::-1])
+    other = LocalContinuations(causal, settings=LocalSettings(device="cpu", batch=5)).token_scores(given[::-1])
     assert [one.mean for one in other[::-1]] == pytest.approx(alone, abs=1e-5)
 
 
@@ -125,25 +125,6 @@ def test_coherence_is_normalised_as_its_identity_says(tmp_path: Path) -> None:
         LocalCoherence(folder, low=1, high=0)
 
 
-def test_next_sentences(tmp_path: Path) -> None:
-    import torch
-    from transformers import BertConfig, BertForNextSentencePrediction
-
-    tokenizer = pair_tokenizer()
-    torch.manual_seed(3)
-    config = BertConfig(vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
-                        intermediate_size=32, initializer_range=0.6)  # fmt: skip
-    model = BertForNextSentencePrediction(config).eval()
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    one, two, three = "the river", "is in a city", "who is born"
-    found = LocalNextSentences(tmp_path, settings=CPU).coherences([[one, two, three], [one], []])
-    with torch.no_grad():
-        shares = [model(**tokenizer(a, b, return_tensors="pt")).logits.softmax(-1)[0, 0] for a, b in
-                  ((one, two), (two, three))]  # fmt: skip
-    assert found == pytest.approx([float(sum(shares)) / 2, 1.0, 1.0], abs=1e-5)
-
-
 def test_servers_answer_in_their_forms() -> None:
     with scoring_server() as server:
         word = f"openai:{server.url}?concurrency=4#m"
@@ -163,17 +144,36 @@ def test_servers_answer_in_their_forms() -> None:
         assert alone.logprobs == (logprob_of(" place"),)
 
 
+@pytest.mark.parametrize("lists", [True, False])
+def test_servers_get_lists_where_they_take_them(lists: bool) -> None:
+    with scoring_server(lists=lists) as server:
+        word = f"openai:{server.url}?batch=20#m"
+        given = [Continuation("who is", f" born in {text}") for text in texts(50)]
+        scores = open_continuations(word).token_scores(given)
+        assert [len(one.logprobs) for one in scores] == [len(one.text.split()) for one in given]
+        passages = [QueryPassage("q" if at < 30 else "r", "x" * at) for at in range(50)]
+        assert open_relevance(word).relevances(passages) == [at / 100 for at in range(50)]
+        pairs = [TextPair("abc", "b" if at % 2 else "d") for at in range(50)]
+        judged = open_entailment(word).entailments(pairs)
+        assert [round(one.entailed, 6) for one in judged] == [0.1, 0.8] * 25
+        vectors = open_embeddings(word).embeddings(["x" * at for at in range(50)])
+        assert [round(vector[1] / vector[0] * 3) for vector in vectors] == list(range(50))
+        if lists:
+            assert len(server.asked) == 3 + 3 + 3 + 3
+            assert len(server.asked[0][1]["prompt"]) == 20
+
+
 def test_a_server_without_such_scores_is_told() -> None:
-    with scoring_server(knows=()) as server, pytest.raises(ModelAccessError, match="does this server give such"):
+    with scoring_server(knows=()) as server, pytest.raises(ModelAccessError, match="does the server know /rerank"):
         open_relevance(f"openai:{server.url}#m").relevances([QueryPassage("q", "p")])
 
 
 @pytest.mark.parametrize(
     ("word", "told"),
     [
-        ("hf:x", "names no kind"), ("local:", "names no place"), ("local:x?batch=0", "whole number from 1"),
-        ("local:x?beam=2", "allowed: device, dtype, batch, longest"), ("openai:http://x/v1", "no model behind #"),
-        ("local:x?device=tpu", "allowed: auto, cpu"), ("local:x?dtype=int4", "allowed: auto, float32"),
+        ("hf:x", "names no kind"), ("local:", "names no place"), ("local:x?batch=0", "auto, which grows"),
+        ("local:x?beam=2", "allowed: device, dtype, batch, longest"), ("openai:http://x/v1", "has no # to name"),
+        ("local:x?device=tpu", "device must be auto, cpu"), ("local:x?dtype=int4", "dtype must be auto or float32"),
         ("openai:http://x/v1?key=abc#m", "in capitals"), ("openai:ftp://x#m", "no address"),
         ("local:x?batch=4&batch=5", "given twice"),
     ],
@@ -184,10 +184,10 @@ def test_words_that_name_no_model(word: str, told: str) -> None:
 
 
 def test_words_of_coherence() -> None:
-    with pytest.raises(ModelSpecError, match="no server gives"):
+    with pytest.raises(ModelSpecError, match="no server is known for coherence"):
         open_coherence("openai:http://x/v1#m")
-    with pytest.raises(ModelSpecError, match="allowed: text, next-sentence"):
-        open_coherence("local:x?head=lm")
+    with pytest.raises(ModelSpecError, match="low must be a number"):
+        open_coherence("local:x?low=much")
 
 
 class _Counting:
@@ -205,10 +205,10 @@ def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> Non
     pair = TextPair("a", "b")
     for times in (1, 2):
         store, model = ScoreStore(tmp_path / "scores.sqlite"), _Counting()
-        found = KeptEntailment(model, store).entailments([pair, TextPair("b", "a"), pair])
+        found = kept(model, store).entailments([pair, TextPair("b", "a"), pair])
         assert len(model.asked) == (2 if times == 1 else 0)
         assert math.isnan(found[2].entailed)
         assert found[0].neutral == 0.25
-        kept = KeptContinuations(LocalContinuations(causal, settings=CPU), store)
-        assert kept.token_scores([Continuation("", "a city")]) == kept.token_scores([Continuation("", "a city")])
+        scorer = kept(LocalContinuations(causal, settings=CPU), store)
+        assert scorer.token_scores([Continuation("", "a city")]) == scorer.token_scores([Continuation("", "a city")])
         store.close()

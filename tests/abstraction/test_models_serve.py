@@ -17,7 +17,8 @@ import pytest
 
 from abstraction.errors import ModelUnreachableError
 from abstraction.models import Message, Reply, Request, Sampling, open_model
-from abstraction.models.openai_server import OpenAIModel, ServerSettings
+from abstraction.models.http_client import ServerSettings
+from abstraction.models.server_chat import OpenAIModel
 from kg.web.rate_limits import RetryDelays
 from tests import tiny_model
 

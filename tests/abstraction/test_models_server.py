@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import socket
-import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
 from abstraction.models import Failure, FailureReason, Message, Reply, Request, Result, Sampling, open_model
-from abstraction.models.openai_server import OpenAIModel, ServerSettings
-from abstraction.models.pace import Pace
+from abstraction.models.chat_protocol import completion_of
+from abstraction.models.http_client import ServerSettings
+from abstraction.models.server_chat import OpenAIModel
 from kg.web.rate_limits import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving
 
@@ -194,24 +195,18 @@ def test_requests_are_taken_as_results_are_used() -> None:
 
 
 def test_rate_limit_spaces_the_beginnings() -> None:
-    pace, stop = Pace(10, rate=200.0), threading.Event()
-    begun = []
-    for _ in range(11):
-        with pace.passing(stop) as moment:
-            begun.append(moment)
-    assert begun[-1] - begun[0] >= 10 / 200 * 0.98
+    with serving() as (url, _):
+        model = open_model(f"openai:{url}?rate=100#m")
+        begun = time.monotonic()
+        assert all(isinstance(result, Reply) for result in model.generate(ask(str(at)) for at in range(11)))
+        assert time.monotonic() - begun >= 10 / 100
 
 
-def test_a_crowded_server_is_asked_less_at_once_and_then_more_again() -> None:
-    pace, stop = Pace(16), threading.Event()
-    for limit in (8, 4, 2, 1, 1):
-        with pace.passing(stop) as begun:
-            pace.slow_down(0.0, begun)
-        pace.slow_down(0.0, begun)  # another call of the same round
-        assert pace.limit == limit
-    for _ in range(200):
-        pace.went_well()
-    assert pace.limit == 16
+def test_who_is_told_to_wait_keeps_the_others_waiting_and_it_costs_no_try() -> None:
+    with serving(fail=1.0, kinds=("429",), most_failures=4) as (url, _):
+        model = quick(url, tries=1)
+        assert all(isinstance(result, Reply) for result in model.generate(ask(str(at)) for at in range(8)))
+        assert model.totals.failed_calls == 8 * 4
 
 
 @pytest.mark.parametrize(
@@ -281,14 +276,22 @@ def test_a_damaged_cache_and_a_folder_in_its_place_are_told(tmp_path: Path) -> N
             open_model("openai:http://127.0.0.1:1/v1#m", cache=path)
 
 
-def test_threads_end_with_their_run() -> None:
+def test_what_is_under_way_ends_with_its_run() -> None:
     with serving(delay=0.01) as (url, _):
-        model = quick(url)
+        model = quick(url, concurrency=4)
         results = model.generate(ask(str(at)) for at in range(500))
         next(results)
         results.close()  # type: ignore[attr-defined]
-        own = [thread for thread in threading.enumerate() if thread.name.startswith("model-call")]
-        assert own
-        for thread in own:
-            thread.join(timeout=10)
-            assert not thread.is_alive()
+        assert isinstance(one(model, ask("another")), Reply)
+        assert model.totals.calls < 50
+        model.close()
+
+
+def test_thoughts_that_come_apart_stand_before_the_text_as_models_write_them() -> None:
+    request = ask("x", stop=("END",))
+    for name in ("reasoning_content", "reasoning"):
+        message = {"content": "Ulm END", name: "It END lies there."}
+        assert completion_of({"message": message}, request, 0).text == "<think>It END lies there.</think>\nUlm "
+    choice = {"message": {"content": None, "reasoning_content": "Hm"}, "finish_reason": "length"}
+    empty = completion_of(choice, request, 0)
+    assert (empty.text, empty.finish_reason) == ("<think>Hm</think>\n", "length")

@@ -56,6 +56,8 @@ def test_words_are_read(word: str, kind: str, where: str, name: str, settings: d
         ("openai:http://h/v1?limit=tokens#m", r"limit must be max_tokens or max_completion_tokens"),
         ("local:m?dtype=int3", r"dtype must be auto or float32 or bfloat16 or float16"),
         ("local:m?device=tpu", r"device must be auto, cpu, cuda or cuda:NUMBER"),
+        ("local:m?longest=20", r"longest is no setting; allowed: device, dtype, batch"),
+        ("local:m?batch=0", r"batch must be auto, which grows until memory says stop, or a whole"),
         ("replay:f?batch=2", r"batch is no setting; allowed: none"),
     ],
 )

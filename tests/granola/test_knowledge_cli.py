@@ -177,13 +177,12 @@ def test_judging_choosing_rating_and_correlating(
 def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
     tmp_path: Path, models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from abstraction.models import kept_scores
     from abstraction.models.local_scorers import LocalContinuations
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     KnowledgeJudge(items=given, out=whole, **models, resamples=10).run()
-    monkeypatch.setattr(kept_scores, "BLOCK", 5)
+    monkeypatch.setattr(LocalContinuations, "block", 5)
     scored: list[int] = []
     plain = LocalContinuations.token_scores
 

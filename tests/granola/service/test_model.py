@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import requests
 
-from abstraction.models.openai_server import OpenAIModel
+from abstraction.models.server_chat import OpenAIModel
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.model_threads import NeedsReplies, Relay, opened
 from tests.chat_server import serving as chatting

@@ -6,28 +6,22 @@ choices may be fewer than asked for, texts missing, counts absent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.models.chat_model import Completion, Request, TokenLogprob
+from abstraction.models.chat_model import Completion, FailureReason, Request, TokenLogprob
+from abstraction.models.http_client import Trouble, error_code, error_text
 
-
-class BadReply(Exception):  # noqa: N818 - no error of the program: the server is asked again
-    """An answer without completions. `code` is what the server itself calls it, where it does."""
-
-    def __init__(self, message: str, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
+PATH = "/chat/completions"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parsed:
-    """Completions in the order of their indices; token counts None where they are not told."""
+    """Completions in the order of their indices; `tokens` of prompt and completions, None where they are not told."""
 
     completions: tuple[Completion, ...]
-    prompt_tokens: int | None
-    completion_tokens: int | None
+    tokens: tuple[int | None, int | None]
 
 
 def body_of(
@@ -70,46 +64,48 @@ def body_of(
 
 
 def parse(answer: Any, request: Request, *, first: int = 0, count: int = 1) -> Parsed:
-    """Up to `count` completions of an answer. Raises BadReply where there is none."""
+    """Up to `count` completions of an answer. Raises Trouble where there is none."""
     if not isinstance(answer, dict):
-        raise BadReply("the answer is no JSON object")
+        raise _bad(f"the answer is no JSON object: {str(answer)[:300]}")
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices:
-        error = answer.get("error")
-        if error:
-            raise BadReply(f"an error under status 200: {error_text(answer)}", error_code(answer))
-        raise BadReply("the answer has no choices")
+        if answer.get("error"):
+            code = error_code(answer)
+            message = f"an error under status 200: {error_text(answer)}"
+            if code == "429":
+                raise Trouble(FailureReason.OVERLOADED, message, crowded=True)
+            raise Trouble(FailureReason.BAD_ANSWER, message, code=code)
+        raise _bad("the answer has no choices")
     if all(isinstance(entry, dict) and type(entry.get("index")) is int for entry in choices):
         choices = sorted(choices, key=lambda entry: int(entry["index"]))
     completions = tuple(
-        _completion(choice, request, first + at)
+        completion_of(choice, request, first + at)
         for at, choice in enumerate(choices[:count])
         if isinstance(choice, dict)
     )
     if not completions:
-        raise BadReply("the answer's choices are no objects")
+        raise _bad("the answer's choices are no objects")
     usage = answer.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    return Parsed(
-        completions=completions,
-        prompt_tokens=_tokens(usage.get("prompt_tokens")),
-        completion_tokens=_tokens(usage.get("completion_tokens")),
-    )
+    told = usage if isinstance(usage, dict) else {}
+    tokens = [told.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    prompt, made = (number if isinstance(number, int) else None for number in tokens)
+    return Parsed(completions=completions, tokens=(prompt, made))
 
 
-def _tokens(count: Any) -> int | None:
-    return count if type(count) is int and count >= 0 else None
+def _bad(message: str) -> Trouble:
+    return Trouble(FailureReason.BAD_ANSWER, message)
 
 
-def _completion(choice: Mapping[str, Any], request: Request, sample: int) -> Completion:
+def completion_of(choice: Mapping[str, Any], request: Request, sample: int) -> Completion:
+    """The answer number `sample` of a request, by its choice. Raises Trouble where that has no text."""
     message = choice.get("message")
     text = _text(message) if isinstance(message, dict) else None
-    if text is None:
-        raise BadReply("a choice has no text")
+    if text is None or not isinstance(message, dict):
+        raise _bad("a choice has no text")
     finish = choice.get("finish_reason")
     stops = [at for at in map(text.find, request.sampling.stop) if at >= 0]
     return Completion(
-        text=text[: min(stops)] if stops else text,
+        text=_thoughts(message) + (text[: min(stops)] if stops else text),
         finish_reason="stop" if stops else finish if isinstance(finish, str) else "",
         seed=request.sampling.seed_of(sample),
         logprobs=None if request.sampling.logprobs is None else _logprobs(choice.get("logprobs")),
@@ -127,6 +123,12 @@ def _text(message: Mapping[str, Any]) -> str | None:
         refusal = message.get("refusal")
         return refusal if isinstance(refusal, str) else ""
     return None
+
+
+def _thoughts(message: Mapping[str, Any]) -> str:
+    """What a server sends of thoughts apart from the text, before it again, as models write it and readers cut it."""
+    thoughts = message.get("reasoning_content") or message.get("reasoning")
+    return f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else ""
 
 
 def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
@@ -148,37 +150,14 @@ def _token(entry: Any) -> TokenLogprob | None:
     return TokenLogprob(token=token, logprob=float(logprob), top=tuple(other for other in others if other is not None))
 
 
-def error_text(answer: Any) -> str:
-    """What an answer says went wrong, on one line of at most 300 characters; empty where it says nothing."""
-    error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else answer
-    if isinstance(error, dict):
-        error = error.get("message", error)
-    return "" if error is None else " ".join(str(error).split())[:300]
-
-
-def error_code(answer: Any) -> str:
-    """The code or type by which an answer names what went wrong."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    if not isinstance(error, dict):
-        return ""
-    return str(error.get("code") or error.get("type") or "")
-
-
-def response_of(completions: Sequence[Completion], *, prompt_tokens: int, completion_tokens: int) -> dict[str, Any]:
-    """Completions as an answer of the protocol, for models that run here: `parse` gives them back."""
+def choice_of(completion: Completion, at: int = 0) -> dict[str, Any]:
+    """A completion as a choice of the protocol: `completion_of` gives it back."""
 
     def entry_of(token: TokenLogprob) -> dict[str, Any]:
         return {"token": token.token, "logprob": token.logprob, "top_logprobs": [entry_of(t) for t in token.top]}
 
-    choices: list[dict[str, Any]] = []
-    for at, completion in enumerate(completions):
-        choice: dict[str, Any] = {
-            "index": at,
-            "message": {"role": "assistant", "content": completion.text},
-            "finish_reason": completion.finish_reason,
-        }
-        if completion.logprobs is not None:
-            choice["logprobs"] = {"content": [entry_of(token) for token in completion.logprobs]}
-        choices.append(choice)
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
-    return {"object": "chat.completion", "choices": choices, "usage": usage}
+    message = {"role": "assistant", "content": completion.text}
+    choice: dict[str, Any] = {"index": at, "message": message, "finish_reason": completion.finish_reason}
+    if completion.logprobs is not None:
+        choice["logprobs"] = {"content": [entry_of(token) for token in completion.logprobs]}
+    return choice

@@ -1,0 +1,152 @@
+"""A chat model behind any server that speaks OpenAI's chat completions.
+
+vLLM, llama.cpp, Ollama, `transformers serve`, hosted ones. They differ in what they pass over: many give one answer
+whatever `n` says, so answers are counted and the lacking ones asked for one by one, each with its own seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from abstraction.models.answer_store import AnswerStore, Prices
+from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result, Totals
+from abstraction.models.chat_protocol import PATH, Parsed, body_of, parse
+from abstraction.models.http_client import ApiKey, Attempt, CallFailed, ServerClient, ServerSettings
+
+
+class OpenAIModel:
+    """One model of one server. Safe for several threads."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: ApiKey | None = None,
+        settings: ServerSettings | None = None,
+        prices: Prices | None = None,
+        cache: Path | str | None = None,
+        log: Path | str | None = None,
+    ) -> None:
+        """`url` is the server's address up to /v1; `model` the name that the server knows it by.
+
+        `cache` keeps answers, `log` every call. Raises ModelError for an address or a file that cannot be used.
+        """
+        self._client = ServerClient(url, model, key=key, settings=settings)
+        self.settings = self._client.settings
+        self._store = AnswerStore(self.identity, cache=cache, log=log, prices=prices)
+        self._one_by_one = False  # n is passed over or refused
+        self._under_way: dict[str, asyncio.Future[list[Completion | None]]] = {}  # by key: asked once at a time
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The address, the name and what else is sent with each request."""
+        client = self._client
+        return {"kind": "openai", "url": client.url, "model": client.model, "extra": dict(client.settings.extra)}
+
+    @property
+    def totals(self) -> Totals:
+        """What was done until now."""
+        return self._store.totals
+
+    def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
+        """As `ChatModel.generate`.
+
+        Raises ModelAccessError where the server refuses the key or has no such model, ModelUnreachableError where it
+        is not there or fails whatever it is asked.
+        """
+        return self._client.in_order(requests, self._answered)
+
+    def close(self) -> None:
+        """Release connections and files."""
+        self._client.close()
+        self._store.close()
+
+    async def _answered(self, request: Request) -> Result:
+        key = request.key()
+        before = self._under_way.get(key)
+        mine = self._under_way[key] = asyncio.get_running_loop().create_future()
+        completions: list[Completion | None] = []
+        failure: CallFailed | None = None
+        try:
+            had = await asyncio.shield(before) if before is not None else []
+            completions = [*had, *self._store.known(request, key)[len(had) :]][: request.sampling.n]
+            cached = sum(completion is not None for completion in completions)
+            # A second time for what the calls did not bring: then each answer is asked for by itself.
+            for runs in (_runs, _singles):
+                if failure is None and None in completions:
+                    failure = await self._fill(request, key, completions, runs(completions))
+        finally:
+            mine.set_result(completions)
+            if self._under_way.get(key) is mine:
+                del self._under_way[key]
+        there = tuple(completion for completion in completions if completion is not None)
+        if len(there) == request.sampling.n:
+            return Reply(request=request, completions=there, cached=cached)
+        failure = failure or CallFailed(FailureReason.BAD_ANSWER, "fewer answers than asked for")
+        return Failure(request=request, reason=failure.reason, message=str(failure), completions=there)
+
+    async def _fill(
+        self, request: Request, key: str, completions: list[Completion | None], runs: Sequence[range]
+    ) -> CallFailed | None:
+        """Ask for runs of samples side by side; what failed, if any did."""
+        if self._one_by_one:
+            runs = _singles(completions)
+        asked = await asyncio.gather(*(self._ask(request, key, run) for run in runs), return_exceptions=True)
+        failure: CallFailed | None = None
+        for run, found in zip(runs, asked, strict=True):
+            if isinstance(found, CallFailed):
+                failure = found
+            elif isinstance(found, BaseException):
+                raise found
+            else:
+                for sample, completion in zip(run, found, strict=False):
+                    completions[sample] = completion
+        return failure
+
+    async def _ask(self, request: Request, key: str, samples: range) -> Sequence[Completion]:
+        """At least one of the samples, from the first on."""
+        try:
+            completions = await self._post(request, key, samples)
+        except CallFailed as failure:
+            if len(samples) == 1 or failure.reason is not FailureReason.REFUSED:
+                raise
+            # llama.cpp refuses more answers than it has slots.
+            completions = await self._post(request, key, samples[:1])
+        if len(completions) == 1 and len(samples) > 1:
+            self._one_by_one = True
+        return completions
+
+    async def _post(self, request: Request, key: str, samples: range) -> Sequence[Completion]:
+        how = self.settings
+        body = body_of(
+            request, model=self._client.model, first=samples.start, count=len(samples), limit_name=how.limit_name,
+            sends_stop=how.sends_stop, extra=how.extra,
+        )  # fmt: skip
+
+        def told(attempt: Attempt, answer: Parsed | None) -> None:
+            had = () if answer is None else (answer.completions, answer.tokens)
+            self._store.called(request, key, samples, body, attempt, *had)
+
+        def read(answer: Any) -> Parsed:
+            return parse(answer, request, first=samples.start, count=len(samples))
+
+        return (await self._client.post(PATH, body, read, told=told)).completions
+
+
+def _runs(completions: Sequence[Completion | None]) -> list[range]:
+    """The numbers without a completion, in unbroken runs."""
+    runs: list[range] = []
+    for single in _singles(completions):
+        if runs and runs[-1].stop == single.start:
+            runs[-1] = range(runs[-1].start, single.stop)
+        else:
+            runs.append(single)
+    return runs
+
+
+def _singles(completions: Sequence[Completion | None]) -> list[range]:
+    return [range(at, at + 1) for at, completion in enumerate(completions) if completion is None]
