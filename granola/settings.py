@@ -189,8 +189,8 @@ def _converted(declared: DeclaredSetting, value: Any, name: str) -> Any:
     type_ = declared.type
     if type_ is str and isinstance(value, Path):
         value = str(value)
-    if declared.setting.folder and isinstance(value, str):
-        return _file_of(value, name)
+    if declared.setting.folder and isinstance(value, str | Path):
+        return type_(_file_of(str(value), name))
     if type_ is Path and isinstance(value, str):
         return Path(value)
     if isinstance(type_, type) and issubclass(type_, StrEnum):

@@ -38,6 +38,7 @@ Samples = Annotated[
         'Rows with "id", "question" and "samples", as JSONL, CSV or Parquet; - is standard input.',
         metavar="SAMPLES",
         positional=True,
+        folder=True,
     ),
 ]
 Limit = Annotated[int | None, Setting("Stop after so many questions.", least=1)]

@@ -162,7 +162,7 @@ def _status() -> int:
     except sqlite3.Error as error:
         return _report_error(f"SQLite: {error}")
     except KeyboardInterrupt:
-        _report_error("interrupted")
+        _report_error(f"interrupted; {_how_to_go_on(sys.argv[1:])}")
         return INTERRUPTED
 
 
@@ -188,6 +188,16 @@ def _check_arguments(arguments: list[str]) -> None:
         path = argument.partition("=")[2] if argument.startswith("--") else argument
         if is_loop(path):
             raise UsageError(LOOP.format(path))
+
+
+def _how_to_go_on(words: list[str]) -> str:
+    """What becomes of a command that was interrupted."""
+    from granola.commands.command_list import VERBS, command_class
+
+    verb = next((verb for verb in (" ".join(words[:2]), *words[:1]) if verb in VERBS), None)
+    if verb is not None and command_class(verb).resumes:
+        return "the same command goes on where it was"
+    return "nothing half-written is left, and the same command begins anew"
 
 
 def _missing(name: str) -> str:

@@ -71,6 +71,8 @@ class Answer(RowsCommand, QuestionSettings):
     where --answers names one file. Questions without a response are listed in OUT.rejects.jsonl; the exit status is 1.
     """
 
+    resumes = True
+
     questions: Annotated[
         tuple[str, ...],
         Setting(

@@ -97,7 +97,10 @@ class Audit(Command["Audited | SheetDrawn | Annotations"]):
     files: Annotated[
         tuple[str, ...],
         Setting(
-            "A tiered file, ours or GRANOLA-EQ's; with --annotated, filled sheets.", metavar="TIERED", positional=True
+            "A tiered file, ours or GRANOLA-EQ's, or a dataset's folder; with --annotated, filled sheets.",
+            metavar="TIERED",
+            positional=True,
+            folder=True,
         ),
     ]
     snapshot: Annotated[str | None, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")] = None

@@ -29,7 +29,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from granola.commands.command_list import verb_of
 from granola.settings import fit, recorded
@@ -42,8 +42,10 @@ class Command(ABC, Generic[Result]):
     """A command with its settings; the docstring of a subclass is its help.
 
     Values that fit after all are taken: a text for a path or a choice, one text for several. Raises UsageError for
-    those that a setting does not allow.
+    those that a setting does not allow. One that `resumes` goes on where it was, where it is called again.
     """
+
+    resumes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Fit and check every value."""

@@ -156,6 +156,8 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
     Killed, it goes on with the same command. The folder is loaded with datasets.load_dataset(OUT).
     """
 
+    resumes = True
+
     qa: Annotated[
         tuple[Path, ...],
         Setting("Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ.", metavar="QA...", positional=True),

@@ -70,6 +70,8 @@ class Experiment(Command[ExperimentDone]):
     Questions that got no response are tried again by the next run; the exit status is then 1.
     """
 
+    resumes = True
+
     file: Annotated[
         Path,
         Setting("The experiment: a TOML file; see docs/reference/decoding.md.", metavar="FILE.toml", positional=True),

@@ -38,6 +38,7 @@ class Match(RowsCommand):
             '"question" and "language", as JSONL, a JSON array, CSV or Parquet; - is standard input.',
             metavar="FILE",
             positional=True,
+            folder=True,
         ),
     ]
     out: Annotated[

@@ -20,11 +20,12 @@ import orjson
 from abstraction.faults import Fault, RejectedRow, Taken
 from abstraction.files.writing import check_format, write_records, writing_lines
 from granola.commands.command import Command
-from granola.commands.messages import print_json, report_rejects, with_progress
+from granola.commands.messages import note, print_json, report_rejects, with_progress
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.terminal_lines import Part, show_lines
+from kg.errors import ForeseenError
 from kg.files import atomic_path, writable
 from kg.partial_files import part_beside
 
@@ -59,8 +60,21 @@ def check_outputs(
         if any(_is_same_file(place, one) for one in given):
             beside = "" if path == Path(out) else f", which {asked} {out} would write,"
             raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
-        if place.exists() and not force:
+        is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)  # by a run that failed
+        if place.exists() and not force and not is_left:
             raise UsageError(f"{path} exists; give --force to replace it, or another {asked}")
+
+
+def _is_list_of_rejects(place: Path) -> bool:
+    """Whether a file is one that `RejectsFile` has written."""
+    if not place.name.endswith(REJECTS_SUFFIX) or not place.is_file():
+        return False
+    with place.open("rb") as stream:
+        try:
+            first = orjson.loads(stream.readline())
+        except orjson.JSONDecodeError:
+            return False
+    return isinstance(first, dict) and {"schema_version", "source", "reason"} <= first.keys()
 
 
 def _is_same_file(place: Path, given: Path) -> bool:
@@ -117,7 +131,9 @@ def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
     finally:
         lock.unlink(missing_ok=True)
         os.close(handle)
-        if is_new and not any(final.parent.iterdir()):
+        if is_new and any(final.parent.iterdir()):
+            note(f"the folder {final.parent} was not there and is made")
+        elif is_new:
             final.parent.rmdir()
 
 
@@ -207,7 +223,7 @@ class RejectsFile:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
+        self.path = path
         self._place: Any = None
         self._stream: Any = None
         self.count = 0
@@ -217,8 +233,8 @@ class RejectsFile:
         """List a row."""
         if self.count == 0:
             self.first = f"{row.source}: {row.reason}"
-            if self._path is not None:
-                self._place = atomic_path(self._path)
+            if self.path is not None:
+                self._place = atomic_path(self.path)
                 self._stream = self._place.__enter__().open("wb")
         self.count += 1
         if self._stream is not None:
@@ -231,9 +247,11 @@ class RejectsFile:
     def __exit__(self, *error: Any) -> None:
         if self._stream is not None:
             self._stream.close()
-            self._place.__exit__(*error)
-        elif self._path is not None and error[0] is None:
-            self._path.unlink(missing_ok=True)
+            # Where no row at all could be used, what is wrong with them is all that there is.
+            is_kept = error[0] is None or issubclass(error[0], ForeseenError)
+            self._place.__exit__(*((None, None, None) if is_kept else error))
+        elif self.path is not None and error[0] is None:
+            self.path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -130,14 +130,15 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
     Raises UsageError for a file, and for a folder that holds something else than an earlier report.
     """
-    from granola.report.study_html import PAGE
+    from granola.report.study_html import FIGURES, PAGE, TABLES
 
     if out.is_dir():
         record = record_of(out / PAGE)
         earlier = record.get("command") == "report"
         if earlier and not force:
             raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
-        if not earlier and any(out.iterdir()):
+        began = {entry.name for entry in out.iterdir()} <= {FIGURES, TABLES}  # a report that was interrupted
+        if not earlier and not began:
             raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
         files = record.get("files")
         return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []

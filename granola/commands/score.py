@@ -59,6 +59,7 @@ SystemFiles = Annotated[
         'A prediction file a system: {"id", "prediction"} and maybe "confidence" and other metrics as numbers.',
         metavar="PRED...",
         positional=True,
+        folder=True,
     ),
 ]
 
@@ -189,6 +190,7 @@ class Score(Command[Systems], ScoringSettings):
             'Predictions: {"id", "prediction"} as JSONL, JSON, CSV or Parquet; - is standard input.',
             metavar="PREDICTIONS",
             positional=True,
+            folder=True,
         ),
     ]
     as_json: AsJson = False

@@ -240,6 +240,8 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
     Exit status 1 if anything was rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
 
+    resumes = True
+
     sources: Annotated[
         tuple[str, ...],
         Setting(

@@ -271,7 +271,9 @@ def _some(rows: Iterator[TieredRow], qa: Iterable[str], made: LaddersMade) -> It
     first = next(rows, None)
     if first is None:
         why = f": {unanswered_line(made.unanswered)}" if made.unanswered else ""
-        why += f": {count(made.rejected, 'row')} rejected, the first at {made.rejects.first}" if made.rejected else ""
+        if made.rejected:
+            listed = f"; listed in {made.rejects.path}" if made.rejects.path is not None else ""
+            why += f": {count(made.rejected, 'row')} rejected, the first at {made.rejects.first}{listed}"
         raise RowError(f"no question in {', '.join(qa)} can be used{why or ': no row stands there'}")
     yield first
     yield from rows
@@ -309,6 +311,8 @@ class Ladder(Command[ReviewedLadder]):
 
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
+        if _asks(self.answer) and not _asks(self.question):
+            raise RowError(f"the answer {self.answer!r} is a question; the question comes first, then its answer")
         relation = self._relation()
         check_language(self.language)
         row = self._row(relation)
@@ -358,6 +362,10 @@ class Ladder(Command[ReviewedLadder]):
             subject_text=self.subject or (subject_of(self.question, relation) if relation else None),
             subject_qid=qid_of(self.subject_qid, "--subject-qid"),
         )
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？", "؟"))
 
 
 def _tree(row: TieredRow) -> Tree:

@@ -49,10 +49,14 @@ class Systems:
 
 
 def names_of_systems(paths: Sequence[str]) -> list[str]:
-    """The files' names without their endings and what they all begin with, made different where they are not."""
+    """The names of files as written, without their endings; with folders, or numbers, where two are alike."""
     stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
-    if len(stems) > 1 and all(stem.startswith("predictions-") and len(stem) > 12 for stem in stems):
-        stems = [stem.removeprefix("predictions-") for stem in stems]
+    if len(set(stems)) < len(stems):
+        placed = [f"{Path(path).parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)]
+        stems = [
+            place if stems.count(stem) > 1 and Path(path).parent.name else stem
+            for path, place, stem in zip(paths, placed, stems, strict=True)
+        ]
     return [stem if stems.count(stem) == 1 else f"{stem} ({number})" for number, stem in enumerate(stems, start=1)]
 
 

@@ -119,7 +119,6 @@ def test_standard_output_is_data_alone(run: Run, snapshot: Path, questions: Path
     ("content", "options", "message"),
     [
         ("", [], "is empty"),
-        ("{broken\n", [], "no question in .* can be used"),
         (None, ["--relation", "birthplace"], "expected a WikiData property id"),
         (None, ["--snapshot", "{questions}"], "snapshot"),
         (None, ["--snapshot", "{absent}"], "absent"),
@@ -207,3 +206,50 @@ def test_the_coverage_as_json(run: Run, tmp_path: Path, snapshot: Path, question
     status, out, _ = run(*words, tmp_path / "tiers.jsonl")
     assert (status, json.loads(out)["coverage"]["total"]["questions"]) == (0, 3)
     assert run(*words, "-")[0] == 2
+
+
+def test_rejects_are_listed_also_where_no_row_can_be_used(run: Run, tmp_path: Path, snapshot: Path) -> None:
+    rows = tmp_path / "q.csv"
+    rows.write_text("question,answer\nWhere?,\n", encoding="utf-8")
+    words = ("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "new" / "tiers.jsonl")
+    for _ in range(2):  # what is left of a run that failed is in nobody's way
+        status, _, err = run(*words)
+        assert status == 2
+        listed = tmp_path / "new" / "tiers.jsonl.rejects.jsonl"
+        assert f"listed in {listed}" in err
+        assert [json.loads(line)["source"] for line in listed.read_text().splitlines()] == [f"{rows}:2"]
+        assert not (tmp_path / "new" / "tiers.jsonl").exists()
+
+
+def test_exchanged_arguments_and_a_folder_that_is_made_are_told(run: Run, tmp_path: Path, snapshot: Path) -> None:
+    status, _, err = run("ladder", "Berlin", "Where was Ada born?", "--snapshot", snapshot)
+    assert (status, "the question comes first, then its answer" in err) == (2, True)
+    rows = tmp_path / "q.csv"
+    rows.write_text("question,answer\nWhere was Ada born?,Berlin\n", encoding="utf-8")
+    status, _, err = run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "new" / "tiers.jsonl")
+    assert (status, f"the folder {tmp_path / 'new'} was not there and is made" in err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("dataset q.jsonl --out x", "the same command goes on where it was"),
+        ("snapshot build d.json", "the same command goes on where it was"),
+        ("tiers q.jsonl", "nothing half-written is left"),
+        ("", "nothing half-written is left"),
+    ],
+)
+def test_an_interruption_tells_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, told: str
+) -> None:
+    from granola.cli import main
+
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "_ended", interrupted)
+    monkeypatch.setattr("sys.argv", ["granola", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == main.INTERRUPTED
+    assert told in capsys.readouterr().err

@@ -158,6 +158,7 @@ def test_wrong_settings_are_told(systems: Path, options: list[str], told: str) -
 
 
 def test_systems_are_told_apart() -> None:
-    assert names_of_systems(["a/x.jsonl", "b/x.jsonl", "y.csv.gz"]) == ["x (1)", "x (2)", "y"]
+    assert names_of_systems(["a/x.jsonl", "b/x.jsonl", "y.csv.gz"]) == ["a/x", "b/x", "y"]
+    assert names_of_systems(["x.jsonl", "x.csv"]) == ["x (1)", "x (2)"]
     assert names_of_systems(["drag-t0.7.jsonl", "drag-t0.9.jsonl.gz", "v1.2"]) == ["drag-t0.7", "drag-t0.9", "v1.2"]
-    assert names_of_systems(["predictions-specific.jsonl", "predictions-cautious.jsonl"]) == ["specific", "cautious"]
+    assert names_of_systems(["predictions-a.jsonl", "predictions-b.jsonl"]) == ["predictions-a", "predictions-b"]

@@ -155,7 +155,7 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
         (["--judge", "replay:x"], "--judge goes with --matcher judge"),
         (["--answers", "x"], "--answers goes with"),
         (["--matcher", "judge", "--judge", "gpt"], "names no kind of model"),
-        (["--language", " "], "read in de, en, es, fr and those of Unicode CLDR, or a kind as de-at"),
+        (["--language", " "], "read in de, en, es, fr, it and those of Unicode CLDR, or a kind as de-at"),
         (["--language", "de_AT"], "--language is 'de_AT'"),
         (["--language", "polish"], "--language is 'polish'"),
         (["--matcher", "judge", "--judge", "replay:x", "--language", "de"], "a judge reads any language"),
@@ -230,7 +230,7 @@ def test_a_language_without_rules_is_told(tmp_path: Path) -> None:
     rows = [{"prediction": "x", "answers": ["x"], "language": code} for code in ("tlh", "tlh", "en", "pl")]
     done = match(written(tmp_path / "in.jsonl", rows))
     assert done.returncode == 0
-    assert "2 rows in the language 'tlh', which has no rules (there are: de, en, es, fr and those of " in done.stderr
+    assert "2 rows in the language 'tlh', which has no rules (there are: de, en, es, fr, it" in done.stderr
     assert "read as English" in done.stderr
     assert done.stderr.count("in the language") == 1
 

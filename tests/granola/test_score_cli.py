@@ -239,7 +239,7 @@ def test_a_language_without_rules_is_told(run, tmp_path: Path) -> None:  # type:
     rows = [{**json.loads(line), "language": "tlh"} for line in Path(TIERS).read_text().splitlines()]
     ran = run("score", write(tmp_path / "tiers.jsonl", *rows), CAUTIOUS)
     assert ran.status == 0
-    assert "6 rows in the language 'tlh', which has no rules (there are: de, en, es, fr and those of " in ran.err
+    assert "6 rows in the language 'tlh', which has no rules (there are: de, en, es, fr, it and those of " in ran.err
     assert "read as English" in ran.err
 
 
