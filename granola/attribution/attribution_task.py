@@ -85,13 +85,16 @@ def _report(rows: Sequence[Row], resamples: int, seed: int) -> Report:
 
 
 def _values(rows: Iterable[Row], score: str) -> list[float | None]:
-    """Whether the label is right: the category, or with "two-way" in the score's name whether it is supported."""
-    return [
-        (None if one.gold_supported is None else float(one.gold_supported is one.supported))
-        if "two-way" in score
-        else (None if one.gold_category is None else float(one.gold_category is one.category))
-        for one in _verdicts(rows)
-    ]
+    """Of micro-F1 whether the label is right, two-way whether it is rightly supported; F1 is no mean over samples."""
+
+    def value(one: AttributionVerdict) -> float | None:
+        if score == "two-way micro-F1":
+            return None if one.gold_supported is None else float(one.gold_supported is one.supported)
+        if score == "micro-F1":
+            return None if one.gold_category is None else float(one.gold_category is one.category)
+        return None
+
+    return [value(one) for one in _verdicts(rows)]
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:

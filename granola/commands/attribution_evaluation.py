@@ -14,6 +14,7 @@ from abstraction.files.writing import check_kind
 from granola.attribution.entailment_evaluators import PremiseIs
 from granola.attribution.evaluation_metrics import Unparsed
 from granola.commands.command import Command
+from granola.commands.item_verdicts import told_test
 from granola.commands.messages import count, print_json, report_rejects
 from granola.commands.models import opened
 from granola.commands.output import writing
@@ -272,11 +273,7 @@ def _evaluation_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
             cells = [(gold, *(f"{number:,}" for number in by_label.values())) for gold, by_label in rows.items()]
             yield TextTable(head=("", *map(str, next(iter(rows.values()), {}))), rows=cells, indent=2)
         yield from (Verbatim(f"  {report.signature}"), "")
-    for test in compared.tests:
-        yield (
-            f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} "
-            f"[{test.interval.low:+.3f}, {test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}"
-        )
+    yield from map(told_test, compared.tests)
     yield from _facts_parts(compared)
     yield from _paper_parts(compared)
 

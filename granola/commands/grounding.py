@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from granola.commands.command import Command
+from granola.commands.item_verdicts import told_test
 from granola.commands.messages import count, note, print_json, report_rejects
 from granola.commands.models import kept_places, opened
 from granola.commands.output import STANDARD, RowsCommand, RowsOutput, RowsWritten, writing_rows
@@ -334,6 +335,7 @@ class GroundingJudge(RowsCommand):
         from abstraction.faults import RejectedRow, excerpt
         from abstraction.files.records import read_records
         from granola.grounding.grounded_rows import read_grounded
+        from granola.replies.long_texts import said
 
         samples = {
             one.id: one for one in read_grounded(self.questions, on_reject=output.rejected.append, unknown=unknown)
@@ -361,7 +363,7 @@ class GroundingJudge(RowsCommand):
             seen.add(str(key))
             told = record.data.get("system")
             names[str(key)] = self.system or (told[:300] if isinstance(told, str) and told.strip() else self.given.stem)
-            pairs.append((samples[str(key)], answer))
+            pairs.append((samples[str(key)], said(str(answer))))
         else:
             if lacking := len(samples) - len(pairs):
                 note(f"{lacking:,} of {count(len(samples), 'question')} have no answer in {self.given}")
@@ -454,13 +456,7 @@ class AnswersScored:
         for name, own in self.reports.items():
             yield from self._of_system(name, own)
         for test in self.tests:
-            if not test.n:
-                yield f"{test.first} - {test.second}, {test.metric}: no question has this score of both"
-                continue
-            yield (
-                f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} [{test.interval.low:+.3f}, "
-                f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}"
-            )
+            yield told_test(test)
             yield from (f"  {remark}" for remark in filter(None, [self._judged_apart(test)]))
         yield Verbatim(self.signature)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from granola.evidence.paper_claims import PaperClaim
     from granola.evidence.paper_tables import FilledTable
     from granola.figures.charts import Panel
+    from granola.scoring.system_comparison import Difference
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,6 +162,16 @@ class Pool(RowsCommand):
             return output.ended(*_lines(pool), source=str(self.judged[0]))
 
 
+def told_test(test: Difference) -> str:
+    """A paired test in a line."""
+    if not test.n:
+        return f"{test.first} - {test.second}, {test.metric}: no item has this score of both"
+    return (
+        f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} [{test.interval.low:+.3f}, "
+        f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}"
+    )
+
+
 def _lines(pool: JudgePool) -> list[Part]:
     lines: list[Part] = [f"{len(pool.rows):,} items, {len(pool.judges)} judges"]
     for judge, asked in pool.costs.items():
@@ -186,6 +197,7 @@ class TableMade:
     """A paper's table with one's own rows."""
 
     filled: FilledTable
+    tests: Sequence[Difference]
     signature: str
     rejected: Sequence[RejectedRow]
 
@@ -203,7 +215,11 @@ class Table(Command[TableMade]):
     ]
     table: Annotated[str, Setting("garage, garage-2 to garage-4, conner-2, conner-3, caqa-5, caqa-7 or caqa-15.")]
     printed: Annotated[bool, Setting("The paper's own rows, too.")] = False
+    by: Annotated[str | None, Setting("A row for each system and each value of this field or tag.")] = None
     intervals: Annotated[bool, Setting("Each figure with its 95 % interval.")] = False
+    tests: Annotated[
+        bool, Setting("Also paired tests of every two systems, in the scores that are means over items.")
+    ] = False
     format: Annotated[TableFormat, Setting("Text, a LaTeX tabular, or CSV.")] = TableFormat.TEXT
     resamples: Resamples = 1_000
     seed: Seed = 0
@@ -212,7 +228,7 @@ class Table(Command[TableMade]):
     def run(self) -> TableMade:
         """Read and score. Raises UsageError for an unknown table, and where no row is of its task."""
         from granola.evidence.item_figures import read_verdicts
-        from granola.evidence.paper_tables import filled_table
+        from granola.evidence.paper_tables import filled_table, paired_tests
         from granola.evidence.task_list import TABLES
 
         if self.table not in TABLES:
@@ -223,20 +239,23 @@ class Table(Command[TableMade]):
         if not rows:
             raise UsageError(f"{self.judged[0]} has no row of {task.made_by}, of which --table {self.table} is")
         filled = filled_table(
-            task, table, rows, resamples=self.resamples, seed=self.seed, printed=self.printed, intervals=self.intervals
-        )
+            task, table, rows, by=self.by, resamples=self.resamples, seed=self.seed, printed=self.printed,
+            intervals=self.intervals,
+        )  # fmt: skip
+        tests = paired_tests(task, table, rows, resamples=self.resamples, seed=self.seed) if self.tests else []
         judges = sorted({str(row[task.judge]) for row in rows if row.get(task.judge)})
         signed = "|".join([f"table:{self.table}|n:{len(rows)}|boot:{self.resamples}|seed:{self.seed}",
                            f"version:{__version__}", *(f"judge:[{judge}]" for judge in judges)])  # fmt: skip
-        return TableMade(filled=filled, signature=signed, rejected=rejected)
+        return TableMade(filled=filled, tests=tests, signature=signed, rejected=rejected)
 
     def show(self, result: TableMade) -> None:
         """The table in its format, the signature below it where it is text."""
         if self.as_json:
-            print_json({**result.filled.to_json(), "signature": result.signature}, indent=1)
+            tests = [test.to_json() for test in result.tests]
+            print_json({**result.filled.to_json(), "tests": tests, "signature": result.signature}, indent=1)
         elif self.format is TableFormat.TEXT:
             note = [result.filled.table.note] if result.filled.printed and result.filled.table.note else []
-            show_lines(result.filled.text(), *note, Verbatim(result.signature))
+            show_lines(result.filled.text(), *note, *map(told_test, result.tests), Verbatim(result.signature))
         else:
             print(result.filled.latex() if self.format is TableFormat.LATEX else result.filled.csv(), end="")
             print(end="\n" if self.format is TableFormat.LATEX else "")

@@ -132,7 +132,7 @@ def _labels(rows: Sequence[Row], by: str) -> list[str]:
     for row in rows:
         system = str(row.get("system") or "")
         name = system if len(files_of[system]) == 1 else f"{row['file']} {system}".strip()
-        told = name if by == "system" else _field(row, by)
+        told = name if by == "system" else field_of(row, by)
         if isinstance(told, bool):
             told = f"{'with' if told else 'without'} {by.rpartition('.')[2]}"
         labels.append(str(told or row["file"]))
@@ -144,16 +144,16 @@ def _cells(row: Row, x: str, y: str) -> Iterator[tuple[Place, Any]]:
     if y == F1:
         if row.get("gold_category") is not None:
             pair = row["gold_category"], row.get("category") or NO_LABEL
-            yield from ((place, pair) for place in (CATEGORIES if x == "category" else _places(_field(row, x))))
+            yield from ((place, pair) for place in (CATEGORIES if x == "category" else places(field_of(row, x))))
     elif ANSWER in row:
         item = GroundingItem.from_json(row)
-        worth = value(item, y, GroundingSettings()) if y in worths() else _number(_field(row, y))
-        places = _places(slice_of(x)(item) if x in item.tags else _field(row, x))
-        yield from ((place, worth) for place in places if worth is not None)
+        worth = value(item, y, GroundingSettings()) if y in worths() else _number(field_of(row, y))
+        there = places(slice_of(x)(item) if x in item.tags else field_of(row, x))
+        yield from ((place, worth) for place in there if worth is not None)
     elif "scores" in row and x in SLICES:
         yield from slice_values(row, x, y)
-    elif (worth := _number(_field(row, y))) is not None:
-        yield from ((place, worth) for place in _places(_field(row, x)))
+    elif (worth := _number(field_of(row, y))) is not None:
+        yield from ((place, worth) for place in places(field_of(row, x)))
 
 
 def _estimate(values: Sequence[Any], place: Place, *, of_texts: bool, resamples: int, seed: int) -> Estimate:
@@ -165,7 +165,7 @@ def _estimate(values: Sequence[Any], place: Place, *, of_texts: bool, resamples:
     return mean_estimate(values, resamples=resamples, seed=seed)
 
 
-def _field(row: Row, path: str) -> Any:
+def field_of(row: Row, path: str) -> Any:
     """What stands at a field, with dots between names; a tag and a score need no such prefix."""
     value: Any = row
     for name in path.split("."):
@@ -175,7 +175,7 @@ def _field(row: Row, path: str) -> Any:
     return next((inner[path] for inner in (row.get("tags"), row.get("scores")) if inner and path in inner), None)
 
 
-def _places(told: Any) -> list[Place]:
+def places(told: Any) -> list[Place]:
     """The place that a value names, none where it names none."""
     if isinstance(told, bool):
         return ["yes" if told else "no"]

@@ -10,9 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.evidence.evidence_task import EvidenceTask, PaperTable, Report, Row
+from granola.errors import UsageError
+from granola.evidence.estimates import compared_pairs
+from granola.evidence.evidence_task import EvidenceTask, PaperTable, Row
+from granola.evidence.item_figures import field_of, places
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
+from granola.scoring.system_comparison import Difference
 from granola.terminal_lines import TextTable
 
 PRINTED = "paper: "  # before the names of the paper's rows
@@ -79,16 +83,46 @@ class FilledTable:
 
 
 def filled_table(
-    task: EvidenceTask, table: PaperTable, rows: Sequence[Row], *, resamples: int, seed: int, **shown: bool
+    task: EvidenceTask, table: PaperTable, rows: Sequence[Row], *, by: str | None = None, resamples: int, seed: int,
+    **shown: bool,
 ) -> FilledTable:
-    """The table of rows of verdicts; a score that a system has not is NaN with n 0."""
-    report: Report = task.report(rows, resamples, seed)
+    """The table of rows of verdicts; a score that a system has not is NaN with n 0.
+
+    `by`: a row for each system and each value of this field, or tag. Raises UsageError where no row has it.
+    """
+    slices: dict[str, list[Row]] = {"": list(rows)}
+    if by is not None:
+        slices = {}
+        for row in rows:
+            for place in places(field_of(row, by)):
+                slices.setdefault(str(place), []).append(row)
+        if not slices:
+            raise UsageError(f"--by {by}: no row has this field with a text or a number")
     empty = Estimate(value=math.nan, interval=Interval(low=math.nan, high=math.nan), n=0)
     picked = {
-        name: {score: estimates.get(score, empty) for score in table.columns.values()}
-        for name, estimates in report.items()
-    }
+        f"{name}, {place}" if place else name: {
+            score: estimates.get(score, empty) for score in table.columns.values()
+        }
+        for place, own in sorted(slices.items())
+        for name, estimates in task.report(own, resamples, seed).items()
+    }  # fmt: skip
     return FilledTable(table=table, rows=picked, **shown)
+
+
+def paired_tests(
+    task: EvidenceTask, table: PaperTable, rows: Sequence[Row], *, resamples: int, seed: int
+) -> list[Difference]:
+    """Every pair of systems in each score of the table that is a mean over items, paired over the items of both."""
+    name_of = "evaluator" if task.judge == "evaluator" else "system"
+    tests: list[Difference] = []
+    for score in table.columns.values():
+        systems: dict[str, dict[str, float | None]] = {}
+        for row, value in zip(rows, task.values(rows, score), strict=True):
+            key = f"{row['id']} {row.get('candidate', 0)}"
+            systems.setdefault(str(row.get(name_of) or row.get("file") or ""), {})[key] = value
+        if any(value is not None for values in systems.values() for value in values.values()):
+            tests += compared_pairs(systems, score, resamples, seed)
+    return tests
 
 
 def _line(cells: Sequence[str]) -> str:

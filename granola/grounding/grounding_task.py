@@ -19,7 +19,7 @@ from granola.evidence.evidence_task import (
 )
 from granola.grounding.grounded_samples import RELEVANT_SHARE
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.grounding_scores import GroundingSettings, grounding_report, value
+from granola.grounding.grounding_scores import GroundingSettings, deflecting, grounding_report, value, worths
 
 _SENTENCE: dict[str, str] = {
     SentenceVerdict.NO_NEED: "it states nothing that needs a source",
@@ -63,7 +63,11 @@ def _report(rows: Sequence[Row], resamples: int, seed: int) -> Report:
 
 
 def _values(rows: Iterable[Row], score: str) -> list[float | None]:
-    return [value(GroundingItem.from_json(row), score, GroundingSettings()) for row in rows]
+    items = [GroundingItem.from_json(row) for row in rows]
+    if score in ("deflection TP", "deflection FP"):
+        wanted = score == "deflection TP"
+        return [deflecting(item) if item.expected_deflection is wanted else None for item in items]
+    return [value(item, score, GroundingSettings()) if score in worths() else None for item in items]
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:

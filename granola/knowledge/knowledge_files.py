@@ -8,24 +8,23 @@ line what was retrieved for an item, as a JSON array of texts (or of objects wit
 from __future__ import annotations
 
 import gzip
-import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import orjson
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from abstraction.errors import RowError
-from abstraction.faults import OnReject, RejectedRow, excerpt
+from abstraction.faults import OnReject, RejectedRow
 from abstraction.files.records import Record, opened_to_read, read_records
-from abstraction.files.row_models import is_number
+from abstraction.files.row_models import NeededId, RowModel
 from abstraction.files.row_reading import accepted, each_once
-from granola.knowledge.knowledge_items import LISTS, TEXTS, KnowledgeItem
+from granola.knowledge.knowledge_items import KnowledgeItem
 
 COLUMNS_ENDINGS = (".txt", ".tsv")
 TURN = "[SEP]"
-_OWN = {"id", "candidate", "views", "schema_version", *TEXTS, *LISTS}
 
 
 def has_columns(path: Path | str) -> bool:
@@ -61,37 +60,41 @@ def read_items(
     yield from islice(accepted(once, on_reject), limit)
 
 
+def _texts(value: object) -> object:
+    """One text or several, without empty ones."""
+    several = [value] if isinstance(value, str) else value or []
+    if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
+        return value
+    return tuple(text for text in several if text.strip())
+
+
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+
+
+class _ItemRow(RowModel):
+    """A row of one's own."""
+
+    id: NeededId = Field(description="a text")
+    query: NeededId = Field(validation_alias=AliasChoices("query", "question"), description="a text")
+    topic: Text = ""
+    knowledge: Text = ""
+    answer: Text = ""
+    reference: Text = ""
+    system: Text = ""
+    gold: Texts = ()
+    evidence: Texts = ()
+    context: Texts = ()
+    candidate: Annotated[int, Field(ge=0, strict=True)] = 0
+    views: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+
+
 def item_of(record: Record) -> KnowledgeItem:
     """An item of a JSON object; "question" is read as "query". Raises RowError with what is wrong."""
-    given = dict(record.data)
-    if "query" not in given and "question" in given:
-        given["query"] = given.pop("question")
-    for name in ("id", "query"):
-        if not isinstance(given.get(name), str | int) or not str(given[name]).strip():
-            raise RowError(f'no "{name}": a text is needed')
-    texts = {name: _text_field(given.get(name), name) for name in TEXTS}
-    lists = {name: _list_field(given.get(name), name) for name in LISTS}
-    candidate, views = given.get("candidate", 0), given.get("views")
-    if not isinstance(candidate, int) or isinstance(candidate, bool) or candidate < 0:
-        raise RowError(f'"candidate" is {excerpt(str(candidate))}; a whole number from 0 is allowed')
-    if views is not None and not (is_number(views) and 0 <= views < math.inf):
-        raise RowError(f'"views" is {excerpt(str(views))}; a number from 0 is allowed')
-    extra = {name: value for name, value in given.items() if name not in _OWN}
-    fields: dict[str, Any] = {"id": str(given["id"]), "source": record.source, **texts, **lists}
-    return KnowledgeItem(**fields, candidate=candidate, views=views, extra=extra)
-
-
-def _text_field(value: Any, name: str) -> str:
-    if value is not None and not isinstance(value, str):
-        raise RowError(f'"{name}" is {excerpt(str(value))}; a text is allowed')
-    return value or ""
-
-
-def _list_field(value: Any, name: str) -> tuple[str, ...]:
-    several = [value] if isinstance(value, str) else value or []
-    if not isinstance(several, list) or not all(isinstance(text, str) for text in several):
-        raise RowError(f'"{name}" is {excerpt(str(value))}; a text or an array of texts is allowed')
-    return tuple(text for text in several if text.strip())
+    row = _ItemRow.of(record)
+    known = {*_ItemRow.model_fields, "question", "schema_version"}
+    extra = {name: value for name, value in record.data.items() if name not in known}
+    return KnowledgeItem(**row.model_dump(), source=record.source, extra=extra)
 
 
 def _of_columns(path: Path | str, texts: Path | str | None, documents: Path | str | None) -> Iterator[Record]:

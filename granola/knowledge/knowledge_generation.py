@@ -12,6 +12,8 @@ from abstraction.models.chat_model import ChatModel, Failure, Message, Request, 
 from abstraction.models.prompts import Prompt, PromptKind, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_prompts import ANSWER_FROM, KNOWLEDGE, REPLY_FROM
+from granola.replies import read_reply
+from granola.replies.long_texts import said
 
 
 class Generated(StrEnum):
@@ -86,7 +88,7 @@ def generated(
             yield RejectedRow(source=item.source or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
             continue
         for number, completion in enumerate(result.completions):
-            text = completion.text.strip()
+            text = said(completion.text) if what is Generated.KNOWLEDGE else read_reply(completion.text).answer.strip()
             if what is Generated.KNOWLEDGE:
                 reference = item.reference or item.knowledge
                 yield replace(item, knowledge=text, reference=reference, candidate=number)

@@ -116,6 +116,16 @@ def test_a_table_is_text_latex_csv_and_json(tmp_path: Path, capsys: pytest.Captu
     told = orjson.loads(capsys.readouterr().out)
     assert told["systems"]["my_model"]["rel."]["n"] == 3
     assert told["printed"]["DPR, supervised"]["cons."] == 0.9778
+    more = {"system": "other", "scores": {"relevance": 0.0}}
+    other = [{**row, **more, "topic": f"t{n % 2}"} for n, row in enumerate(rows)]
+    both = write(tmp_path / "both.jsonl", [*rows, *other])
+    compared = Table(judged=(both,), table="conner-2", tests=True, resamples=100).run()
+    (relevance,) = [test for test in compared.tests if test.metric == "relevance"]
+    assert (relevance.difference, relevance.n) == (0.5, 3)
+    sliced = Table(judged=(both,), table="conner-2", by="topic", resamples=100).run().filled
+    assert {name: row["relevance"].n for name, row in sliced.rows.items()} == {"other, t0": 2, "other, t1": 1}
+    with pytest.raises(UsageError, match="no row has this field"):
+        Table(judged=(both,), table="conner-2", by="colour").run()
     with pytest.raises(UsageError, match="no row of granola grounding judge"):
         Table(judged=(judged,), table="garage").run()
     with pytest.raises(UsageError, match="allowed: garage, garage-2"):
