@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from abstraction.assembly.filters import Triviality, clean
-from abstraction.assembly.levels import levels, ordered, shared
+from abstraction.assembly.levels import levels, ordered, ordered_by_words, shared
 from abstraction.assembly.translation import Telling, word_forms
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
@@ -90,7 +90,9 @@ class RowMaker:
                 link, ladder = self._answer(text, qid, ANY, subjects)
             links.append(link)
             ladders.append(ladder)
-        whole = arranged(row.answers, ladders, code=self._graph.shown_in, is_person=self._is_person)
+        whole = arranged(
+            row.answers, ladders, code=self._graph.shown_in, is_person=self._is_person, holds=self._holds
+        )
         subject = {"text": row.subject_text} if row.subject_text else {}
         if row.subject_qid or len(subjects) == 1:
             subject["qid"] = row.subject_qid or subjects[0]
@@ -139,6 +141,10 @@ class RowMaker:
 
     def _is_person(self, qid: str) -> bool:
         return not self._readers.classes(qid).isdisjoint({"person", "fictional"})
+
+    def _holds(self, outer: str, inner: str) -> bool:
+        """Whether a place or class is known to contain another."""
+        return any(qid == outer for qid, _ in self._readers.gazetteer.containers(inner))
 
     def _answer(
         self, text: str, qid: str | None, asked: Relation, subjects: tuple[str, ...]
@@ -234,7 +240,7 @@ class RowMaker:
             is_person=self._is_person(answer),
             usual=is_trivial if self._tools.as_asked or asked.id not in table() else None,
         )
-        nodes = ordered(nodes, partial(entailed_classes, self._graph))
+        nodes = ordered_by_words(ordered(nodes, partial(entailed_classes, self._graph)))
         named = nodes
         if self._tools.as_asked:
             nodes = self._readers.place_names.spelled(as_asked(nodes, case, certain=link.confidence != "low"))

@@ -7,16 +7,19 @@ its parents to its children together with its evidence, so that a reader can sti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from abstraction.evidence import completed, joined, leads_to
+from abstraction.language.phrases import is_opaque
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Condition, Evidence, Ladder, Level, Tier
 from kg.terms import normalise
 
 Graph = dict[str, Proposal]
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
 
 
 def as_graph(proposals: Iterable[Proposal]) -> Graph:
@@ -159,6 +162,28 @@ def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
     return nodes
 
 
+def entails_by_words(fine: str, coarse: str) -> bool:
+    """Whether one phrase says the other and more: "an American actor" and "an actor", "a city in Ohio" and "a city"."""
+    longer, shorter = _ARTICLE.sub("", normalise(fine)), _ARTICLE.sub("", normalise(coarse))
+    if longer == shorter or not _ARTICLE.match(coarse) or not _ARTICLE.match(fine):
+        return False
+    if longer.startswith((f"{shorter} in ", f"{shorter} by ", f"{shorter} of ", f"{shorter} given ")):
+        return True
+    return longer.endswith(f" {shorter}") and not is_opaque(longer, shorter)
+
+
+def ordered_by_words(nodes: Graph) -> Graph:
+    """The graph with each phrase under those that say it and more."""
+    phrases = [key for key, node in nodes.items() if node.qid is None and _ARTICLE.match(node.text)]
+    for fine in phrases:
+        for coarse in phrases:
+            if fine == coarse or not entails_by_words(nodes[fine].text, nodes[coarse].text):
+                continue
+            if coarse not in ancestors(nodes, fine) and fine not in ancestors(nodes, coarse):
+                nodes = {**nodes, coarse: replace(nodes[coarse], parents=(*nodes[coarse].parents, fine))}
+    return nodes
+
+
 def depths(nodes: Graph) -> dict[str, int]:
     """Level of every proposal, 1 for the finest: one more than the coarsest parent's. Needs an acyclic graph."""
     known: dict[str, int] = {ANSWER: 0}
@@ -229,17 +254,17 @@ def as_tier(proposal: Proposal) -> Tier:
 # Several ladders for one question: joined where each answer is right, cut down where only one can be.
 
 
-def union(ladders: Sequence[Ladder]) -> Ladder:
-    """One ladder that credits a prediction as the best of several would: each tier at its finest level.
+def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda outer, inner: False) -> Ladder:
+    """One ladder that credits a prediction as the best of several would: each tier at its finest level of one grain.
 
     The answers share level 1; a tier that two ladders hold at different levels stands at the finer one, but never
-    before what is finer than it in either (the United States not before the New York City of the other answer). The
-    row abstains, with the first code, only where every ladder does. Evidence leads all the way from the answer.
+    beside or before what is finer than it in either (the United States not beside the New York City of the other
+    answer). `holds` tells whether one entity is known to contain another. The row abstains, with the first code, only where every ladder does. Evidence leads all the way from the answer.
     """
     ladders = [completed(ladder) for ladder in ladders]
     if len(ladders) == 1:
         return ladders[0]
-    ranks = _ranks(ladders)
+    ranks = _ranks(ladders, holds)
     led = [paths(ladder) for ladder in ladders]
     seen: set[str] = set()
     known: set[str] = set()  # entities of the levels before, from which steps may start
@@ -288,11 +313,16 @@ def _starts_elsewhere(tier: Tier, known: set[str]) -> bool:
     return any(step.subject and step.subject not in known and step.subject not in led for step in tier.evidence)
 
 
-def _ranks(ladders: Sequence[Ladder]) -> dict[str, int]:
-    """The level of each tier's key in the union: its finest, but none before that of a tier before it in its ladder."""
+def _ranks(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:
+    """The level of each tier's key in the union: its finest, but behind all that is finer in any of the ladders.
+
+    Finer is what stands before it in its ladder, what says it and more by its words or conditions, and a place within
+    it.
+    """
     ranks: dict[str, int] = {}
     before: dict[str, set[str]] = {}
     called: dict[str, str] = {}  # text -> key: one tier may be an entity here and a name there
+    tiers: dict[str, Tier] = {}
     for ladder in ladders:
         finer: list[str] = []
         for depth, level in enumerate(ladder.levels[1:], 1):
@@ -302,16 +332,32 @@ def _ranks(ladders: Sequence[Ladder]) -> dict[str, int]:
                 called.setdefault(tier.key, key)
                 ranks[key] = min(depth, ranks.get(key, depth))
                 before.setdefault(key, set()).update(finer)
+                tiers.setdefault(key, tier)
                 keys.append(key)
             finer = keys
-    moved = True
-    while moved:  # ranks only rise, and none above the last level
+    if len(tiers) <= MOST_COMPARED:
+        for coarse, tier in tiers.items():
+            before[coarse] |= {fine for fine, other in tiers.items() if fine != coarse and _says_more(other, tier, holds)}
+    for _ in range(MAX_LEVELS):  # of two that stand the other way round elsewhere neither moves on for ever
         moved = False
         for key, keys_before in before.items():
-            least = max((ranks[b] for b in keys_before), default=0)
+            least = min(MAX_LEVELS, max((ranks[b] + 1 for b in keys_before if key not in before[b]), default=0))
             if ranks[key] < least:
                 ranks[key], moved = least, True
+        if not moved:
+            break
     return {name: ranks[key] for name, key in called.items()}
+
+
+MOST_COMPARED = 60  # tiers of all answers of a question
+
+
+def _says_more(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> bool:
+    if fine.qid and coarse.qid:
+        return holds(coarse.qid, fine.qid)
+    if coarse.conditions and coarse.conditions < fine.conditions:
+        return True
+    return fine.qid is None and coarse.qid is None and entails_by_words(fine.text, coarse.text)
 
 
 def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:

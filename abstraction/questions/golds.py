@@ -178,9 +178,15 @@ class _Gold:
 
 
 def arranged(
-    answers: Sequence[str], ladders: Sequence[Ladder], *, code: str, is_person: Callable[[str], bool]
+    answers: Sequence[str],
+    ladders: Sequence[Ladder],
+    *,
+    code: str,
+    is_person: Callable[[str], bool],
+    holds: Callable[[str, str], bool],
 ) -> Ladder:
-    """One ladder of a question with these gold answers, each with its own ladder; `is_person` tells of an entity id.
+    """One ladder of a question with these gold answers, each with its own ladder; `is_person` tells of an entity id,
+    `holds` of two whether the first contains the second.
 
     The row abstains, with the first code, only where every answer does.
     """
@@ -192,7 +198,7 @@ def arranged(
         golds = _without_entailed(_named_once(golds, code, is_person), code)
     if len(golds) == 1:
         return union([golds[0].ladder])
-    joined = union([gold.ladder for gold in _kept_in_common(golds)])
+    joined = union([gold.ladder for gold in _kept_in_common(golds)], holds)
     levels = (joined.levels[0], *(_attributed(level, golds) for level in joined.levels[1:]))
     code_left = codes[0] if all(codes) else Abstention.ONLY_TRIVIAL
     return Ladder(levels=levels, abstained=code_left if len(levels) == 1 else None)
