@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -181,7 +182,10 @@ class RowMaker:
         """The ladder of a date or an amount, or of an event that is told for a date."""
         made = None
         if self._kind.kind is QuestionKind.AGE:
+            # An age that a rule fixes is nobody's: 18 to buy is no teenager.
+            fixed = self._kind.detail != "age" and (self._kind.detail or _BY_RULE.search(self._row.question))
             made = age_levels(text, graph=self._graph)
+            made = made[:1] if made is not None and fixed else made
         elif asked.asks == "quantity":
             made = with_range(text, code=self._graph.shown_in)
         build = date_levels if asked.asks == "date" else quantity_levels
@@ -313,6 +317,7 @@ class RowMaker:
         return None
 
 
+_BY_RULE = re.compile(r"\b(?:have to|must|legal(?:ly)?|required?|allowed|minimum|need to|limit|law|can (?:you|a|an|I|one))\b", re.I)
 WHERE = frozenset({"place", "country", "school"})
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})

@@ -107,8 +107,19 @@ def _chain(
         states("P31", qid) if qid else states("text", f"kind:{normalise(text)}")
         for text, qid in zip(texts, qids, strict=True)
     ]
-    chain = KindChain.of(texts, proofs, conditions, tied=tied)
+    chain = KindChain.of(texts, proofs, conditions, tied=tied).only(_no_other_name(case.graph, texts, qids))
     return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).only(may_stand)
+
+
+def _no_other_name(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
+    """A test whether a wording says less than those before it, and is no other name of what one of them is called."""
+    names: dict[str, int] = {}
+    for at, text in enumerate(texts[:-1]):
+        qid = qids[at] or _class_named(graph, text)
+        for name in graph.names(qid) if qid else ():
+            names.setdefault(normalise(name), at)
+    index = {text: at for at, text in enumerate(texts)}
+    return lambda text: names.get(normalise(text), index[text]) >= index[text]
 
 
 def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:

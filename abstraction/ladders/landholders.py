@@ -25,7 +25,7 @@ _ROLES = frozenset(
 
 
 def landholders(case: LadderCase) -> list[Proposal]:
-    """`a NOUN in CONTAINER` for every container of the place, then `a NOUN`; empty where no noun is known."""
+    """`a NOUN in CONTAINER` for every container of the place, then, of what is no state, `a NOUN`; empty where no noun is known."""
     named = noun_of(case)
     containers = Climb(case).proposals()
     if named is None or not containers:
@@ -46,6 +46,8 @@ def landholders(case: LadderCase) -> list[Proposal]:
         )
         for p in containers
     ]
+    if noun == STATE_NOUN:
+        return phrased  # that a state is a country says nothing
     inner = {parent for p in phrased for parent in p.parents}
     tops = tuple(sorted(p.key for p in phrased if p.key not in inner)) or (ANSWER,)
     alone = Proposal(

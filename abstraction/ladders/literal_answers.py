@@ -9,7 +9,7 @@ from dataclasses import replace
 from abstraction.evidence import from_statement
 from abstraction.information.literal_bits import with_date_bits, with_quantity_bits
 from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
-from abstraction.ladders.quantities import CONDITION, parse_quantity, quantity_ladder
+from abstraction.ladders.quantities import CONDITION, parse_quantity, quantity_ladder, read_amount
 from abstraction.language.amount_reader import ParsedQuantity
 from abstraction.language.languages import is_known
 from abstraction.relations import table
@@ -93,7 +93,7 @@ def _agrees(value: Value | None, parsed: ParsedDate) -> bool:
 
 def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
     """The levels of a quantity, the answer first; None where the text is no quantity."""
-    parsed = parse_quantity(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
+    parsed = read_amount(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
     if parsed is None:
         return None
     if not is_known(graph.shown_in) and _THOUSANDS.search(text):
@@ -163,7 +163,7 @@ def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     None for bare numbers and counted things, which may be names, and where the unit is written as a title is
     ("127 Hours").
     """
-    parsed = parse_quantity(text, code=graph.shown_in)
+    parsed = read_amount(text, code=graph.shown_in)
     if parsed is None or parsed.unit is None or not (parsed.sign or parsed.unit_text in parsed.unit.spellings):
         return None
     return quantity_levels(text, graph=graph, subject=subject, relation=relation)

@@ -1,13 +1,14 @@
-"""Quantities: the amount, rounded to 3, 2 and 1 significant digits, then its order of magnitude.
+"""Quantities: the amount, rounded to 3, 2 and 1 significant digits.
 
-"About X" is taken to mean: off by no more than one unit of the last digit kept. Under that reading each
-rounding entails the next. A rounding to one digit that is off by more than a fifth misleads and is left out;
-one to a power of ten lies on the border of its order of magnitude and therefore stands beside it. Rounding
-starts where the bounds of the amount justify it. Counts below twenty have no tier: every one of them says little.
+"About X" is taken to mean: off by no more than one unit of the last digit kept. Under that reading each rounding
+entails the next. A rounding that is off by more than a tenth misleads and is left out; brackets of powers of ten fit
+nearly any answer and are none. Rounding starts where the bounds of the amount justify it. Counts below twenty have no
+tier: every one of them says little.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
@@ -18,12 +19,26 @@ from abstraction.tiers import Condition, Evidence, Level, Tier
 from kg.model import QuantityValue
 from kg.terms import normalise
 
-__all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder"]
+__all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder", "read_amount"]
 
 CONDITION = "amount"  # the property of a condition on an amount; with the unit behind it where there is one
 SMALL = 20
 ROUNDINGS = (3, 2, 1)
-MISLEADS = Decimal("0.2")
+MISLEADS = Decimal("0.1")
+PERCENT = "Q11229"
+_CONVERTED = re.compile(r"(?P<amount>[^()]{1,60}?) \((?P<other>[^()]{1,60})\)\.?")
+
+
+def read_amount(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
+    """`parse_quantity`, of an amount that is told in another unit in brackets too: "26.2 miles (42.2 km)"."""
+    parsed = parse_quantity(text, code=code, is_temperature=is_temperature)
+    match = _CONVERTED.fullmatch(text.strip()) if parsed is None else None
+    if match is None:
+        return parsed
+    amount, other = (parse_quantity(match[name], code=code) for name in ("amount", "other"))
+    if amount is None or other is None or amount.unit is None or other.unit is None:
+        return None
+    return replace(amount, text=text.strip()) if amount.unit.dimension == other.unit.dimension else None
 
 
 def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None = None) -> list[Level]:
@@ -39,26 +54,12 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     is_small = is_whole and 0 <= parsed.amount < SMALL and parsed.unit is None and not parsed.approximate
     if is_small or parsed.amount == 0:
         return levels
-    rounded = _roundings(parsed)
-    interval = _interval(parsed, evidence)
-    stated: list[Condition] = list(interval.conditions) if interval else []
-    tiers: list[tuple[Tier, ...]] = []
-    for position, (digits, amount) in enumerate(reversed(rounded)):
-        rounding = Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits")
-        is_power_of_ten = abs(amount) == Decimal(1).scaleb(amount.adjusted())
-        at_border = position == 0 and interval is not None and is_power_of_ten
-        stated_here = [rounding] if at_border else [rounding, *stated]
-        tier = _about(parsed, amount, digits, evidence, frozenset(stated_here))
-        if at_border and interval:
-            tiers.append((tier, interval))
-            interval = None
-            stated = [rounding, *stated]
-        else:
-            tiers.append((tier,))
-            stated = stated_here
-    if interval:
-        tiers.insert(0, (interval,))
-    return _named_once(levels + [Level(tiers=level) for level in reversed(tiers)])
+    stated: list[Condition] = []
+    coarser: list[Level] = []
+    for digits, amount in reversed(_roundings(parsed)):
+        stated = [Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits"), *stated]
+        coarser.insert(0, Level(tiers=(_about(parsed, amount, digits, evidence, frozenset(stated)),)))
+    return _named_once(levels + coarser)
 
 
 def quantity_value_ladder(
@@ -112,7 +113,10 @@ def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
         if digits >= parsed.digits or (parsed.bound is not None and step < parsed.bound):
             continue
         amount = round_to(parsed.amount, digits)
-        if amount == last or abs(amount - parsed.amount) > MISLEADS * abs(parsed.amount):
+        size = abs(parsed.amount)
+        if parsed.unit is not None and parsed.unit.qid == PERCENT and size <= 100:
+            size = min(size, 100 - size)  # 95 % are not about 100
+        if amount == last or abs(amount - parsed.amount) > MISLEADS * size:
             continue
         roundings.append((digits, amount))
         last = amount
@@ -143,64 +147,6 @@ def _about(
 
 def _property(parsed: ParsedQuantity) -> str:
     return CONDITION if parsed.unit is None else f"{CONDITION} in {parsed.unit.qid}"
-
-
-def _interval(parsed: ParsedQuantity, evidence: tuple[Evidence, ...]) -> Tier | None:
-    """The powers of ten around the amount."""
-    if parsed.unit is not None and not parsed.unit.has_interval:
-        return None
-    power = parsed.amount.adjusted()
-    if parsed.unit is None and power < 1:
-        return None
-    size, step = abs(parsed.amount), Decimal(1).scaleb(power)
-    if parsed.bound is not None and not step <= size - parsed.bound <= size + parsed.bound <= 10 * step:
-        return None
-    if parsed.approximate and size == step:
-        return None  # about 1,000 may be fewer
-    if parsed.amount == 1 and len(parsed.unit_text) > 2:
-        parsed = replace(parsed, unit_text=_plural(parsed))  # "between 1 and 10 acres"
-    low, high = Decimal(1).scaleb(power), Decimal(1).scaleb(power + 1)
-    if parsed.amount < 0:
-        low, high = -high, -low
-    words = parsed.language
-    joint, to = words.joint_and, words.joint_to
-    between = f"{words.between} ".lstrip()
-    short, long = _between(low, high, words)
-    text = f"{between}{_with_unit(long if parsed.sign else short, parsed, joint=joint)}"
-    names = [
-        f"{between}{_with_unit(long, parsed, joint=joint)}",
-        f"{between}{_with_unit(f'{_plain(low, words)}{joint}{_plain(high, words)}', parsed, joint=joint)}",
-        _with_unit(long.replace(joint, to), parsed, joint=to),
-        _with_unit(f"{_plain(low, words)}–{_plain(high, words)}", parsed, joint="–"),
-    ]
-    if parsed.amount > 0 and power in words.magnitudes and not parsed.sign:
-        of = parsed.noun or (_plural(parsed) if parsed.unit else "")
-        magnitude = words.magnitudes[power]
-        names.append(words.finished(f"{magnitude}{words.magnitude_of}{of}") if of else magnitude)
-    if parsed.noun:
-        names += [f"{between}{short}", f"{between}{long}"]
-    return Tier(
-        text=text,
-        aliases=_without(text, names),
-        evidence=(
-            *evidence,
-            Evidence(kind="rule", text=f"{_with_unit(_plain(parsed.amount, words), parsed)} is {text}"),
-        ),
-        conditions=frozenset({Condition(property=_property(parsed), value=f"{_plain(low)} to {_plain(high)}")}),
-    )
-
-
-def _between(low: Decimal, high: Decimal, words: Language) -> tuple[str, str]:
-    """ "10 and 100 million" where both share the word, and the same with the word twice."""
-    first, second = _worded(low, words), _worded(high, words)
-    first_words, second_words = first.split(" "), second.split(" ")
-    long = f"{first}{words.joint_and}{second}"
-    scales = [{scale.singular, scale.plural} for scale in words.scales if scale.singular]
-    if len(first_words) == len(second_words) == 2 and any(
-        {first_words[1], second_words[1]} <= scale for scale in scales
-    ):
-        return f"{first_words[0]}{words.joint_and}{second}", long
-    return long, long
 
 
 def _answer_names(parsed: ParsedQuantity) -> list[str]:

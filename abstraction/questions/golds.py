@@ -17,6 +17,7 @@ from abstraction.assembly.filters import content_words, without_article, words
 from abstraction.assembly.levels import paths, union
 from abstraction.descriptions.attested_words import common_occupations
 from abstraction.evidence import completed
+from abstraction.ladders.quantities import read_amount
 from abstraction.language.amount_reader import parse_quantity
 from abstraction.language.date_reader import parse_date
 from abstraction.language.demonyms import bundled_demonyms
@@ -97,7 +98,7 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
     if kind in (QuestionKind.RANK, QuestionKind.SEASON):
         return Abstention.KIND_CONFLICT
     if kind in _MEASURED:
-        parsed = parse_quantity(text.partition("(acceptable range")[0], code=code)
+        parsed = read_amount(text.partition("(acceptable range")[0], code=code)
         if parsed is None:
             return Abstention.KIND_CONFLICT
         dimensions = _DIMENSIONS.get(asked.detail)

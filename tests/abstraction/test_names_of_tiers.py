@@ -156,7 +156,8 @@ def test_a_tier_of_two_answers_stands_behind_all_that_is_finer() -> None:
     assert texts(made) == [
         ["Massachusetts", "Manhattan"],
         ["New York City"],
-        ["United States of America", "New York"],
+        ["New York"],
+        ["United States of America"],
     ]
     assert flaws(made, *world) == []
     verdicts = [one.verdict for one in Judge(store_of(*world)).judge(made).tiers]
