@@ -16,7 +16,7 @@ from abstraction.proposals import ANSWER, LadderCase, Proposal
 from kg.model import EntityValue, Statement, TimeValue
 from kg.terms import normalise
 from kg.walks.graph import Graph
-from kg.walks.ranks import APPLIES_TO_PART, CONTINENT, time_key, valid_at
+from kg.walks.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
 
 # What surely holds a thing. Some places lie in one of several, and it is not known in which.
 
@@ -163,13 +163,13 @@ _WITHIN: Mapping[str, Collection[str]] = MappingProxyType(
 
 
 def stated_continent(graph: Graph, place: str) -> Statement | None:
-    """The one P30 value that holds for all of the place: it alone, or it alone without a part it is limited to.
+    """The one P30 value that holds for all or most of the place: of several the one without a part that it is limited
+    to, else the one that the description names.
 
-    None where several hold, and where the description tells of a part of the world on another continent. Of
-    several unlimited values the one whose name alone the description carries is taken.
+    None where that cannot be known, and where the description tells of a part of the world on another continent.
     """
     stated = [s for s in graph.current(place, CONTINENT) if s.target and graph.label(s.target)]
-    whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)]
+    whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)] or stated
     named_parts = _parts_of_world(graph, place)
     if len(whole) > 1:
         whole = [s for s in whole if named_parts and all(_lies_on(name, s.target or "") for name in named_parts)]
@@ -178,15 +178,23 @@ def stated_continent(graph: Graph, place: str) -> Statement | None:
     return whole[0] if all(_lies_on(name, whole[0].target or "") for name in named_parts) else None
 
 
+def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None:
+    """What `holder` states as the continent of the part of it that the place is: Oceania, of Hawaii."""
+    for statement in graph.statements(holder, CONTINENT):
+        parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
+        if place in parts and statement.rank != "deprecated" and statement.target and not has_ended(statement):
+            return statement
+    return None
+
+
 def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
     """Whether anything tells that `place`, within `holder`, is not on `holder`'s continent."""
     continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
     if continents:
         return continent not in continents
-    for statement in graph.statements(holder, CONTINENT):
-        parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
-        if statement.target != continent and place in parts:
-            return True
+    own = continent_of_part(graph, place, holder)
+    if own is not None:
+        return own.target != continent
     if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
         return True
     return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))

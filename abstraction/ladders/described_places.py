@@ -55,7 +55,8 @@ def described_chain(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chai
         steps = [tuple(map(words.as_state, step)) for step in steps]
         if not any(map(words.holds_country, steps)):
             steps += words.ranked_in(graph.description(entity_id) or "", steps)
-    steps = [tuple(words.as_division(p, steps) for p in step) for step in steps]
+    stated = [place for place in graph.targets(entity_id, "P17") if gazetteer.is_state(place)]
+    steps = [tuple(words.as_division(p, steps, stated) for p in step) for step in steps]
     steps = words.finest_first(steps)
     countries = [step for step in steps if words.holds_country(step)]
     finer = [step for step in steps if step not in countries]
@@ -111,7 +112,7 @@ class _Words:
             parts = (Place(text=part, written=place.written),) if part[:1].isupper() else ()
             return parts, self._resolved(Place(text=match["whole"]), qid)
         side = _SIDE.fullmatch(text) if normalise(text) not in _NOT_PARTS else None
-        if side and (qid := self._state(side["whole"])):
+        if side and (qid := self._state(side["whole"]) or self._state_by_alias(side["whole"])):
             return (place,), self._resolved(Place(text=side["whole"]), qid)
         return (place,), None
 
@@ -120,15 +121,15 @@ class _Words:
         state = None if place.qid else self._state(place.text)
         return place if state is None else self._resolved(place, state)
 
-    def as_division(self, place: Place, chain: Sequence[Step]) -> Place:
-        """A bare name that one first-level division of the chain's state goes by, as that division.
+    def as_division(self, place: Place, chain: Sequence[Step], stated: Sequence[str] = ()) -> Place:
+        """A bare name that one first-level division of the chain's state, or the stated one, goes by, as that division.
 
         A snapshot that knows a city of a name may not know the region: only divisions are believed by an alias.
         """
         if place.qid or _SIDE.fullmatch(place.text):
             return place
         states = [p.qid for step in chain for p in step if p.qid and self._gazetteer.is_state(p.qid)]
-        inside = {normalise(n) for state in states for n in self._graph.names(state)}
+        inside = {normalise(n) for state in states or stated for n in self._graph.names(state)}
         typed = _TYPED.fullmatch(place.text)
         names = dict.fromkeys((place.text, typed["name"] if typed else place.text))
         known = dict.fromkeys(q for name in names for q in self._gazetteer.known(name))
@@ -173,6 +174,13 @@ class _Words:
         others = [q for q in known if q not in states and self._graph.label(q) == name]
         if any(self._graph.is_instance(q, FIRST_DIVISION) for q in others):
             return None  # Georgia may be the one or the other
+        return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
+
+    def _state_by_alias(self, name: str) -> str | None:
+        """The one state of today that has the name at all: of Eastern China the People's Republic."""
+        if WORLD.search(name):
+            return None
+        states = [q for q in self._gazetteer.known(name) if self._gazetteer.is_state(q)]
         return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
 
     def _holder(self, name: str) -> str | None:

@@ -159,7 +159,7 @@ def _class_named(graph: Graph, text: str) -> str | None:
 
 @kept_with_source
 def _usual_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
-    usual = common_types(family) - listed("general_kinds")
+    usual = common_types(family) - listed("general_kinds") - set(map(normalise, graph.names(start)))
     for layer in layers_above(graph, start, steps=STEPS):
         for above in layer:
             if normalise(above.label) in usual and may_stand(above.label):

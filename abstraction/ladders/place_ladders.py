@@ -19,6 +19,7 @@ from abstraction.ladders.containers import (
     all_above,
     as_written,
     continent_of,
+    continent_of_part,
     dependency,
     entailed,
     lies_elsewhere,
@@ -257,6 +258,10 @@ class Climb:
         """By key, the one continent of each place, unless a place in it is known to lie elsewhere."""
         stated: dict[str, Statement] = {}
         for key, qid in chain.items():
+            for inner, place in chain.items():
+                own = continent_of_part(self.graph, place, qid) if key in ups[inner] else None
+                if own is not None and not self.graph.targets(place, CONTINENT):
+                    stated[inner] = own
             statement = stated_continent(self.graph, qid)
             if statement is not None:
                 target = statement.target or ""

@@ -145,7 +145,8 @@ class ToldInQuestion:
         for name in spelled:
             if any(f" {name} " in f" {longer} " for longer in taken):
                 continue
-            ids = [m.id for m in self._graph.find(name) if m.id != case.answer and m.id[0] == "Q"]
+            carriers = (m for m in self._graph.find(name) if m.text[:1].isupper() or name.islower())
+            ids = [m.id for m in carriers if m.id != case.answer and m.id[0] == "Q" and not _is_code(m.text, name)]
             if ids:
                 taken.append(name)
                 self._graph.fetch(ids)
@@ -250,6 +251,11 @@ class ToldInQuestion:
 def _with_entailed(nodes: dict[str, Proposal], keys: Collection[str]) -> frozenset[str]:
     """The keys and those of every tier that follows from one of theirs."""
     return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
+
+
+def _is_code(carried: str, name: str) -> bool:
+    """Whether a name is carried as a code that the question does not write so: "Me" is not ME, Maine."""
+    return carried.isupper() and carried != name
 
 
 def _is_of_a_thing(name: str, subject: str) -> bool:

@@ -12,7 +12,7 @@ from kg.bounded_cache import SizedDict
 from kg.model import Entity, Statement, TimeValue
 from kg.store.protocol import NameMatch, Store
 from kg.terms import best_text, fallback_chain, names, normalise
-from kg.walks.ranks import current, held_at
+from kg.walks.ranks import current, held_at, is_to_come
 
 HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
 SETTLEMENT = "Q486972"
@@ -223,7 +223,7 @@ class Graph:
         entity = self.entity(entity_id)
         if entity is None:
             return False
-        if any(s.rank != "deprecated" and s.kind != "novalue" for s in entity.values(DISSOLVED)):
+        if any(s.rank != "deprecated" and s.kind != "novalue" and _is_past(s) for s in entity.values(DISSOLVED)):
             return True
         kinds = [s.target for s in current(entity.values("P31")) if s.target]
         if not HISTORICAL_CLASSES.isdisjoint(kinds):
@@ -235,6 +235,10 @@ class Graph:
             parent is not None and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279")))
             for parent in parents
         )
+
+
+def _is_past(statement: Statement) -> bool:
+    return not (isinstance(statement.value, TimeValue) and is_to_come(statement.value))
 
 
 class _Overlaid(Graph):

@@ -6,8 +6,11 @@ no end time at all but a dissolved target. See `current`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
 
 from kg.model import Rank, SnakKind, Statement, TimeValue
 
@@ -35,9 +38,42 @@ def _times(statement: Statement, prop: str) -> list[TimeValue]:
     return [snak.value for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue)]
 
 
+# Qualifiers by which a statement does not hold of the whole thing today, and why; a continent's parts are told apart by
+# whoever asks for one (`current`).
+LIMITS: Mapping[str, str] = MappingProxyType(
+    {
+        END: "it has ended, unless the end is yet to come",
+        START: "it has not begun, where the start is yet to come",
+        APPLIES_TO_PART: "it holds of the parts named alone",
+        DISPUTED_BY: "somebody denies it",
+        SOURCING: "it is an estimate or a presumption",
+        NATURE: "it is hedged",
+    }
+)
+
+
+@cache
+def today() -> TimeValue:
+    """The day on which the program runs."""
+    day = date.today()
+    return TimeValue(year=day.year, month=day.month, day=day.day, precision=11)
+
+
+def is_to_come(value: TimeValue) -> bool:
+    """Whether a time lies wholly in the future."""
+    return time_key(value) > time_key(today())
+
+
 def has_ended(statement: Statement) -> bool:
-    """Whether the statement carries an end time (a somevalue end counts: it did end)."""
-    return any(snak.kind is not SnakKind.NOVALUE for snak in statement.qualifier(END))
+    """Whether the statement carries an end time that is not yet to come (a somevalue end counts: it did end)."""
+    ends = [snak for snak in statement.qualifier(END) if snak.kind is not SnakKind.NOVALUE]
+    return any(not (isinstance(snak.value, TimeValue) and is_to_come(snak.value)) for snak in ends)
+
+
+def has_begun(statement: Statement) -> bool:
+    """Whether the statement's start, where it tells one, is not yet to come."""
+    starts = _times(statement, START)
+    return not starts or not all(map(is_to_come, starts))
 
 
 def valid_at(statement: Statement, at: TimeValue) -> bool | None:
@@ -72,15 +108,15 @@ def current(
 ) -> list[Statement]:
     """The statements that hold today, in source order.
 
-    Deprecated, unknown and hedged values never count. Preferred rank, where there is any, decides; ended
-    statements fall out; then those that apply to a part only, disputed ones, and those whose target `historical`
+    Deprecated, unknown and hedged values never count. Preferred rank, where there is any, decides; statements that
+    have ended or are yet to begin fall out; then those that apply to a part only, disputed ones, and those whose target `historical`
     says no longer exists, each only as long as another value remains. Returns an empty list where every value
     has ended.
     """
     chosen = stated(statements)
-    preferred = [s for s in chosen if s.rank is Rank.PREFERRED]
+    preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]
     chosen = preferred or chosen
-    chosen = [s for s in chosen if not has_ended(s)]
+    chosen = [s for s in chosen if not has_ended(s) and has_begun(s)]
     doubts: tuple[Callable[[Statement], bool], ...] = (
         # Of a country on two continents each holds of a part.
         lambda s: s.property != CONTINENT and bool(s.qualifier(APPLIES_TO_PART)),
@@ -100,6 +136,7 @@ class SetAside(StrEnum):
     NO_VALUE = "no-value"
     HEDGED = "hedged"
     ENDED = "ended"
+    TO_COME = "to-come"
     NOT_PREFERRED = "not-preferred"
     PART = "of-a-part"
     DISPUTED = "disputed"
@@ -111,7 +148,7 @@ def set_aside(
 ) -> list[tuple[Statement, SetAside]]:
     """The statements that `current` leaves out, in source order, each with what says most of why."""
     holding = {id(s) for s in current(statements, historical=historical)}
-    is_preferred = any(s.rank is Rank.PREFERRED for s in stated(statements))
+    is_preferred = any(s.rank is Rank.PREFERRED and has_begun(s) for s in stated(statements))
     return [(s, _why_left_out(s, is_preferred=is_preferred)) for s in statements if id(s) not in holding]
 
 
@@ -124,6 +161,8 @@ def _why_left_out(statement: Statement, *, is_preferred: bool) -> SetAside:
         return SetAside.HEDGED
     if has_ended(statement):
         return SetAside.ENDED
+    if not has_begun(statement):
+        return SetAside.TO_COME
     if is_preferred and statement.rank is not Rank.PREFERRED:
         return SetAside.NOT_PREFERRED
     if statement.property != CONTINENT and statement.qualifier(APPLIES_TO_PART):
