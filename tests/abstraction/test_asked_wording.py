@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from abstraction.pipeline import LadderMaker
-from granola.matching import matcher
 from tests.worlds import entity, maker, row, texts
 
 WORLD = (
@@ -63,7 +62,7 @@ def make() -> LadderMaker:
          [["a place in Essex"], ["a place in England"], ["a place in the United Kingdom"], ["a place in Europe"]]),
         # Who did something is no part of the world.
         ("What is Ann's nationality?", "P27", "United Kingdom", [["a country in Europe"]]),
-        ("who declared war in 1812", "", "United Kingdom", [["a country in Europe"], ["a country"]]),
+        ("who declared war in 1812", "", "United Kingdom", [["a country in Europe"]]),
         ("where does the song come from", "", "United Kingdom", [["Europe"]]),
     ],
 )  # fmt: skip
@@ -79,20 +78,6 @@ def test_a_bare_container_is_no_name_of_a_worded_tier(make: LadderMaker) -> None
     bare = {"Essex", "England", "United Kingdom", "UK", "Great Britain", "Europe"}
     assert bare.isdisjoint(name for level in made.levels for name in level.names())
     assert {tier.qid for level in made.levels[1:] for tier in level.tiers} == {None}
-    names = [level.names() for level in made.levels]
-    levels = {
-        said: matcher("rules").match(said, names, question).level
-        for said in (
-            "Essex",
-            "England",
-            "It is in Essex.",
-            "a village in Essex",
-            "somewhere in England",
-            "a European town",
-        )
-    }
-    assert levels == {"Essex": None, "England": None, "It is in Essex.": 2, "a village in Essex": 2,
-                      "somewhere in England": 3, "a European town": None}  # fmt: skip
 
 
 def test_a_capital_of_which_namesakes_alone_are_known_gets_no_ladder() -> None:

@@ -40,7 +40,7 @@ def test_level_one_is_the_answer_with_its_aliases() -> None:
 
 def test_several_answers_make_one_ladder_graded_with_the_best() -> None:
     made = maker(GERMANY, THURINGIA, ERFURT, BERLIN).make(row(["Erfurt", "Berlin"]))
-    assert [[t.text for t in level.tiers] for level in made.levels] == [["Erfurt", "Berlin"], ["Thuringia", "Germany"]]
+    assert [[t.text for t in level.tiers] for level in made.levels] == [["Erfurt", "Berlin"], ["Thuringia"], ["Germany"]]
 
 
 def test_one_unknown_answer_does_not_cost_the_other_its_ladder() -> None:
@@ -65,7 +65,7 @@ def test_abstention_keeps_the_row(answer: str, relation: str, code: str) -> None
 @pytest.mark.parametrize(
     ("answer", "levels"),
     [
-        ("45.3%", [["45.3%"], ["about 45%"], ["about 50%"]]),
+        ("45.3%", [["45.3%"], ["about 45%"]]),
         ("-195.8 °C", [["-195.8 °C"], ["about -196 °C"], ["about -200 °C"]]),
         ("79", [["79"]]),
         ("127 Hours", [["127 Hours"]]),
