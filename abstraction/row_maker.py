@@ -317,7 +317,9 @@ class RowMaker:
         return None
 
 
-_BY_RULE = re.compile(r"\b(?:have to|must|legal(?:ly)?|required?|allowed|minimum|need to|limit|law|can (?:you|a|an|I|one))\b", re.I)
+_BY_RULE = re.compile(
+    r"\b(?:have to|must|legal(?:ly)?|required?|allowed|minimum|need to|limit|law|can (?:you|an?|I|one))\b", re.I
+)
 WHERE = frozenset({"place", "country", "school"})
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})

@@ -259,7 +259,8 @@ def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda 
 
     The answers share level 1; a tier that two ladders hold at different levels stands at the finer one, but never
     beside or before what is finer than it in either (the United States not beside the New York City of the other
-    answer). `holds` tells whether one entity is known to contain another. The row abstains, with the first code, only where every ladder does. Evidence leads all the way from the answer.
+    answer). `holds` tells whether one entity is known to contain another. The row abstains, with the first code, only
+    where every ladder does. Evidence leads all the way from the answer.
     """
     ladders = [completed(ladder) for ladder in ladders]
     if len(ladders) == 1:
@@ -337,7 +338,8 @@ def _ranks(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict
             finer = keys
     if len(tiers) <= MOST_COMPARED:
         for coarse, tier in tiers.items():
-            before[coarse] |= {fine for fine, other in tiers.items() if fine != coarse and _says_more(other, tier, holds)}
+            others = (fine for fine in tiers if fine != coarse)
+            before[coarse] |= {fine for fine in others if _says_more(tiers[fine], tier, holds)}
     for _ in range(MAX_LEVELS):  # of two that stand the other way round elsewhere neither moves on for ever
         moved = False
         for key, keys_before in before.items():

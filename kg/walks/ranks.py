@@ -109,9 +109,9 @@ def current(
     """The statements that hold today, in source order.
 
     Deprecated, unknown and hedged values never count. Preferred rank, where there is any, decides; statements that
-    have ended or are yet to begin fall out; then those that apply to a part only, disputed ones, and those whose target `historical`
-    says no longer exists, each only as long as another value remains. Returns an empty list where every value
-    has ended.
+    have ended or are yet to begin fall out; then those that apply to a part only, disputed ones, and those whose
+    target `historical` says no longer exists, each only as long as another value remains. Returns an empty list where
+    every value has ended.
     """
     chosen = stated(statements)
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]

@@ -40,7 +40,8 @@ def test_level_one_is_the_answer_with_its_aliases() -> None:
 
 def test_several_answers_make_one_ladder_graded_with_the_best() -> None:
     made = maker(GERMANY, THURINGIA, ERFURT, BERLIN).make(row(["Erfurt", "Berlin"]))
-    assert [[t.text for t in level.tiers] for level in made.levels] == [["Erfurt", "Berlin"], ["Thuringia"], ["Germany"]]
+    texts = [[t.text for t in level.tiers] for level in made.levels]
+    assert texts == [["Erfurt", "Berlin"], ["Thuringia"], ["Germany"]]
 
 
 def test_one_unknown_answer_does_not_cost_the_other_its_ladder() -> None:
