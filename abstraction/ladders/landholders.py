@@ -25,7 +25,7 @@ _ROLES = frozenset(
 
 
 def landholders(case: LadderCase) -> list[Proposal]:
-    """`a NOUN in CONTAINER` for every container of the place, then `a NOUN` of what is no state; empty without a noun."""
+    """`a NOUN in CONTAINER` for every container of the place, then `a NOUN` of what is no state; else empty."""
     named = noun_of(case)
     containers = Climb(case).proposals()
     if named is None or not containers:
