@@ -100,9 +100,20 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
 def _kinds_of_words(text: str, language: str) -> Iterator[str]:
     """The kinds that words of the padded text ask for."""
     for code in dict.fromkeys(("en", language)):
-        for kind, words in _data()["words"].get(code, {}).items():
-            if any(f" {word} " in text for word in words):
-                yield kind
+        pattern, kinds = _asking(code)
+        for word in pattern.findall(text):
+            yield from kinds[word]
+
+
+@cache
+def _asking(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
+    """A pattern of the words of a language that ask for a kind, each found wherever it stands, and their kinds."""
+    kinds: dict[str, tuple[str, ...]] = {}
+    for kind, words in _data()["words"].get(code, {}).items():
+        for word in words:
+            kinds[word] = (*kinds.get(word, ()), kind)
+    alternatives = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True))) or r"(?!)"
+    return re.compile(rf"(?<= )(?=({alternatives}) )"), kinds
 
 
 @cache
