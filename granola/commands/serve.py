@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,12 +29,21 @@ TOKEN = "GRANOLA_TOKEN"
 SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
 
 
+class AccessLogName(StrEnum):
+    """How requests are logged."""
+
+    OFF = "off"
+    TEXT = "text"
+    JSON = "json"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Serve(Command[None]):
     """Serve ladders, links, verdicts and scores under /v1, and a page at /.
 
     Clients send the token, if GRANOLA_TOKEN has one, as a bearer's; browsers ask for it as a password. SIGTERM ends
-    the service when what was begun is answered; SIGHUP takes up the snapshot anew without losing a request.
+    the service when what was begun is answered. A snapshot that is renamed onto this one is taken up without losing a
+    request.
     """
 
     snapshot: Annotated[str | None, Setting("The snapshot to serve: a file, or bolt://HOST:PORT.")] = None
@@ -73,15 +83,6 @@ class Serve(Command[None]):
         Setting("Where the model's answers are kept, so that nothing is asked twice.", metavar="FILE", advanced=True),
     ] = None
     model_seconds: Annotated[float, Setting("Longest time for a request to the model.", least=1, advanced=True)] = 60.0
-    per_client: Annotated[
-        int | None,
-        Setting(
-            "Requests of one client's address under way, in each process; further ones are refused. No limit if left "
-            "out: behind a proxy all clients have one address.",
-            least=1,
-            advanced=True,
-        ),
-    ] = None
     hang_seconds: Annotated[
         float | None,
         Setting(
@@ -91,9 +92,12 @@ class Serve(Command[None]):
             advanced=True,
         ),
     ] = None
-    connections: Annotated[
-        int, Setting("Open connections of each process; further ones are refused.", least=1, advanced=True)
-    ] = 512
+    memory: Annotated[
+        int, Setting("MiB that a process may hold of its own; one that holds more is replaced.", least=1, advanced=True)
+    ] = 700
+    access_log: Annotated[
+        AccessLogName, Setting("One line a request on standard output: off, text or json; never what was asked.")
+    ] = AccessLogName.OFF
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
@@ -102,22 +106,24 @@ class Serve(Command[None]):
 
         token = self._token()
         try:
-            from granola.service.serving.server import bind, run
+            from granola.service.server import bind, run
         except ImportError as error:
             raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
-        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it warns of everything that is no HTTP
+        logging.raiseExceptions = False  # a full disk under the log is nobody's request
+        if self.access_log is not AccessLogName.OFF:
+            _log_accesses()
         with _snapshot(self.snapshot) as where:
             settings = self.settings(where, token)
             with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
                 about = str(store.manifest()["snapshot_id"])[:8]
             if self.model is not None:
-                from granola.service.work.model_threads import opened
+                from granola.service.work.models import opened_model
 
                 # or looking for a GPU here would keep the workers, which are forks, from using it
                 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-                opened(settings).close()
-            sock = bind(self.host, self.port, workers=self.workers)
+                opened_model(settings).close()
+            sock = bind(self.host, self.port)
             name = f"[{self.host}]" if ":" in self.host else self.host
             address = f"http://{name}:{sock.getsockname()[1]}"
             if not is_loopback(self.host):
@@ -157,12 +163,12 @@ class Serve(Command[None]):
             seconds=self.seconds,
             batch_seconds=60 * self.seconds,
             waiting=self.waiting,
-            per_client=self.per_client,
             hosts=_hosts(self.host, self.allow_host),
             model=self.model,
             answers=None if self.answers is None else str(self.answers),
             model_seconds=self.model_seconds,
-            connections=self.connections,
+            memory=self.memory * MIB,
+            access_log=self.access_log.value,
             hang_seconds=self.hang_seconds or (60.0 if is_local else 10.0),
         )
 
@@ -188,6 +194,16 @@ def read_token() -> str | None:
     if len(token) < 8 or not token.isascii() or not token.isprintable() or token != token.strip():
         raise UsageError(f"{TOKEN} must have 8 or more printable ASCII characters, and no space at its ends")
     return token
+
+
+def _log_accesses() -> None:
+    """Let the service's log of requests go to standard output, a line each."""
+    accesses = logging.getLogger("granola.access")
+    accesses.setLevel(logging.INFO)
+    accesses.propagate = False
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    accesses.addHandler(handler)
 
 
 @contextmanager

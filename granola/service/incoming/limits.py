@@ -1,13 +1,15 @@
 """How much one request may ask for: sizes of texts and lists, and the work that follows from several of them together.
 
-All of it is checked before work begins. The figures are such that a body of less than 64 KiB costs about a second of
-one core at most, whatever stands in it, and a larger one as much more as it is larger. They were measured with texts
-that keep the slowest rules busy; texts that people write cost a tenth of that.
+All of it is checked before work begins, for every route: `granola.service.incoming.bounded_routes` takes no route
+without its `Bound`. The figures are such that a body of less than 64 KiB costs about a second of one core at most,
+whatever stands in it, and a larger one as much more as it is larger. They were measured with texts that keep the
+slowest rules busy; texts that people write cost a tenth of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.rows import QARow, TieredRow
@@ -15,6 +17,10 @@ from granola.decoding import SampleRow
 from granola.scoring.items import names_of
 from granola.service.incoming.problems import HTTPProblem
 
+SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
+MOST_VALUES = 1_200_000  # of one body: more would hold up everybody while they are read
+MOST_FIELDS = 10_000  # of a record
+DIGITS = 300  # of a whole number in a batch; more are no finite float
 LONGEST = 4_000  # characters of a question, an answer, a prediction, a name
 MOST_ANSWERS = 100  # of a question
 MOST_SAMPLES = 200  # responses to a question
@@ -33,6 +39,7 @@ BYTES_AN_ANSWER = 64  # of a batch that has more answers than these
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
 RESAMPLED_A_ROW = 120  # where that is more
 RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
+MOST_STEPS = 1_000  # of the evidence of a row
 CODE = "too-much-work"
 
 
@@ -69,6 +76,32 @@ def lengths_of(row: TieredRow) -> list[int]:
     if max(lengths) > LONGEST:
         raise RowError(f"a name of more than {LONGEST:,} characters")
     return lengths
+
+
+def raw_lengths(data: Any) -> list[int]:
+    """The length of each name of a row as it was sent; what is no row has none."""
+    return [len(name) for name in _raw_names(data) if isinstance(name, str)]
+
+
+def _raw_names(data: Any) -> Iterator[Any]:
+    for level in _list_of(data, "levels"):
+        for tier in _list_of(level, "tiers"):
+            if isinstance(tier, Mapping):
+                yield tier.get("text")
+                yield from _list_of(tier, "aliases")
+
+
+def _list_of(data: Any, name: str) -> list[Any]:
+    value = data.get(name) if isinstance(data, Mapping) else None
+    return value if isinstance(value, list) else []
+
+
+def check_evidence(row: TieredRow) -> None:
+    """Raise HTTPProblem where more steps are to be looked at than may be, and RowError as `lengths_of`."""
+    lengths_of(row)
+    steps = sum(1 + len(tier.evidence) for level in row.levels for tier in level.tiers)
+    if steps > MOST_STEPS:
+        raise _too_much(steps, MOST_STEPS, "tiers and steps of evidence", "send a row with fewer")
 
 
 def check_resampled(resamples: int, relations: int, rows: int) -> None:

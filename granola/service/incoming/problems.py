@@ -17,7 +17,6 @@ from abstraction.errors import AbstractionError, ModelError
 from granola.errors import GranolaError
 from kg.errors import KGError, MirrorError, SelectionError, SnapshotError
 
-MEDIA_TYPE = "application/problem+json"
 _UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command line's options; fields are called alike
 _SILENT = "the model gives no answer at the moment; ask again later, or without it"
@@ -89,20 +88,9 @@ def problem_of(error: Exception) -> HTTPProblem:
     return HTTPProblem(500, "internal", "the service has failed at this request; its log says where")
 
 
-TOO_MANY_WAIT = "too many requests are waiting"
-
-
 def overloaded(what: str, *, retry_after: int = 1) -> HTTPProblem:
     """The refusal of a request that would have to wait too long."""
     return HTTPProblem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
-
-
-def too_many_of_one() -> HTTPProblem:
-    """The refusal of a client that has as many requests under way as one may."""
-    return HTTPProblem(
-        429, "client-limit", "this client has as many requests under way as one may; ask again when one is answered",
-        retry_after=1,
-    )  # fmt: skip
 
 
 def too_large(most: int) -> HTTPProblem:
@@ -116,4 +104,11 @@ def too_slow(seconds: float) -> HTTPProblem:
     """The answer where a request has used up its time."""
     return HTTPProblem(
         503, "time-limit", f"no answer within {seconds:g} s, which is what one request may take", retry_after=5
+    )
+
+
+def no_model() -> HTTPProblem:
+    """The refusal where the service has no model."""
+    return HTTPProblem(
+        422, "no-model", "this service was started without a model; whoever runs it can give it one: --model MODEL"
     )

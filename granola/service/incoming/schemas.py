@@ -5,16 +5,21 @@ Questions, tiers and predictions are those of the files: further fields are kept
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from abstraction.rows import QARow
+from abstraction.rows import TieredRow as Row
 from granola import response_settings, shared_settings
 from granola.attribution.categories import Category
+from granola.decoding import SampleRow
 from granola.decoding.drag_graph import SUPPORT
 from granola.matching.registry import MATCHERS
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
+from granola.service.incoming.asked_rows import read_question, read_samples, row_of_names
 from granola.service.incoming.limits import (
     LONGEST,
     LONGEST_ID,
@@ -24,6 +29,7 @@ from granola.service.incoming.limits import (
     MOST_PREDICTIONS,
     MOST_SAMPLES,
 )
+from granola.service.incoming.problems import HTTPProblem
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"\S")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
@@ -85,6 +91,14 @@ class LinkRequest(Question):
     language: Language = _as_in(shared_settings.Language, "en")
     linker: Linker = _as_in(shared_settings.Linker, "question")
 
+    @cached_property
+    def row(self) -> QARow:
+        """The question as a row. Raises RowError, and HTTPProblem for more than is read of one."""
+        return read_question(self.model_dump(exclude_unset=True, exclude=_SETTINGS))
+
+
+_SETTINGS = {"language", "linker", "phrase", "unproven"}
+
 
 class LadderRequest(LinkRequest):
     """The same, and whether a model is to word the ladder."""
@@ -121,6 +135,12 @@ class AggregateRequest(_Open):
     abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(response_settings.AbstainingRule, None)
     language: Language = _as_in(response_settings.ResponseLanguage, "en")
     linker: Linker = _as_in(shared_settings.Linker, "question")
+
+    @cached_property
+    def row(self) -> SampleRow:
+        """The question with its responses. Raises RowError, and HTTPProblem for more than is read of them."""
+        settings = {"method", "support", "counting", "abstaining", "language", "linker"}
+        return read_samples(self.model_dump(exclude_unset=True, exclude=settings))
 
 
 class AggregateAnswer(_Open):
@@ -284,6 +304,7 @@ class MatchSettings(_Closed):
     matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
     tau: float | None = _as_in(shared_settings.Tau, None, ge=0, lt=1)
     lambda_: float = _as_in(shared_settings.Lambda, 0.5, ge=0, le=1_000, alias="lambda")
+    raw: bool = _as_in(shared_settings.Raw, False)
 
 
 Prediction = Annotated[str, StringConstraints(max_length=LONGEST)]
@@ -303,12 +324,26 @@ class MatchRequest(MatchSettings):
     question: str | None = Field(None, max_length=LONGEST)
     language: Language = "en"
 
+    @cached_property
+    def tiered(self) -> Row:
+        """What the predictions are held against. Raises RowError, and HTTPProblem where both are given or neither."""
+        if (self.row is None) == (self.levels is None):
+            raise HTTPProblem(422, "request", "give either a tiered row or levels")
+        if self.row is not None:
+            return Row.from_json(self.row.model_dump(exclude_unset=True))
+        return row_of_names(self.levels or (), self.question)
+
 
 class AttributionRequest(BaseModel):
     """A tiered row whose evidence is to be looked at."""
 
     row: TieredRow
     language: Language = "en"
+
+    @cached_property
+    def tiered(self) -> Row:
+        """The row as files have it. Raises RowError."""
+        return Row.from_json(self.row.model_dump(exclude_unset=True))
 
 
 class AttributedTier(BaseModel):

@@ -37,23 +37,23 @@ IN_LANGUAGES = (
 )
 
 
-def examples(holding: SnapshotSession) -> tuple[Example, ...]:
+def examples(session: SnapshotSession) -> tuple[Example, ...]:
     """Bundled questions whose answers have ladders: the first of each kind in KINDS, then those in other languages."""
     example_of: dict[str, Example] = {}
-    for row in _bundled(holding):
+    for row in _bundled(session):
         kind = _kind(row)
         if kind is not None and kind not in example_of:
             example = Example(row.question, row.answers[0], kind)
-            if _has_ladder(holding, example):
+            if _has_ladder(session, example):
                 example_of[kind] = example
-    others = (one for one in IN_LANGUAGES if holding.speaks(one.language) and _has_ladder(holding, one))
+    others = (one for one in IN_LANGUAGES if session.speaks(one.language) and _has_ladder(session, one))
     return (*(example_of[kind] for kind in KINDS if kind in example_of), *others)
 
 
-def _has_ladder(holding: SnapshotSession, example: Example) -> bool:
+def _has_ladder(session: SnapshotSession, example: Example) -> bool:
     """Whether the question has a ladder of more than two levels, asked as the page asks it."""
     row = QARow(id="1", question=example.question, answers=(example.answer,), answer_qids=(None,))
-    return len(holding.maker(example.language).make(row).levels) > 2
+    return len(session.maker(example.language).make(row).levels) > 2
 
 
 def _kind(row: QARow) -> str | None:
@@ -61,11 +61,11 @@ def _kind(row: QARow) -> str | None:
     return _KIND_OF.get(relation.asks) if relation else None
 
 
-def _bundled(holding: SnapshotSession) -> list[QARow]:
+def _bundled(session: SnapshotSession) -> list[QARow]:
     """The demo's questions about entities that the snapshot has, and its answers where they are names."""
     data = files("granola").joinpath("demo/questions.jsonl").read_bytes()
     rows = [row for row in question_rows(read_lines(data.splitlines(), "examples")) if isinstance(row, QARow)]
-    known = holding.store.find([name for row in rows for name in (row.answers[0], row.subject_text) if name])
+    known = session.store.find([name for row in rows for name in (row.answers[0], row.subject_text) if name])
     return [
         row
         for row in rows

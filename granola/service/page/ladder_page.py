@@ -21,6 +21,7 @@ from abstraction.rows import TieredRow, granola_columns
 from abstraction.tiers import Abstention, Tier
 from granola import __version__
 from granola.attribution.tier_checks import TierAttribution
+from granola.matching import matcher
 from granola.pages import evidence_rows
 from granola.pages.templates import page_file, render_page
 from granola.pages.visible_text import escaped
@@ -37,7 +38,6 @@ from granola.service.page.page_form import MOST_TEXT, Asked, asked_as, swapped
 from granola.service.page.page_words import ADVICE, LINKED, SCORES, rule_words
 from granola.service.work import snapshot_work
 from granola.service.work.entities import set_aside
-from granola.service.work.near_names import near_names
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.walks.ranks import current
 
@@ -57,8 +57,7 @@ class FoundLadder:
     """What a reader's thread finds for the page.
 
     `names` has an id, a label, a description and a kind (what it is an instance of) for each id. `is_spoken` unless
-    there is nothing in the language that was asked for. `near` are ids whose names come near an answer that nothing
-    carries, among the `entities` that the snapshot has.
+    there is nothing in the language that was asked for. The snapshot has so many `entities`.
     """
 
     row: TieredRow
@@ -66,7 +65,6 @@ class FoundLadder:
     past: Sequence[Mapping[str, Any]]
     names: Mapping[str, Mapping[str, Any]]
     attributed: Mapping[tuple[int, int], TierAttribution]
-    near: Sequence[str] = ()
     entities: int = 0
 
     @property
@@ -76,53 +74,49 @@ class FoundLadder:
         return links
 
 
-def find(holding: SnapshotSession, made: TieredRow, language: str) -> FoundLadder:
+def find(session: SnapshotSession, made: TieredRow, language: str) -> FoundLadder:
     """What does not hold today of what a ladder rests on or was asked for, and the names of all of it."""
     links = made.extra.get("links", ())
     answers = [note["qid"] for note in links if note.get("qid")]
-    subject = _subject(holding, made, answers)
-    near = []
-    if made.abstained == Abstention.NO_LINK:
-        near = [match.id for match in near_names(holding, made.answers[0], language)]
-    meant = [*answers, *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS]), *near]
-    names = snapshot_work.named(holding, [*filter(None, (made.relation, subject)), *meant], language)
-    kinds = _kinds(holding, meant, language)
+    subject = _subject(session, made, answers)
+    meant = [*answers, *(i for note in links for i in note.get("rivals", ())[:MOST_RIVALS])]
+    names = snapshot_work.named(session, [*filter(None, (made.relation, subject)), *meant], language)
+    kinds = _kinds(session, meant, language)
     return FoundLadder(
         row=made,
-        is_spoken=holding.speaks(language),
-        past=_past(holding, made, subject, language),
+        is_spoken=session.speaks(language),
+        past=_past(session, made, subject, language),
         names={i: {**name, "kind": kinds.get(i, "")} for i, name in names.items()},
-        attributed={(check.level, check.position): check for check in holding.attributor(language).checked(made)},
-        near=near,
-        entities=holding.manifest["counts"]["entities"],
+        attributed={(check.level, check.position): check for check in session.attributor(language).checked(made)},
+        entities=session.manifest["counts"]["entities"],
     )
 
 
-def _past(holding: SnapshotSession, made: TieredRow, subject: str | None, language: str) -> list[Mapping[str, Any]]:
+def _past(session: SnapshotSession, made: TieredRow, subject: str | None, language: str) -> list[Mapping[str, Any]]:
     """Statements that do not hold today, of what was asked for and of what the ladder rests on."""
     steps = [e for level in made.levels for tier in level.tiers for e in tier.evidence if e.kind == "statement"]
     pairs = [(subject, made.relation)] if subject and made.relation else []
     pairs += [(step.subject, step.property) for step in steps if step.subject and step.property]
     used = {step.statement for step in steps}
-    return [fact for fact in set_aside(holding, pairs, language=language) if fact["id"] not in used]
+    return [fact for fact in set_aside(session, pairs, language=language) if fact["id"] not in used]
 
 
-def _kinds(holding: SnapshotSession, ids: Sequence[str], language: str) -> dict[str, str]:
+def _kinds(session: SnapshotSession, ids: Sequence[str], language: str) -> dict[str, str]:
     """By id, the first label of what an entity is an instance of today; for a human, nothing that tells anything."""
-    entities = holding.store.entities(list(dict.fromkeys(ids)), properties=["P31"])
+    entities = session.store.entities(list(dict.fromkeys(ids)), properties=["P31"])
     classes = {i: next((s.target for s in current(e.statements) if s.target), None) for i, e in entities.items()}
-    labels = snapshot_work.named(holding, filter(None, classes.values()), language)
+    labels = snapshot_work.named(session, filter(None, classes.values()), language)
     return {i: labels[of]["label"] or "" for i, of in classes.items() if of in labels}
 
 
-def _subject(holding: SnapshotSession, row: TieredRow, answers: Sequence[str]) -> str | None:
+def _subject(session: SnapshotSession, row: TieredRow, answers: Sequence[str]) -> str | None:
     """The entity asked about; where the ladder had no need of it, the one of this very name that has this answer."""
     about = row.question_entity or {}
     if about.get("qid") or not (about.get("text") and row.relation and answers):
         return about.get("qid")
     text = about["text"]
-    carriers = [match.id for match in holding.store.find([text]).get(text, ()) if match.kind == "label"]
-    entities = holding.store.entities(list(dict.fromkeys(carriers))[:MOST_CARRIERS], properties=[row.relation])
+    carriers = [match.id for match in session.store.find([text]).get(text, ()) if match.kind == "label"]
+    entities = session.store.entities(list(dict.fromkeys(carriers))[:MOST_CARRIERS], properties=[row.relation])
     having = {e.id for e in entities.values() if any(s.target in answers for s in e.statements)}
     return having.pop() if len(having) == 1 else None
 
@@ -135,7 +129,7 @@ def judge(row: TieredRow, lines: Sequence[str], *, language: str, snapshot: str)
     return score(
         TieredFile(rows=rows, snapshot=snapshot),
         PredictionFile(name="predictions", predictions=predictions),
-        snapshot_work.chosen_matcher("rules", None, language),
+        matcher("rules", language=language),
     )
 
 
@@ -212,7 +206,6 @@ def _result(asked: Asked, ladder: FoundLadder, report: ScoreReport | None) -> di
         "levels": levels,
         "reason": REASONS.get(Abstention(row.abstained), "") if row.abstained else "",
         "advice": ADVICE.get(row.abstained or "", ""),
-        "near": [_near(entity_id, asked, ladder) for entity_id in ladder.near],
         "entities": ladder.entities,
         "past": past[:SHOWN_PAST],
         "more_past": past[SHOWN_PAST:],
@@ -266,13 +259,6 @@ def _chosen(entity_id: str, asked: Asked, ladder: FoundLadder) -> dict[str, Any]
         **_entity(entity_id, ladder),
         "choose": replace(asked, answer_qid=entity_id).address() + "#ladder",
     }
-
-
-def _near(entity_id: str, asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
-    """An entity with the address that asks again with its name and id."""
-    entity = _entity(entity_id, ladder)
-    again = replace(asked, answer=entity["label"] or asked.answer, answer_qid=entity_id)
-    return {**entity, "choose": again.address() + "#ladder"}
 
 
 def _entity(entity_id: str, ladder: FoundLadder) -> dict[str, Any]:

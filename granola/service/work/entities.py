@@ -18,26 +18,26 @@ MOST_STATEMENTS = 2_000
 MOST_SET_ASIDE = 50  # of one entity
 
 
-def read_entity(holding: SnapshotSession, entity_id: str) -> Entity:
+def read_entity(session: SnapshotSession, entity_id: str) -> Entity:
     """The entity. Raises HTTPProblem for an id that is none, and for one that the snapshot lacks."""
     if not ENTITY_ID.match(entity_id):
         raise HTTPProblem(422, "entity-id", "no id of an item or a property; expected Q or P and a number, as in Q42")
-    entity = holding.store.entities([entity_id]).get(entity_id)
+    entity: Entity | None = session.store.entities([entity_id]).get(entity_id)
     if entity is None:
         raise HTTPProblem(404, "unknown-entity", f"the snapshot has no {entity_id}")
     return entity
 
 
-def entity_json(holding: SnapshotSession, entity_id: str, *, language: str) -> dict[str, Any]:
+def entity_json(session: SnapshotSession, entity_id: str, *, language: str) -> dict[str, Any]:
     """The entity with names in a language and its fallbacks, and its statements, every rank."""
-    check_language(holding, language)
-    entity = read_entity(holding, entity_id)
+    check_language(session, language)
+    entity = read_entity(session, entity_id)
     chain = fallback_chain(language)
     shown = entity.statements[:MOST_STATEMENTS]
-    holds = current_ids(holding, entity, language)
+    holds = current_ids(session, entity, language)
     labels = {
         i: name["label"]
-        for i, name in named(holding, _mentioned([entity.id], shown), language).items()
+        for i, name in named(session, _mentioned([entity.id], shown), language).items()
         if name["label"]
     }
     return {
@@ -52,29 +52,29 @@ def entity_json(holding: SnapshotSession, entity_id: str, *, language: str) -> d
     }
 
 
-def current_ids(holding: SnapshotSession, entity: Entity, language: str) -> frozenset[str]:
+def current_ids(session: SnapshotSession, entity: Entity, language: str) -> frozenset[str]:
     """Ids of the statements that hold today, as ladders see it."""
-    historical = holding.maker(language).graph.is_historical
+    historical = session.maker(language).graph.is_historical
     by_property: dict[str, list[Statement]] = {}
     for statement in entity.statements:
         by_property.setdefault(statement.property, []).append(statement)
     return frozenset(s.id for group in by_property.values() for s in current(group, historical=historical))
 
 
-def set_aside(holding: SnapshotSession, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
+def set_aside(session: SnapshotSession, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
     """What the snapshot also says of (subject, property), but not for today, with why under "because"."""
     properties_of: dict[str, list[str]] = {}
     for subject, prop in dict.fromkeys(pairs):
         properties_of.setdefault(subject, []).append(prop)
-    historical = holding.maker(language).graph.is_historical
+    historical = session.maker(language).graph.is_historical
     out = []
-    for subject, entity in holding.store.entities(list(properties_of)).items():
+    for subject, entity in session.store.entities(list(properties_of)).items():
         groups = [[s for s in entity.statements if s.property == prop] for prop in properties_of[subject]]
         past = [left for group in groups for left in left_out(group, historical=historical)][:MOST_SET_ASIDE]
         if not past:
             continue
         mentioned = _mentioned([entity.id], [s for s, _ in past])
-        labels = {i: n["label"] for i, n in named(holding, mentioned, language).items() if n["label"]}
+        labels = {i: n["label"] for i, n in named(session, mentioned, language).items() if n["label"]}
         out += [{"subject": entity.id, **_statement(s, False), "because": str(why), "names": labels} for s, why in past]
     return out
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.languages import is_known, reading_language
-from abstraction.models.chat_model import ChatModel
-from abstraction.phrasing.checking import Unproven
-from abstraction.phrasing.phraser import Mode, ModelPhraser
 from abstraction.pipeline import LadderMaker
 from granola.attribution.tier_checks import TierAttributor
 from granola.decoding import Aggregator
-from kg.errors import ForeseenError
-from kg.model import Entity
+from granola.service.service_settings import ServiceSettings
+from granola.service.work.workroom import OverTimeError
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
@@ -28,15 +25,10 @@ ENTITIES_KEPT = 200_000  # of all languages
 ATTRIBUTED_KEPT = 50_000  # entities of what looks at evidence, which are few and common
 SENT_KEPT = 10_000_000  # characters of questions after which what was concluded of them is dropped
 SENT_AT_LEAST = 100  # characters that a question counts for
-PHRASERS_KEPT = 2
 TERMS_LOOKED_AT = 1_000_000  # of a snapshot with more it is not known in which languages none is
 ANSWERS_KEPT = 1_000
 _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
-
-
-class OverTimeError(ForeseenError):
-    """The time of a request is used up."""
 
 
 class TimedStore:
@@ -45,106 +37,45 @@ class TimedStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.until = float("inf")
-        self.is_reading = False
 
-    @contextmanager
-    def _reading(self) -> Iterator[Store]:
+    def __getattr__(self, name: str) -> Any:
         if time.monotonic() > self.until:
             raise OverTimeError
-        self.is_reading = True
-        try:
-            yield self._store
-        finally:
-            self.is_reading = False
-
-    def entities(
-        self,
-        ids: Collection[str],
-        *,
-        languages: Collection[str] | None = None,
-        properties: Collection[str] | None = None,
-    ) -> dict[str, Entity]:
-        """See `Store.entities`."""
-        with self._reading() as store:
-            return store.entities(ids, languages=languages, properties=properties)
-
-    def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
-        """See `Store.find`."""
-        with self._reading() as store:
-            return store.find(names, languages=languages)
-
-    def referrers(
-        self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
-    ) -> dict[tuple[str, str], list[str]]:
-        """See `Store.referrers`."""
-        with self._reading() as store:
-            return store.referrers(pairs, limit=limit)
-
-    def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """See `Store.value_counts`."""
-        with self._reading() as store:
-            return store.value_counts(pairs)
-
-    def property_counts(self, properties: Collection[str]) -> dict[str, int]:
-        """See `Store.property_counts`."""
-        with self._reading() as store:
-            return store.property_counts(properties)
-
-    def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
-        """See `Store.values_of`."""
-        with self._reading() as store:
-            return store.values_of(prop, limit=limit)
-
-    def ids(self, *, after: str | None = None) -> Iterator[str]:
-        """See `Store.ids`."""
-        with self._reading() as store:
-            return store.ids(after=after)
-
-    def manifest(self) -> Mapping[str, Any]:
-        """See `Store.manifest`."""
-        return self._store.manifest()
+        return getattr(self._store, name)
 
     def may_have_names(self, language: str) -> bool:
         """Whether an entity has a label in the language; true where only a look through very many terms would tell."""
-        manifest = self.manifest()
+        manifest = self._store.manifest()
         if (listed := manifest.get("languages")) is not None and language not in listed:
             return False
         counts = manifest["counts"]
         few = sum(counts.get(kind, 0) for kind in ("labels", "aliases", "descriptions")) <= TERMS_LOOKED_AT
         if not few or not isinstance(self._store, SQLiteStore):
             return True
-        with self._reading():
-            return self._store.has_labels(language, among=TERMS_LOOKED_AT)
+        return self._store.has_labels(language, among=TERMS_LOOKED_AT)
 
     def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
         """Names that begin so, of a file; of a mirror, which has no order of names, this name alone."""
-        with self._reading() as store:
-            if isinstance(store, SQLiteStore):
-                return store.names_beginning(text, languages=languages, limit=limit)
-            return store.find([text], languages=languages).get(text, [])[:limit]
-
-    def close(self) -> None:
-        """See `Store.close`."""
-        self._store.close()
+        if isinstance(self._store, SQLiteStore):
+            return self._store.names_beginning(text, languages=languages, limit=limit)
+        return self._store.find([text], languages=languages).get(text, [])[:limit]
 
 
 class SnapshotSession:
     """An open snapshot and the makers of ladders that read it. Of one thread alone."""
 
-    def __init__(self, where: str, *, language: str, seconds: float) -> None:
-        self.store = TimedStore(_opened(where, seconds))
-        self._is_mirror = is_address(where)
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.store = opened_store(settings)
+        self._is_mirror = is_address(settings.snapshot)
         self.manifest = self.store.manifest()
         self.snapshot_id = str(self.manifest["snapshot_id"])
-        self.language = language
+        self.language = settings.language
         self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
-        self.is_preparing = False  # what serves later requests, too
         self._vocabularies: dict[str, Vocabulary] = {}
         self._spoken: dict[str, bool] = {}
         self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
         self._attributor: tuple[str, TierAttributor] | None = None
         self._sent = 0
-        self._phrasers: OrderedDict[tuple[str, str, str], ModelPhraser] = OrderedDict()
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
         """The maker for a language and a linker.
@@ -186,27 +117,15 @@ class SnapshotSession:
     @contextmanager
     def _unhurried(self) -> Iterator[None]:
         """Make ready what serves all later requests, however long it takes: who asked is told when time is up."""
-        until, self.store.until, self.is_preparing = self.store.until, float("inf"), True
+        until, self.store.until = self.store.until, float("inf")
         try:
             yield
         finally:
-            self.store.until, self.is_preparing = until, False
+            self.store.until = until
 
     def _vocabulary(self, language: str) -> Vocabulary | None:
         """The words of the snapshot, which take seconds to read, where they were read."""
         return self._vocabularies.get(_reading(language))
-
-    def phraser(self, model: ChatModel, *, mode: str, unproven: str, language: str) -> ModelPhraser:
-        """What phrases ladders with a model; those asked for last are kept."""
-        key = (mode, unproven, language)
-        phraser = self._phrasers.pop(key, None) or ModelPhraser(
-            model, self.store, mode=_mode(mode), unproven=_unproven(unproven), language=language
-        )
-        phraser.model = model
-        self._phrasers[key] = phraser
-        while len(self._phrasers) > PHRASERS_KEPT:
-            self._phrasers.popitem(last=False)
-        return phraser
 
     def aggregator(self, language: str, linker: str) -> Aggregator:
         """What makes one answer of several; the last one is kept."""
@@ -239,18 +158,12 @@ class SnapshotSession:
         """A piece of work begins that may read until then."""
         self.store.until = until
 
-    @property
-    def may_stop(self) -> bool:
-        """Whether work may be stopped where it is: not while it reads, for the next read stops it."""
-        return not (self.store.is_reading or self.is_preparing)
-
     def interrupted(self) -> None:
         """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""
         for maker in self._makers.values():
             maker.start_afresh()
         self._aggregator = None
         self._attributor = None
-        self._phrasers.clear()
 
     def close(self) -> None:
         """Close the snapshot."""
@@ -264,17 +177,12 @@ def _reading(language: str) -> str:
     return read if read in _ENGLISH else "en"
 
 
-def _mode(word: str) -> Mode:
-    return "word" if word == "word" else "free"
-
-
-def _unproven(word: str) -> Unproven:
-    return "drop" if word == "drop" else "keep"
-
-
-def _opened(where: str, seconds: float) -> Store:
+def opened_store(settings: ServiceSettings) -> TimedStore:
+    """The snapshot of a service, for a thread of its own."""
+    where = settings.snapshot
     if not is_address(where):
-        return open_store(where)
+        return TimedStore(open_store(where))
     from kg.store.neo4j import Neo4jStore
 
-    return Neo4jStore.open(where, query_seconds=max(seconds, 30.0), patience=MIRROR_PATIENCE)
+    query_seconds = max(settings.seconds, 30.0)
+    return TimedStore(Neo4jStore.open(where, query_seconds=query_seconds, patience=MIRROR_PATIENCE))

@@ -4,46 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.faults import EXCERPT, RejectedRow, excerpt
+from abstraction.faults import RejectedRow
 from abstraction.files.records import Record
 from abstraction.files.writing import json_line
 from abstraction.language.languages import is_known, told_languages
-from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow, question_rows
-from abstraction.tiers import Level, Tier
-from granola.decoding import (
-    Abstaining,
-    Counting,
-    DragGraph,
-    SampleRow,
-    SelfConsistency,
-    prediction_row,
-)
-from granola.decoding.samples import sample_row
+from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow
+from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency, prediction_row
 from granola.errors import PredictionError
-from granola.matching import Matcher, matcher
+from granola.matching import Matcher
 from granola.matching.model_judge import JudgeMatcher
 from granola.scoring.predictions import Prediction, predictions_of
 from granola.scoring.scores import ScoreSettings, score, score_item
 from granola.scoring.tiered_file import TieredFile
-from granola.service.incoming.body_parsing import SMALL, fault_of
-from granola.service.incoming.json_pieces import body_records
-from granola.service.incoming.limits import (
-    LONGEST,
-    check_answers,
-    check_compared,
-    check_question,
-    check_resampled,
-    check_rows,
-    check_text,
-    lengths_of,
-)
+from granola.service.incoming.limits import LONGEST, lengths_of
 from granola.service.incoming.problems import HTTPProblem
-from granola.service.work.model_work import judge_ahead
+from granola.service.incoming.schemas import AggregateRequest, ScoreRequest
+from granola.service.work.models import judge_ahead
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.store.protocol import NameMatch
 from kg.terms import best_text, fallback_chain
@@ -51,96 +32,11 @@ from kg.terms import best_text, fallback_chain
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
 SLICE_ROWS = 100
 NAMES_AN_ENTITY = 5  # that begin alike, of those which complete what is typed
-PHRASED_TOGETHER = 16  # rows that a model is asked about at a time
 
 
-def read_question(data: Mapping[str, Any]) -> QARow:
-    """The question of one row. Raises RowError, and HTTPProblem for more than is read of one."""
-    row = next(question_rows([Record(source="the request", data=data)]))
-    if isinstance(row, RejectedRow):
-        raise RowError(row.reason)
-    check_question(row)
-    check_text(row.answers, "answers")
-    return row
-
-
-def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | RejectedRow]:
-    """The questions of a batch, a JSON array or JSONL, rejected ones in their places.
-
-    Raises RowError where there is none, and HTTPProblem for more than `most`, or for more answers than so many bytes
-    may have.
-    """
-    rows: list[QARow | RejectedRow] = []
-    answers = 0
-    records = (_writable(record) for record in body_records(body, SMALL))
-    for row in question_rows(records, relation=relation):
-        rows.append(_within_limits(row))
-        check_rows(len(rows), most)
-        if isinstance(rows[-1], QARow):
-            answers += len(rows[-1].answers)
-    if not rows:
-        raise RowError("request holds no row; expected a JSON array, or one JSON object a line")
-    check_answers(answers, len(body))
-    return rows
-
-
-def _writable(record: Record | RejectedRow) -> Record | RejectedRow:
-    """The record, rejected where no answer could have its fields."""
-    if isinstance(record, Record) and (fault := fault_of(record.data)):
-        return RejectedRow(source=record.source, reason=fault, excerpt=excerpt(repr(record.data)[: 2 * EXCERPT]))
-    return record
-
-
-def unheeded(rows: Iterable[QARow | RejectedRow], settings: Mapping[str, Any]) -> list[str]:
-    """The settings that some rows of a batch have fields of, which say something else and are handed on."""
-    extra = [row.extra for row in rows if isinstance(row, QARow)]
-    return sorted(name for name, value in settings.items() if any(one.get(name, value) != value for one in extra))
-
-
-def _within_limits(row: QARow | RejectedRow) -> QARow | RejectedRow:
-    """The row, rejected where it is more than a request for a single ladder may be."""
-    if isinstance(row, RejectedRow):
-        return row
-    try:
-        check_question(row)
-    except RowError as error:
-        return RejectedRow(source=row.source, reason=str(error), excerpt=row.question[:EXCERPT])
-    return row
-
-
-LADDER_SETTINGS = {"language", "linker", "phrase", "unproven"}
-AGGREGATE_SETTINGS = frozenset({"method", "support", "counting", "abstaining", "language", "linker"})
-
-
-def read_samples(data: Mapping[str, Any]) -> SampleRow:
-    """A question with responses. Raises RowError, and HTTPProblem for more than is read of them."""
-    row = sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
-    check_question(row)
-    check_text(row.samples, "samples")
-    return row
-
-
-def aggregate(holding: SnapshotSession, row: SampleRow, asked: Any) -> dict[str, Any]:
-    """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
-    abstaining = Abstaining(asked.abstaining or "majority")
-    if abstaining is Abstaining.PASS:
-        raise HTTPProblem(
-            422, "request", "abstaining is pass, which is drag's; allowed here: majority, ignore, against"
-        )
-    method: DragGraph | SelfConsistency
-    if asked.method == "drag-graph":
-        method = DragGraph(support=asked.support, abstaining=abstaining)
-    else:
-        method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
-    check_language(holding, asked.language)
-    holding.count_sent((row.question, row.subject_text or "", *row.samples))
-    ((_, decision),) = holding.aggregator(asked.language, asked.linker).decide([row], method)
-    return prediction_row(row, decision, method=asked.method)
-
-
-def check_language(holding: SnapshotSession, language: str) -> None:
+def check_language(session: SnapshotSession, language: str) -> None:
     """Raise HTTPProblem for a language that nothing would be told in."""
-    if not holding.speaks(language):
+    if not session.speaks(language):
         raise HTTPProblem(
             422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
             f"{told_languages()} alone; ask in one of these, or in one that the snapshot has names in",
@@ -155,16 +51,16 @@ def check_answer_language(code: str) -> None:
         )
 
 
-def ladder(holding: SnapshotSession, row: QARow, *, language: str, linker: str) -> TieredRow:
+def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str) -> TieredRow:
     """The tiered row of a question. Raises HTTPProblem for a language that there is nothing in."""
-    check_language(holding, language)
-    return made(holding, row, language=language, linker=linker)
+    check_language(session, language)
+    return made(session, row, language=language, linker=linker)
 
 
-def made(holding: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
+def made(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
     """The same in any language; where there is nothing in it, tiers are told in another."""
-    holding.count_sent(said_in(row))
-    return holding.maker(language, linker).make(row)
+    session.count_sent(said_in(row))
+    return session.maker(language, linker).make(row)
 
 
 def said_in(row: QARow) -> Iterator[str]:
@@ -178,38 +74,8 @@ def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
     return json_line(whole)
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Some rows of a batch, in order: ladders, and what was rejected. `lines` are theirs in the answer."""
-
-    rows: Sequence[TieredRow | RejectedRow]
-    is_first: bool
-    lines: bytes
-
-    @property
-    def made(self) -> list[TieredRow]:
-        """The ladders."""
-        return [row for row in self.rows if isinstance(row, TieredRow)]
-
-    def with_rows(self, made: Sequence[TieredRow]) -> bytes:
-        """The lines with these rows in the place of the ladders."""
-        others = iter(made)
-        rows = [next(others) if isinstance(row, TieredRow) else row for row in self.rows]
-        return lines_of(rows, is_first=self.is_first)
-
-
-def lines_of(rows: Iterable[TieredRow | RejectedRow], *, is_first: bool) -> bytes:
-    """The lines of a batch's answer."""
-    return b"".join(
-        line_of(
-            {"rejected": row.to_json()} if isinstance(row, RejectedRow) else row.to_json(), first=is_first and not n
-        )
-        for n, row in enumerate(rows)
-    )
-
-
 class Batch:
-    """The lines of a batch's answer, made slice by slice: a ladder each, or why there is none."""
+    """The rows of a batch's answer, made slice by slice: a ladder each, or why there is none."""
 
     def __init__(
         self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str, together: int = SLICE_ROWS
@@ -223,44 +89,53 @@ class Batch:
 
     @property
     def is_done(self) -> bool:
-        """Whether every row has its line."""
+        """Whether every row has been made."""
         return self._at >= len(self._rows)
 
-    def check(self, holding: SnapshotSession) -> None:
+    def check(self, session: SnapshotSession) -> None:
         """Raise HTTPProblem for a language that there is nothing in."""
-        check_language(holding, self._language)
+        check_language(session, self._language)
 
-    def slice(self, holding: SnapshotSession) -> Slice:
+    def slice(self, session: SnapshotSession) -> list[TieredRow | RejectedRow]:
         """The next rows, for as long as a turn takes."""
         if self._made is None:
             questions = (row for row in self._rows if isinstance(row, QARow))
-            self._made = holding.maker(self._language, self._linker).make_each(questions)
+            self._made = session.maker(self._language, self._linker).make_each(questions)
         until = time.monotonic() + SLICE_SECONDS
-        is_first = self._at == 0
         rows: list[TieredRow | RejectedRow] = []
         while not self.is_done and len(rows) < self._together:
             row = self._rows[self._at]
             if isinstance(row, QARow):
-                holding.count_sent(said_in(row))
+                session.count_sent(said_in(row))
             rows.append(row if isinstance(row, RejectedRow) else next(self._made))
             self._at += 1
             if time.monotonic() > until:
                 break
-        return Slice(rows, is_first, lines_of(rows, is_first=is_first))
+        return rows
 
 
-def links(holding: SnapshotSession, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
+def lines_of(rows: Iterable[TieredRow | RejectedRow], *, is_first: bool) -> bytes:
+    """The lines of a batch's answer."""
+    return b"".join(
+        line_of(
+            {"rejected": row.to_json()} if isinstance(row, RejectedRow) else row.to_json(), first=is_first and not n
+        )
+        for n, row in enumerate(rows)
+    )
+
+
+def links(session: SnapshotSession, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
     """How the row's answers find their entities, as in its ladder."""
-    made = ladder(holding, row, language=language, linker=linker)
+    made = ladder(session, row, language=language, linker=linker)
     notes = made.extra.get("links", [])
     ids = [i for note in notes for i in (note.get("qid"), *note.get("rivals", ())) if i]
-    return {"links": notes, "abstained": made.abstained, "entities": named(holding, ids, language)}
+    return {"links": notes, "abstained": made.abstained, "entities": named(session, ids, language)}
 
 
-def named(holding: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
+def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
     """Entities briefly: id, label and description in a language or its fallbacks."""
     requested = list(dict.fromkeys(ids))
-    entities = holding.store.entities(requested, properties=())
+    entities = session.store.entities(requested, properties=())
     out = {}
     for entity_id, entity in entities.items():
         label, description = (best_text(terms, language) for terms in (entity.labels, entity.descriptions))
@@ -272,12 +147,12 @@ def named(holding: SnapshotSession, ids: Iterable[str], language: str) -> dict[s
     return out
 
 
-def search(holding: SnapshotSession, name: str, *, language: str, limit: int, begins: bool = False) -> dict[str, Any]:
+def search(session: SnapshotSession, name: str, *, language: str, limit: int, begins: bool = False) -> dict[str, Any]:
     """Entities that carry a name as label or alias, or one that begins so; upper and lower case do not matter."""
-    check_language(holding, language)
-    matches = _beginning(holding, name, language, limit) if begins else holding.store.find([name]).get(name, [])
+    check_language(session, language)
+    matches = _beginning(session, name, language, limit) if begins else session.store.find([name]).get(name, [])
     shown = matches[:limit]
-    known = named(holding, [match.id for match in shown], language)
+    known = named(session, [match.id for match in shown], language)
     blank = {"label": None, "description": None}
     carriers = [
         {**blank, **known.get(m.id, {}), "id": m.id, "kind": m.kind, "language": m.language, "text": m.text}
@@ -286,9 +161,9 @@ def search(holding: SnapshotSession, name: str, *, language: str, limit: int, be
     return {"name": name, "found": carriers, "more": len(matches) - len(shown)}
 
 
-def _beginning(holding: SnapshotSession, text: str, language: str, limit: int) -> list[NameMatch]:
+def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -> list[NameMatch]:
     """Entities that carry a name which begins so, each with the shortest of its names that does."""
-    names = holding.store.names_beginning(text, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
+    names = session.store.names_beginning(text, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
     match_of: dict[str, NameMatch] = {}
     for match in names:
         if match.id.startswith("Q"):
@@ -296,9 +171,23 @@ def _beginning(holding: SnapshotSession, text: str, language: str, limit: int) -
     return list(match_of.values())
 
 
-def chosen_matcher(name: str, tau: float | None, language: str = "en") -> Matcher:
-    """The matcher that a request asks for. Raises MatcherError."""
-    return matcher(name, tau=tau, language=language)
+def aggregate(session: SnapshotSession, asked: AggregateRequest) -> dict[str, Any]:
+    """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
+    row = asked.row
+    abstaining = Abstaining(asked.abstaining or "majority")
+    if abstaining is Abstaining.PASS:
+        raise HTTPProblem(
+            422, "request", "abstaining is pass, which is drag's; allowed here: majority, ignore, against"
+        )
+    method: DragGraph | SelfConsistency
+    if asked.method == "drag-graph":
+        method = DragGraph(support=asked.support, abstaining=abstaining)
+    else:
+        method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
+    check_language(session, asked.language)
+    session.count_sent((row.question, row.subject_text or "", *row.samples))
+    ((_, decision),) = session.aggregator(asked.language, asked.linker).decide([row], method)
+    return prediction_row(row, decision, method=asked.method)
 
 
 def match(
@@ -315,36 +204,27 @@ def match(
     return {"matcher": chosen.signature(), "items": items}
 
 
-def row_of_names(levels: Sequence[Sequence[str]], question: str | None) -> TieredRow:
-    """A tiered row of names alone."""
-    made = tuple(Level(tiers=(Tier(text=names[0], aliases=tuple(names[1:])),)) for names in levels)
-    return TieredRow(id="1", question=question or "", answers=tuple(levels[0]), levels=made)
-
-
-def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str, Any]:
+def scores(request: ScoreRequest, chosen: Matcher, *, judged: int) -> dict[str, Any]:
     """The scores of predictions against tiered rows, given as a `ScoreRequest`.
 
     `judged` bounds what a judge is asked about. The signature's hash is that of a file as `granola tiers` writes it,
     with these rows as its lines. Raises as `granola.scoring.scores.score`, NeedsReplies for a judge's, and HTTPProblem.
     """
-    check_rows(max(len(request.rows), len(request.predictions)), most)
     rows: list[TieredRow] = []
     rejected: list[RejectedRow] = []
     seen: dict[str, int] = {}
-    lengths: dict[str, list[int]] = {}  # of each row's names
     for number, data in enumerate(request.rows, 1):
         try:
             if not isinstance(data, dict):
                 raise RowError("no JSON object")
             row = TieredRow.from_json({"id": f"row-{number}", **data})
-            names = lengths_of(row)
+            lengths_of(row)
             if row.id in seen:
                 raise RowError(f"id {row.id!r} stands already at rows[{seen[row.id]}]")
         except RowError as error:
             rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=repr(data)[:160]))
             continue
         seen[row.id] = number
-        lengths[row.id] = names
         rows.append(row)
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
@@ -352,8 +232,6 @@ def scores(request: Any, chosen: Matcher, *, most: int, judged: int) -> dict[str
         [_prediction_record(number, data) for number, data in enumerate(request.predictions, 1)], "predictions"
     )
     predictions = file.predictions
-    check_compared(([len(predictions[key].text)], names) for key, names in lengths.items() if key in predictions)
-    check_resampled(request.resamples, len({row.relation for row in rows}), len(rows))
     if isinstance(chosen, JudgeMatcher):
         pairs = [(row, predictions[row.id].text) for row in rows if row.id in predictions]
         judge_ahead(chosen, pairs, most=judged, standard=request.standard or "aliases")

@@ -4,59 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import PurePath
 from typing import Annotated, Any
 
 import orjson
 from fastapi import FastAPI, Path, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from abstraction.errors import AbstractionError
 from granola import __version__
-from granola.errors import GranolaError
-from granola.service.incoming import documents, problem_page
-from granola.service.incoming.body_parsing import lanes_of
+from granola.service.gate import Gate
+from granola.service.incoming import openapi
+from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_typed, bounded
 from granola.service.incoming.limits import LONGEST_NAME, MOST_FOUND
-from granola.service.incoming.middleware import SNAPSHOT_HEADER, App, Middleware
 from granola.service.incoming.problems import HTTPProblem
-from granola.service.incoming.schemas import (
-    EntityAnswer,
-    Health,
-    Language,
-    Manifest,
-    SearchAnswer,
-)
-from granola.service.incoming.validation_errors import problem_of_errors
-from granola.service.routes.app_state import JSON, Service, answer
-from granola.service.routes.judging_routes import add_attribution, add_judging
+from granola.service.incoming.schemas import EntityAnswer, Health, Language, Manifest, SearchAnswer
+from granola.service.routes.judging_routes import add_judging
 from granola.service.routes.ladder_routes import add_ladders
 from granola.service.routes.page_routes import add_page
-from granola.service.service_settings import ServiceSettings
+from granola.service.served import SNAPSHOT_HEADER, Service
 from granola.service.work import snapshot_work
 from granola.service.work.entities import entity_json
 from granola.service.work.snapshot_session import SnapshotSession
-from kg.errors import KGError
 from kg.web.addresses import without_secrets
 
+Running = Callable[[Service], AbstractAsyncContextManager[None]]
 
-def create_app(
-    settings: ServiceSettings, *, replaced: Callable[[], Mapping[str, int]] | None = None
-) -> tuple[App, Service]:
-    """The application behind its gate, and what it works with. The snapshot is opened when the application starts.
 
-    `replaced` tells how many workers were replaced so far, by reason, where a supervisor does that.
-    """
-    service = Service(settings, replaced=replaced)
+def create_app(service: Service, running: Running) -> Gate:
+    """The application behind its gate. What it works with is there while `running`, which its server enters."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await service.open()
-        yield
-        await service.close()
+        async with running(service):
+            yield
 
     app = FastAPI(
         title="GRANOLA ladders",
@@ -66,31 +48,24 @@ def create_app(
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        servers=[{"url": ".."}],  # from the document: right behind any prefix
         lifespan=lifespan,
         separate_input_output_schemas=False,
     )
+    app.state.served = service
+    app.router.route_class = BoundedRoute
     _handle_errors(app, service)
     _add_health(app, service)
     _add_reading(app, service)
     add_ladders(app, service)
     add_judging(app, service)
-    add_attribution(app, service)
     add_page(app, service)
-    documents.describe(app)
-
-    def apart(read: Callable[[], BaseModel]) -> Awaitable[BaseModel]:
-        return service.bench.run(read, seconds=settings.seconds)
-
-    lanes = lanes_of(app, service.failed, _OURS, apart)
-    return Middleware(app, settings=settings, desk=service.desk, metrics=service.metrics, lanes=lanes), service
+    openapi.describe(app)
+    return Gate(app, service)
 
 
 def _handle_errors(app: FastAPI, service: Service) -> None:
-    problem_answer = service.problem_answer
-
-    async def invalid(_: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        return problem_answer(problem_of_errors(error.errors()))
+    """Of requests that reach no route; routes answer their own."""
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -100,53 +75,40 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
-        answer = problem_answer(
-            HTTPProblem(error.status_code, code, detail), in_words=problem_page.is_wanted(request.scope)
-        )
+        answer = service.problem_answer(HTTPProblem(error.status_code, code, detail), request.scope)
         answer.headers.update(error.headers or {})
         return answer
 
-    async def ours(_: Request, error: Exception) -> Response:
-        return service.failed(error)
-
-    app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
-    for kind in _OURS:
-        app.add_exception_handler(kind, ours)
-
-
-_OURS: tuple[type[Exception], ...] = (HTTPProblem, AbstractionError, GranolaError, KGError)
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health/live", response_model=Health, tags=["health"], responses=documents.health())
+    @app.get("/v1/health/live", response_model=Health, tags=["health"])
+    @bounded(Bound(products=as_typed, token=False))
     async def live() -> Response:
         """Whether the process runs."""
-        return Response(b'{"status":"ok"}', media_type=JSON, headers={"Cache-Control": "no-store"})
+        return Response(b'{"status":"ok"}', media_type="application/json", headers={"Cache-Control": "no-store"})
 
-    @app.get(
-        "/v1/health/ready", response_model=Health, tags=["health"],
-        responses={503: {"model": Health, "description": "Not yet, or no longer."}, **documents.health()},
-    )  # fmt: skip
+    @app.get("/v1/health/ready", response_model=Health, tags=["health"])
+    @bounded(Bound(products=as_typed, token=False))
     async def ready() -> Response:
         """Whether requests can be answered."""
         headers = {"Cache-Control": "no-store"}
-        if service.desk.is_open:
-            return answer(b'{"status":"ok"}', service.desk.snapshot_id, headers=headers)
-        return Response(b'{"status":"starting"}', 503, media_type=JSON, headers=headers)
+        if service.snapshots.is_open:
+            return service.answer(b'{"status":"ok"}', service.snapshots.current, headers)
+        return Response(b'{"status":"starting"}', 503, media_type="application/json", headers=headers)
 
     @app.get(
         "/v1/metrics", tags=["health"], response_class=Response,
-        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **documents.problems()},
+        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     )  # fmt: skip
+    @bounded(Bound(products=as_typed))
     async def metrics() -> Response:
         """Figures in Prometheus' text format."""
         return Response(service.metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _add_reading(app: FastAPI, service: Service) -> None:
-    desk = service.desk
-
     async def conditional(request: Request, make: Callable[[SnapshotSession], Any]) -> Response:
         """The answer with an ETag that snapshot, program and address decide; 304 where the asker has it already."""
 
@@ -155,25 +117,27 @@ def _add_reading(app: FastAPI, service: Service) -> None:
             return f'"{hashlib.sha256(asked.encode()).hexdigest()[:32]}"'
 
         known_tags = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
-        now = tag(desk.snapshot_id)
+        generation = service.snapshots.current
+        now = tag(generation.snapshot_id)
         headers = {"ETag": now, "Cache-Control": "no-cache"}
+        unchanged = Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: generation.snapshot_id})
         if now in known_tags:
-            return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: desk.snapshot_id})
-        done = await desk.run(lambda holding: orjson.dumps(make(holding)))
-        if "*" in known_tags:  # there is something to be had
-            return Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: done.snapshot_id})
-        return answer(done.value, done.snapshot_id, headers={**headers, "ETag": tag(done.snapshot_id)})
+            return unchanged
+        body = await generation.run(lambda session: orjson.dumps(make(session)))
+        return unchanged if "*" in known_tags else service.answer(body, generation, headers)
 
-    @app.get("/v1/entity/{qid}", response_model=EntityAnswer, tags=["snapshot"], responses=documents.gotten(404))
+    @app.get("/v1/entity/{qid}", response_model=EntityAnswer, tags=["snapshot"])
+    @bounded(Bound(products=as_typed))
     async def entity(
         request: Request,
         qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
         language: Language = "en",
     ) -> Response:
         """An item or property: names, and all statements with those that hold today marked. Redirects are followed."""
-        return await conditional(request, lambda holding: entity_json(holding, qid, language=language))
+        return await conditional(request, lambda session: entity_json(session, qid, language=language))
 
-    @app.get("/v1/search", response_model=SearchAnswer, tags=["snapshot"], responses=documents.gotten())
+    @app.get("/v1/search", response_model=SearchAnswer, tags=["snapshot"])
+    @bounded(Bound(products=as_typed))
     async def search(
         request: Request,
         name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, examples=["Honolulu"])],
@@ -183,13 +147,14 @@ def _add_reading(app: FastAPI, service: Service) -> None:
     ) -> Response:
         """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
         return await conditional(
-            request, lambda holding: snapshot_work.search(holding, name, language=language, limit=limit, begins=begins)
+            request, lambda session: snapshot_work.search(session, name, language=language, limit=limit, begins=begins)
         )
 
-    @app.get("/v1/snapshot", response_model=Manifest, tags=["snapshot"], responses=documents.gotten())
+    @app.get("/v1/snapshot", response_model=Manifest, tags=["snapshot"])
+    @bounded(Bound(products=as_typed))
     async def snapshot(request: Request) -> Response:
         """What the snapshot was made from and how."""
-        return await conditional(request, lambda holding: public(holding.manifest))
+        return await conditional(request, lambda session: public(session.manifest))
 
 
 def public(manifest: Mapping[str, Any]) -> dict[str, Any]:

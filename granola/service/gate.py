@@ -1,0 +1,237 @@
+"""What every request passes first: who asks, how much is sent and how fast, what comes back with every answer.
+
+Bodies are received here, whole, before anything looks at them: nothing is parsed of what is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from fastapi import FastAPI
+
+from granola import __version__
+from granola.service.incoming.bounded_routes import BODY, BoundedRoute
+from granola.service.incoming.problems import HTTPProblem, overloaded, too_large
+from granola.service.served import SNAPSHOT_HEADER, Service
+from granola.service.service_settings import ServiceSettings
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+ALWAYS = (
+    (b"granola-version", __version__.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+POLICY = b"content-security-policy"  # that of the answer itself, or else:
+NOTHING_RUNS = (POLICY, b"default-src 'none'; frame-ancestors 'none'")
+LINGER_SECONDS = 2.0
+_LONGEST_HOST = 300
+_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_OTHER = "other"
+access_log = logging.getLogger("granola.access")
+
+
+class _GoneError(Exception):
+    """The client has left."""
+
+
+def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, bytes]) -> None:
+    """Raise HTTPProblem for a host that this service is not, and for what another site's page sends.
+
+    A web page elsewhere can have its own name resolve to this machine and then ask, and read, what listens here (DNS
+    rebinding): such requests carry the page's name as their host. An address in figures cannot be rebound.
+    """
+    host = headers.get(b"host", b"")
+    if settings.hosts is not None and host and not _is_ours(host, settings.hosts):
+        raise HTTPProblem(
+            421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
+        )
+    if method == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
+        raise HTTPProblem(403, "cross-site", "pages of other sites may not send requests to this service")
+
+
+def _is_ours(host: bytes, names: frozenset[str]) -> bool:
+    text = host.decode("latin-1").strip().lower()
+    name = text[1:].partition("]")[0] if text.startswith("[") else re.sub(r":\d*$", "", text).rstrip(".")
+    if name in names:
+        return True
+    with suppress(ValueError):
+        return len(host) <= _LONGEST_HOST and bool(ip_address(name))
+    return False
+
+
+class Gate:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: FastAPI, service: Service) -> None:
+        self._app = app
+        self._service = service
+        self._settings = service.settings
+        routes = [route for route in app.routes if isinstance(route, BoundedRoute)]
+        self._most = {route.path: route.bound.most(self._settings) for route in routes if route.bound.body != "none"}
+        self._open = {route.path for route in routes if not route.bound.token}
+        self._buffered = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or hand on what is none."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1000})  # refused, as 403
+            else:
+                await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        answer = _Answer(send, self._service, headers)
+        self._service.metrics.in_flight += 1
+        try:
+            await self._serve(scope, headers, receive, answer)
+        except _GoneError:
+            pass
+        except Exception as error:
+            if answer.status and isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
+                error = error.__cause__  # as Starlette tells what is raised after an answer has begun
+            problem = self._service.problem(error)
+            if not answer.status:  # or it is too late: the connection is cut, so that nobody takes it for whole
+                await self._refuse(problem, scope, receive, answer)
+        finally:
+            self._service.metrics.in_flight -= 1
+            self._tell(scope, answer)
+
+    async def _serve(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, answer: _Answer) -> None:
+        settings, path, method = self._settings, scope["path"], scope["method"]
+        check_asked(settings, method, headers)
+        if settings.token is not None and path not in self._open and not _is_known(headers, settings.token):
+            raise HTTPProblem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
+        if method == "POST" and path in self._most:
+            scope[BODY] = await self._received(receive, headers, self._most[path])
+        elif method == "HEAD":  # as GET; the server leaves the body out
+            scope["method"] = "GET"
+        await self._app(scope, receive, answer)
+
+    async def _received(self, receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
+        """The body. Raises HTTPProblem for one that is too large or too slow, or where too many are coming."""
+        said = headers.get(b"content-length", b"")
+        length = int(said) if said.isdigit() else 0
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._settings.body_seconds):
+                more = True
+                while more:
+                    if max(length, len(body)) > most:
+                        raise too_large(most)
+                    if self._buffered + max(0, length - len(body)) > self._settings.buffered:
+                        raise overloaded("too much is being received at the moment", retry_after=2)
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        raise TimeoutError  # or the client has left, and then nobody reads the answer
+                    body += message.get("body", b"")
+                    self._buffered += len(message.get("body", b""))
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise HTTPProblem(
+                408, "body-time", f"the body took more than {self._settings.body_seconds:g} s to arrive, or stopped"
+            ) from None
+        finally:
+            self._buffered -= len(body)
+        if len(body) > most:
+            raise too_large(most)
+        return bytes(body)
+
+    async def _refuse(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
+        refusal = self._service.problem_answer(problem, scope)
+        if problem.status not in (408, 413):
+            await refusal(scope, receive, answer)
+            return
+        headers = [*refusal.raw_headers, (b"connection", b"close")]
+        await answer({"type": "http.response.start", "status": problem.status, "headers": headers})
+        await answer({"type": "http.response.body", "body": refusal.body, "more_body": True})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER_SECONDS):
+                while (message := await receive())["type"] == "http.request" and message.get("more_body", False):
+                    pass
+        await answer({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _tell(self, scope: Scope, answer: _Answer) -> None:
+        """Count the request, and log it: who asked for what, never what was sent."""
+        route = scope.get("route")
+        path = route.path if isinstance(route, BoundedRoute) else _OTHER
+        method = scope["method"] if path != _OTHER else _OTHER
+        status, seconds = answer.status or 499, time.perf_counter() - answer.began
+        self._service.metrics.answered(path, method, status, seconds)
+        if self._settings.access_log == "off":
+            return
+        told = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "id": answer.id.decode(),
+            "client": (scope.get("client") or ("-",))[0], "method": scope["method"][:20],
+            "path": quote(scope["path"][:200], safe="/{}"), "status": status, "bytes": answer.size,
+            "milliseconds": round(1000 * seconds, 1),
+        }  # fmt: skip
+        if self._settings.access_log == "json":
+            access_log.info(orjson.dumps(told).decode())
+        else:
+            access_log.info("%s %s %s %s %s %d %d B %.1f ms", *told.values())
+
+
+class _Answer:
+    """`send`, with the headers of every answer, and no longer than somebody reads; keeps status, size and id."""
+
+    def __init__(self, send: Send, service: Service, headers: Mapping[bytes, bytes]) -> None:
+        self._send = send
+        self._service = service
+        self.began = time.perf_counter()
+        self.status = self.size = 0
+        asked = headers.get(b"x-request-id", b"")
+        self.id = asked if _ID.fullmatch(asked) else secrets.token_hex(8).encode()
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = [*message["headers"], *ALWAYS, (b"x-request-id", self.id)]
+            names = {name for name, _ in headers}
+            if POLICY not in names:
+                headers.append(NOTHING_RUNS)
+            if self._service.snapshots.is_open and SNAPSHOT_HEADER.encode() not in names:
+                headers.append((SNAPSHOT_HEADER.encode(), self._service.snapshots.current.snapshot_id.encode()))
+            message = {**message, "headers": headers}
+        elif message["type"] == "http.response.body":
+            self.size += len(message.get("body", b""))
+        if not message.get("more_body"):
+            await self._send(message)
+            return
+        try:
+            async with asyncio.timeout(self._service.settings.write_seconds):
+                await self._send(message)
+        except TimeoutError:
+            raise _GoneError from None
+
+
+def _is_known(headers: Mapping[bytes, bytes], token: str) -> bool:
+    """Whether the token comes along: as a bearer's, or as the password of a browser's own question."""
+    kind, *rest = headers.get(b"authorization", b"").split(maxsplit=1)[:2] or [b""]
+    given = rest[0] if rest else b""
+    if kind.lower() == b"basic":
+        try:
+            given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]
+        except binascii.Error:
+            return False
+    elif kind.lower() != b"bearer":
+        return False
+    return hmac.compare_digest(given.strip(), token.encode())

@@ -1,0 +1,131 @@
+"""Routes that have their limits by construction: one without a `Bound` cannot be added.
+
+JSON that is sent is read here, by the type of the route's parameter `asked`, and bounded before the route's function
+is called. What frameworks do around that costs more than a ladder's bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar, get_type_hints
+from urllib.parse import parse_qsl
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+from granola.service.incoming.bodies import read_body
+from granola.service.incoming.limits import SMALL
+from granola.service.incoming.problems import HTTPProblem, too_slow
+from granola.service.incoming.validation_errors import problem_of_errors
+from granola.service.service_settings import ServiceSettings
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+T = TypeVar("T")
+PARAMETER = "asked"  # of the functions that take one JSON object
+BODY = "granola.body"  # where a request's scope has what was sent
+AT_ONCE = 1 << 16  # bytes that are read in the way of all others
+_GRACE = 1.0  # seconds for what is told beside the work
+
+
+class Served(Protocol):
+    """What the routes of an application need of it."""
+
+    settings: ServiceSettings
+
+    def apart(self, work: Callable[[], T]) -> Awaitable[T]:
+        """The result of work that must not hold up everybody."""
+
+    def failed(self, error: Exception, request: Request) -> Response:
+        """The answer where an error was raised."""
+
+
+def as_typed(asked: Any, settings: ServiceSettings) -> None:
+    """The bound of the products of a request whose types bound all that there is of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bound:
+    """How much one request of a route may ask for.
+
+    `body` says whether none is read, one about one question, or one of many rows. `products` raises HTTPProblem or
+    RowError where sizes that are allowed alone come to too much together; it is given what was sent, and the settings.
+    `seconds` is the setting that bounds the time to the beginning of the answer. Without `token` anyone may ask.
+    """
+
+    products: Callable[[Any, ServiceSettings], None]
+    body: Literal["none", "small", "large"] = "none"
+    seconds: Literal["seconds", "batch_seconds", "model_seconds"] = "seconds"
+    token: bool = True
+
+    def most(self, settings: ServiceSettings) -> int:
+        """Bytes of a body."""
+        return {"none": 0, "small": min(SMALL, settings.body), "large": settings.body}[self.body]
+
+
+def bounded(bound: Bound) -> Callable[[Endpoint], Endpoint]:
+    """Give a route's function its bound."""
+
+    def give(endpoint: Endpoint) -> Endpoint:
+        endpoint.bound = bound  # type: ignore[attr-defined]  # functions take attributes
+        return endpoint
+
+    return give
+
+
+class BoundedRoute(APIRoute):
+    """A route with its `bound`. Raises TypeError for a function that has none."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        bound = getattr(endpoint, "bound", None)
+        if not isinstance(bound, Bound):
+            raise TypeError(f"{path}: {endpoint.__name__} has no bound; put @bounded(Bound(...)) under its route")
+        self.bound = bound
+        super().__init__(path, endpoint, **more)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See `APIRoute.get_route_handler`: what is sent is bounded, and the time; errors become answers."""
+        kind = get_type_hints(self.endpoint).get(PARAMETER)
+        inner = super().get_route_handler() if kind is None else self._reading(kind)
+
+        async def handle(request: Request) -> Response:
+            served: Served = request.app.state.served
+            seconds = getattr(served.settings, self.bound.seconds) + _GRACE
+            try:
+                async with asyncio.timeout(seconds):
+                    return await inner(request)
+            except TimeoutError:
+                return served.failed(too_slow(seconds), request)
+            except RequestValidationError as error:
+                return served.failed(problem_of_errors(error.errors()), request)
+            except Exception as error:
+                return served.failed(error, request)
+
+        return handle
+
+    def _reading(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def handle(request: Request) -> Response:
+            served: Served = request.app.state.served
+            self._check(request)
+            body = request.scope[BODY]
+
+            def read() -> Any:
+                asked = read_body(body, kind)
+                self.bound.products(asked, served.settings)
+                return asked
+
+            asked = read() if len(body) <= AT_ONCE else await served.apart(read)
+            answer: Response = await self.endpoint(asked)
+            return answer
+
+        return handle
+
+    def _check(self, request: Request) -> None:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+            raise HTTPProblem(415, "media-type", "send JSON, with the header Content-Type: application/json")
+        if query := request.scope["query_string"]:
+            names = ", ".join(sorted({name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}))
+            raise HTTPProblem(422, "request", f"{names[:100]} stands in the address; {self.path} reads its body alone")

@@ -1,0 +1,159 @@
+"""Figures for Prometheus, of all workers together, in memory that they share: there is no file that could be full.
+
+Each worker counts for itself and writes what it has counted into its own place of the shared memory, once a second and
+when it is asked. Whoever takes a place over goes on from what stands there, so that counters never fall. Labels come
+from closed sets (routes, statuses, abstention codes), never from what was sent.
+"""
+
+from __future__ import annotations
+
+import mmap
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping
+
+import orjson
+
+from granola import __version__
+
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_METRICS = {
+    "granola_requests_total": ("counter", "Requests answered."),
+    "granola_request_seconds": ("histogram", "Time from a request's head to the end of its answer."),
+    "granola_refused_total": ("counter", "Requests answered with a problem, by its code."),
+    "granola_ladders_total": ("counter", "Ladders made: whole, or by the code of the abstention."),
+    "granola_phrased_total": ("counter", "Ladders put to the model: phrased, or why they stay the graph's."),
+    "granola_workers_replaced_total": ("counter", "Workers that hung or ended and were replaced."),
+    "granola_requests_in_flight": ("gauge", "Requests being received, worked at or answered."),
+    "granola_waiting": ("gauge", "Pieces of work that wait for the snapshot."),
+    "granola_connections": ("gauge", "Open connections."),
+    "granola_snapshot_info": ("gauge", "1 for the snapshot that is served."),
+}
+_INFO = "granola_snapshot_info"
+
+
+class SharedFigures:
+    """Memory that forks share: a place for each of `workers`, one for the process above them, and some flags."""
+
+    _HALF = 1 << 17  # bytes that a place's figures may take
+
+    def __init__(self, workers: int) -> None:
+        self.places = workers + 1
+        self._memory = mmap.mmap(-1, self.places * (2 * self._HALF + 2) + 1)
+
+    @property
+    def was_ready(self) -> bool:
+        """Whether any worker has ever been ready."""
+        return bool(self._memory[-1])
+
+    def set_ready(self) -> None:
+        """Tell that one is."""
+        self._memory[len(self._memory) - 1] = 1
+
+    def write(self, place: int, values: Mapping[str, float]) -> None:
+        """Put figures into a place: into the half that nobody reads, which is then the one that is read."""
+        data = orjson.dumps(values)
+        if len(data) <= self._HALF - 4:
+            start = self._start(place)
+            half = 1 - self._memory[start]
+            at = start + 2 + half * self._HALF
+            self._memory[at : at + 4 + len(data)] = len(data).to_bytes(4, "big") + data
+            self._memory[start] = half
+
+    def read(self, place: int) -> dict[str, float]:
+        """The figures of a place; none where nothing was written yet, or somebody writes twice meanwhile."""
+        start = self._start(place)
+        at = start + 2 + self._memory[start] * self._HALF
+        size = int.from_bytes(self._memory[at : at + 4], "big")
+        try:
+            values: dict[str, float] = orjson.loads(self._memory[at + 4 : at + 4 + size] or b"{}")
+            return values
+        except orjson.JSONDecodeError:
+            return {}
+
+    def serve(self, place: int, serves: bool) -> None:
+        """Tell whether the worker at a place answers requests."""
+        self._memory[self._start(place) + 1] = serves
+
+    @property
+    def serving(self) -> int:
+        """How many workers answer requests."""
+        return sum(self._memory[self._start(place) + 1] for place in range(self.places))
+
+    def _start(self, place: int) -> int:
+        return place * (2 * self._HALF + 2)
+
+
+class Metrics:
+    """The figures of one process, those of its predecessors at its place included."""
+
+    def __init__(self, shared: SharedFigures) -> None:
+        self._shared = shared
+        self._place = shared.places - 1
+        self._values: defaultdict[str, float] = defaultdict(float)
+        self._keys: dict[tuple[str, str, int], tuple[str, list[str]]] = {}
+        self.in_flight = 0
+
+    def take_place(self, place: int) -> None:
+        """Go on from what stands at a worker's place."""
+        self._place = place
+        kept = self._shared.read(place)
+        self._values = defaultdict(float, {key: value for key, value in kept.items() if not _is_gauge(key)})
+
+    def count(self, name: str, label: str, value: str) -> None:
+        """Count one more of what has a label's value."""
+        self._values[f'{name}{{{label}="{value}"}}'] += 1
+
+    def gauge(self, name: str, value: float) -> None:
+        """Tell how much there is of something now."""
+        self._values[name] = value
+
+    def serves(self, snapshot_id: str) -> None:
+        """Tell which snapshot is served now."""
+        for key in [key for key in self._values if key.startswith(_INFO)]:
+            del self._values[key]
+        self._values[f'{_INFO}{{snapshot="{snapshot_id}",version="{__version__}"}}'] = 1
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        kept = self._keys.get((route, method, status))
+        if kept is None:
+            bounds = (*_SECONDS, "+Inf")
+            times = [f'granola_request_seconds_bucket{{route="{route}",le="{bound}"}}' for bound in bounds]
+            sums = [f'granola_request_seconds_{part}{{route="{route}"}}' for part in ("sum", "count")]
+            asked = f'granola_requests_total{{route="{route}",method="{method}",status="{status}"}}'
+            kept = self._keys[(route, method, status)] = (asked, [*times, *sums])
+        asked, times = kept
+        self._values[asked] += 1
+        for key in times[bisect_left(_SECONDS, seconds) : -2]:
+            self._values[key] += 1
+        self._values[times[-2]] += seconds
+        self._values[times[-1]] += 1
+
+    def share(self) -> None:
+        """Put the figures where the other workers see them."""
+        self._values["granola_requests_in_flight"] = self.in_flight
+        self._shared.write(self._place, self._values)
+
+    def page(self) -> bytes:
+        """The figures of all workers in Prometheus' text format."""
+        self.share()
+        total: defaultdict[str, float] = defaultdict(float)
+        for place in range(self._shared.places):
+            for key, value in self._shared.read(place).items():
+                total[key] = 1 if key.startswith(_INFO) else total[key] + value
+        lines = []
+        for name, (kind, words) in _METRICS.items():
+            own = sorted(key for key in total if _name_of(key) == name)
+            lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}"] if own else []
+            lines += [f"{key} {total[key]:.17g}" for key in own]
+        return "\n".join([*lines, ""]).encode()
+
+
+def _name_of(key: str) -> str:
+    name = key.partition("{")[0]
+    return name if name in _METRICS else name.rpartition("_")[0]
+
+
+def _is_gauge(key: str) -> bool:
+    return _METRICS[_name_of(key)][0] == "gauge"

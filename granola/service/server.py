@@ -1,0 +1,182 @@
+"""gunicorn with its own ASGI worker, told what the service needs: when a worker is ready, well, or has to go.
+
+gunicorn decides about processes and connections. A worker opens the snapshot before it takes requests, looks once a
+second whether another has been put into its place, and ends where it holds too much memory or a thread goes on and on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import re
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
+
+from granola.errors import UsageError
+from granola.service.application import create_app
+from granola.service.gate import Gate
+from granola.service.metrics import Metrics, SharedFigures
+from granola.service.served import Service
+from granola.service.service_settings import MIB, ServiceSettings
+
+BACKLOG = 1024
+GRACE = 25  # seconds that requests under way have when the service ends
+SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
+COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
+LOOK_SECONDS = 1.0
+LONGEST_PAUSE = 30.0  # seconds between two tries to open a snapshot
+_IN_MEMORY = "/dev/shm"  # where gunicorn's files of workers' heartbeats fill no disk
+log = logging.getLogger("granola.service")
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises UsageError where that cannot be."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UsageError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
+
+
+def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: Callable[[], None]) -> None:
+    """Serve until told to stop, and exit. `ready` is called once, by the first worker that answers requests."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*COLLECTED)
+    _Arbiter(_Application(settings, sock, workers, ready)).run()
+
+
+class _Arbiter(Arbiter):  # type: ignore[misc]  # the library has no types
+    """gunicorn's, for which SIGHUP means nothing: a snapshot that is replaced is seen by the workers."""
+
+    def handle_hup(self) -> None:
+        """Start no other workers: they might find a snapshot that cannot be opened, and these are well."""
+
+
+class _Application(BaseApplication):  # type: ignore[misc]  # the library has no types
+    """gunicorn's settings and hooks, and the application that is loaded once and runs in each worker."""
+
+    def __init__(self, settings: ServiceSettings, sock: socket.socket, workers: int, ready: Callable[[], None]) -> None:
+        self._settings = settings
+        self._sock = sock
+        self._workers = workers
+        self._ready = ready
+        self._shared = SharedFigures(workers)
+        self._metrics = Metrics(self._shared)
+        self._worker: Any = None
+        super().__init__()
+
+    def load_config(self) -> None:
+        """See `BaseApplication.load_config`."""
+        own = {
+            "bind": f"fd://{self._sock.fileno()}", "worker_class": "asgi", "workers": self._workers,
+            "timeout": int(self._settings.hang_seconds), "graceful_timeout": GRACE, "keepalive": 30, "backlog": BACKLOG,
+            "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "on",
+            "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
+            "worker_tmp_dir": _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None,
+            "pre_fork": self._before_fork, "post_fork": self._after_fork, "child_exit": self._after_exit,
+        }  # fmt: skip
+        for name, value in own.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Gate:
+        """See `BaseApplication.load`."""
+        return create_app(Service(self._settings, self._metrics), self._running)
+
+    def _before_fork(self, arbiter: Any, worker: Any) -> None:
+        """Give a worker a place of its own among the figures."""
+        taken = {other.place for other in arbiter.WORKERS.values()}
+        worker.place = min(set(range(self._workers)) - taken, default=self._workers - 1)
+
+    def _after_fork(self, _: Any, worker: Any) -> None:
+        self._worker = worker
+        self._metrics.take_place(worker.place)
+
+    def _after_exit(self, _: Any, worker: Any) -> None:
+        """Count a worker that is to be replaced."""
+        self._shared.serve(worker.place, False)
+        self._metrics.count("granola_workers_replaced_total", "reason", "hung" if worker.aborted else "ended")
+        self._metrics.share()
+
+    @asynccontextmanager
+    async def _running(self, service: Service) -> AsyncIterator[None]:
+        """A worker's life: it opens the snapshot, says so, looks after itself, and closes."""
+        service.open_rooms()
+        opening = asyncio.create_task(self._keep_opening(service))
+        while not (await asyncio.wait([opening], timeout=LOOK_SECONDS))[0]:
+            self._worker.notify()  # gunicorn hears of a worker by itself only once it serves
+            if self._shared.was_ready and not self._shared.serving:
+                break  # nobody could tell that the service is not well
+        if opening.done():
+            opening.result()
+        looking = asyncio.create_task(self._look_after(service, opening))
+        try:
+            yield
+        finally:
+            for task in (opening, looking):
+                task.cancel()
+            self._shared.serve(self._worker.place, False)
+            service.snapshots.close()
+
+    async def _keep_opening(self, service: Service) -> None:
+        """Open the snapshot. Where it was open before, in other workers, this is tried until it can be."""
+        pause = 1.0
+        while not service.snapshots.is_open:
+            try:
+                await service.snapshots.open()
+            except Exception as error:
+                if not self._shared.was_ready:
+                    raise
+                log.error("worker %d cannot open the snapshot, and tries again in %g s: %s", os.getpid(), pause, error)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+        gc.collect()
+        gc.freeze()  # what is there now stays: it is not looked through again and again
+        service.metrics.serves(service.snapshots.current.snapshot_id)
+        self._shared.serve(self._worker.place, True)
+        if not self._shared.was_ready:
+            self._shared.set_ready()
+            self._ready()
+
+    async def _look_after(self, service: Service, opening: asyncio.Task[None]) -> None:
+        """Take up another snapshot, tell figures, and end where this worker has become too large or too slow."""
+        await opening
+        most = max(service.settings.memory, 2 * own_memory())
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if await service.snapshots.look():
+                service.metrics.serves(service.snapshots.current.snapshot_id)
+                most = max(service.settings.memory, 2 * own_memory())
+            service.metrics.gauge("granola_waiting", service.snapshots.current.waiting)
+            service.metrics.gauge("granola_connections", self._worker.nr_conns)
+            service.metrics.share()
+            over = max(room.overdue(time.monotonic()) for room in service.rooms)
+            if (held := own_memory()) > most:
+                self._end(f"{held // MIB:,} MiB are held, more than {most // MIB:,}", int(service.settings.seconds) + 2)
+            elif over > service.settings.stuck_seconds:
+                self._end(f"work goes on {over:.0f} s beyond its time", 2)
+
+    def _end(self, why: str, grace: int) -> None:
+        """Let this worker end when what it has begun is answered; gunicorn starts another."""
+        log.error("worker %d ends and is replaced: %s", os.getpid(), why)
+        self._worker.cfg.set("graceful_timeout", grace)
+        self._shared.serve(self._worker.place, False)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def own_memory() -> int:
+    """Bytes that this process holds of its own, without the pages of files; 0 where the system does not tell."""
+    with suppress(OSError):
+        if found := re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text()):
+            return 1024 * int(found[1])
+    return 0

@@ -1,1 +1,0 @@
-"""Processes, connections and figures of the server."""

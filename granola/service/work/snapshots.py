@@ -1,0 +1,192 @@
+"""The snapshot that is served, opened once by each thread that reads it, and taken up anew where it is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from granola.service.incoming.problems import overloaded
+from granola.service.service_settings import ServiceSettings
+from granola.service.work.models import ModelSession, opened_model
+from granola.service.work.snapshot_session import SnapshotSession
+from granola.service.work.workroom import Workroom
+from kg.errors import KGError
+from kg.store import is_address, open_store
+
+T = TypeVar("T")
+LOOKS_A_MIRROR = 15.0  # seconds between two looks at which snapshot a server has
+log = logging.getLogger("granola.service")
+
+
+class Generation:
+    """A snapshot with the threads that read it, and those that ask the model about it. It is closed when nobody uses
+    it any more."""
+
+    def __init__(self, settings: ServiceSettings, model: Any) -> None:
+        def session() -> SnapshotSession:
+            made = SnapshotSession(settings)
+            made.prepare()
+            return made
+
+        self._readers = [Workroom("reader", session, most=settings.waiting) for _ in range(settings.readers)]
+        self._models: list[Workroom[ModelSession]] = []
+        if model is not None:
+            self._models = [
+                Workroom("model", lambda: ModelSession(settings, model), most=settings.model_requests)
+                for _ in range(1 if (settings.model or "").startswith("local:") else settings.model_requests)
+            ]
+        self._settings = settings
+        self._users = 0
+        self._is_retired = False
+        self.snapshot_id = ""
+        self.manifest: Any = {}
+
+    async def opened(self) -> Generation:
+        """This, when all its threads are ready. Raises what opening the snapshot raises."""
+        try:
+            for room in self.rooms:
+                await room.opened
+        except BaseException:
+            self.retire()
+            raise
+        session = self._readers[0].opened.result()
+        self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
+        return self
+
+    @property
+    def rooms(self) -> list[Workroom[Any]]:
+        """All threads."""
+        return [*self._readers, *self._models]
+
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that wait for the snapshot, or are being done."""
+        return sum(room.waiting for room in self._readers)
+
+    def reader(self) -> Workroom[SnapshotSession]:
+        """The thread that has least to do; to be kept for work whose parts belong to one session."""
+        return min(self._readers, key=lambda room: room.waiting)
+
+    async def run(self, work: Callable[[SnapshotSession], T]) -> T:
+        """The result of a piece of work. Raises as `Workroom.run`."""
+        return await self.reader().run(work, seconds=self._settings.seconds)
+
+    async def ask(self, work: Callable[[ModelSession], T]) -> T:
+        """The result of work with the model. Raises as `Workroom.run`, and ModelError."""
+        if sum(room.waiting for room in self._models) >= self._settings.model_requests:
+            raise overloaded("the model is asked by as many requests as may at a time", retry_after=2)
+        room = min(self._models, key=lambda room: room.waiting)
+        return await room.run(work, seconds=self._settings.model_seconds)
+
+    @contextmanager
+    def held(self) -> Iterator[Generation]:
+        """This generation for several pieces of work: it is not closed meanwhile."""
+        self._users += 1
+        try:
+            yield self
+        finally:
+            self._users -= 1
+            if self._is_retired:
+                self.retire()
+
+    def retire(self) -> None:
+        """Close it as soon as nobody uses it."""
+        self._is_retired = True
+        if not self._users:
+            for room in self.rooms:
+                room.close()
+
+
+class Snapshots:
+    """The generation that is served, and those before it that still work."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._settings = settings
+        self._current: Generation | None = None
+        self._retired: list[Generation] = []
+        self._seen: object = None  # what the place of the snapshot held when it was last looked at
+        self._looked = 0.0
+        self._model: Any = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be answered."""
+        return self._current is not None
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model to ask."""
+        return self._settings.model is not None
+
+    @property
+    def current(self) -> Generation:
+        """What is served. Raises HTTPProblem where nothing is yet."""
+        if self._current is None:
+            raise overloaded("the snapshot is being opened", retry_after=2)
+        return self._current
+
+    @property
+    def rooms(self) -> list[Workroom[Any]]:
+        """All threads that have something to do."""
+        self._retired = [one for one in self._retired if any(room.waiting for room in one.rooms)]
+        return [room for one in (self._current, *self._retired) if one is not None for room in one.rooms]
+
+    async def open(self) -> None:
+        """Open what is there now, and let it be served. Raises what opening it raises."""
+        seen = await asyncio.to_thread(self._identity)
+        if self._model is None and self._settings.model is not None:
+            self._model = await asyncio.to_thread(opened_model, self._settings)
+        self._seen = seen
+        fresh = await Generation(self._settings, self._model).opened()
+        if self._current is not None:
+            self._current.retire()
+            self._retired.append(self._current)
+        self._current = fresh
+
+    async def look(self) -> bool:
+        """Take up another snapshot where it has been put into the place of this one; whether that was done.
+
+        Until it is ready, requests are answered from the old one, which stays, with one line in the log, where the new
+        one cannot be opened.
+        """
+        now = asyncio.get_running_loop().time()
+        if is_address(self._settings.snapshot) and now - self._looked < LOOKS_A_MIRROR:
+            return False
+        self._looked = now
+        there = await asyncio.to_thread(self._identity)
+        if there is None or there == self._seen:
+            return False
+        try:
+            await self.open()
+        except Exception as error:
+            log.error("the snapshot is not replaced, and the old one is served: %s", error)
+            self._seen = there
+            return False
+        log.warning("now serving snapshot %s", self.current.snapshot_id)
+        return True
+
+    def _identity(self) -> object:
+        """What tells one snapshot from another at its place, None where there is none to be seen."""
+        where = self._settings.snapshot
+        with suppress(OSError, KGError):
+            if not is_address(where):
+                found = os.stat(where)
+                return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+            store = open_store(where)
+            try:
+                return str(store.manifest()["snapshot_id"])
+            finally:
+                store.close()
+        return None
+
+    def close(self) -> None:
+        """End the threads when they have done what they were given."""
+        if self._current is not None:
+            self._current.retire()
+        if self._model is not None:
+            with suppress(Exception):
+                self._model.close()
