@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -29,17 +28,9 @@ from granola.service.work.entities import entity_json
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.web.addresses import without_secrets
 
-Running = Callable[[Service], AbstractAsyncContextManager[None]]
 
-
-def create_app(service: Service, running: Running) -> Gate:
-    """The application behind its gate. What it works with is there while `running`, which its server enters."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with running(service):
-            yield
-
+def create_app(service: Service) -> Gate:
+    """The application behind its gate. Its server opens what it works with."""
     app = FastAPI(
         title="GRANOLA ladders",
         version=__version__,
@@ -49,7 +40,6 @@ def create_app(service: Service, running: Running) -> Gate:
         redoc_url=None,
         redirect_slashes=False,
         servers=[{"url": ".."}],  # from the document: right behind any prefix
-        lifespan=lifespan,
         separate_input_output_schemas=False,
     )
     app.state.served = service

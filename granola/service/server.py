@@ -15,8 +15,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,8 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._ready = ready
         self._shared = SharedFigures(workers)
         self._metrics = Metrics(self._shared)
-        self._worker: Any = None
+        self._service = Service(settings, self._metrics)
+        self._tasks: list[asyncio.Task[None]] = []  # of a worker, held on to
         super().__init__()
 
     def load_config(self) -> None:
@@ -81,26 +82,31 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         own = {
             "bind": f"fd://{self._sock.fileno()}", "worker_class": "asgi", "workers": self._workers,
             "timeout": int(self._settings.hang_seconds), "graceful_timeout": GRACE, "keepalive": 30, "backlog": BACKLOG,
-            "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "on",
+            "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "off",
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
             "worker_tmp_dir": _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None,
-            "pre_fork": self._before_fork, "post_fork": self._after_fork, "child_exit": self._after_exit,
+            "pre_fork": self._before_fork, "post_worker_init": self._begin, "child_exit": self._after_exit,
         }  # fmt: skip
         for name, value in own.items():
             self.cfg.set(name, value)
 
     def load(self) -> Gate:
         """See `BaseApplication.load`."""
-        return create_app(Service(self._settings, self._metrics), self._running)
+        return create_app(self._service)
 
     def _before_fork(self, arbiter: Any, worker: Any) -> None:
         """Give a worker a place of its own among the figures."""
         taken = {other.place for other in arbiter.WORKERS.values()}
         worker.place = min(set(range(self._workers)) - taken, default=self._workers - 1)
 
-    def _after_fork(self, _: Any, worker: Any) -> None:
-        self._worker = worker
+    def _begin(self, worker: Any) -> None:
+        """A worker's beginning, before it takes requests: the snapshot is opened. Exits where it cannot be."""
         self._metrics.take_place(worker.place)
+        try:
+            worker.loop.run_until_complete(self._open(worker))
+        except Exception as error:
+            log.error("the snapshot cannot be opened: %s", error)
+            raise SystemExit(Arbiter.WORKER_BOOT_ERROR) from None
 
     def _after_exit(self, _: Any, worker: Any) -> None:
         """Count a worker that is to be replaced."""
@@ -108,29 +114,23 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._metrics.count("granola_workers_replaced_total", "reason", "hung" if worker.aborted else "ended")
         self._metrics.share()
 
-    @asynccontextmanager
-    async def _running(self, service: Service) -> AsyncIterator[None]:
-        """A worker's life: it opens the snapshot, says so, looks after itself, and closes."""
-        service.open_rooms()
-        opening = asyncio.create_task(self._keep_opening(service))
+    async def _open(self, worker: Any) -> None:
+        """Open the snapshot, and let gunicorn hear of the worker meanwhile. Raises what opening it raises."""
+        self._service.open_rooms()
+        opening = asyncio.create_task(self._keep_opening(worker))
         while not (await asyncio.wait([opening], timeout=LOOK_SECONDS))[0]:
-            self._worker.notify()  # gunicorn hears of a worker by itself only once it serves
+            worker.notify()
+            if not worker.alive:
+                raise SystemExit(0)
             if self._shared.was_ready and not self._shared.serving:
-                break  # nobody could tell that the service is not well
+                break  # nobody else could tell that the service is not well
         if opening.done():
             opening.result()
-        looking = asyncio.create_task(self._look_after(service, opening))
-        try:
-            yield
-        finally:
-            for task in (opening, looking):
-                task.cancel()
-            self._shared.serve(self._worker.place, False)
-            service.snapshots.close()
+        self._tasks += [opening, asyncio.create_task(self._look_after(worker, opening))]
 
-    async def _keep_opening(self, service: Service) -> None:
+    async def _keep_opening(self, worker: Any) -> None:
         """Open the snapshot. Where it was open before, in other workers, this is tried until it can be."""
-        pause = 1.0
+        service, pause = self._service, 1.0
         while not service.snapshots.is_open:
             try:
                 await service.snapshots.open()
@@ -143,14 +143,15 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         gc.collect()
         gc.freeze()  # what is there now stays: it is not looked through again and again
         service.metrics.serves(service.snapshots.current.snapshot_id)
-        self._shared.serve(self._worker.place, True)
+        self._shared.serve(worker.place, True)
         if not self._shared.was_ready:
             self._shared.set_ready()
             self._ready()
 
-    async def _look_after(self, service: Service, opening: asyncio.Task[None]) -> None:
+    async def _look_after(self, worker: Any, opening: asyncio.Task[None]) -> None:
         """Take up another snapshot, tell figures, and end where this worker has become too large or too slow."""
         await opening
+        service = self._service
         most = max(service.settings.memory, 2 * own_memory())
         while True:
             await asyncio.sleep(LOOK_SECONDS)
@@ -158,19 +159,20 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                 service.metrics.serves(service.snapshots.current.snapshot_id)
                 most = max(service.settings.memory, 2 * own_memory())
             service.metrics.gauge("granola_waiting", service.snapshots.current.waiting)
-            service.metrics.gauge("granola_connections", self._worker.nr_conns)
+            service.metrics.gauge("granola_connections", worker.nr_conns)
             service.metrics.share()
             over = max(room.overdue(time.monotonic()) for room in service.rooms)
             if (held := own_memory()) > most:
-                self._end(f"{held // MIB:,} MiB are held, more than {most // MIB:,}", int(service.settings.seconds) + 2)
-            elif over > service.settings.stuck_seconds:
-                self._end(f"work goes on {over:.0f} s beyond its time", 2)
+                grace = int(service.settings.seconds) + 2
+                return self._end(worker, f"{held // MIB:,} MiB are held, more than {most // MIB:,}", grace)
+            if over > service.settings.stuck_seconds:
+                return self._end(worker, f"work goes on {over:.0f} s beyond its time", 2)
 
-    def _end(self, why: str, grace: int) -> None:
+    def _end(self, worker: Any, why: str, grace: int) -> None:
         """Let this worker end when what it has begun is answered; gunicorn starts another."""
         log.error("worker %d ends and is replaced: %s", os.getpid(), why)
-        self._worker.cfg.set("graceful_timeout", grace)
-        self._shared.serve(self._worker.place, False)
+        worker.cfg.set("graceful_timeout", grace)
+        self._shared.serve(worker.place, False)
         os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -56,9 +56,12 @@ def describe(app: FastAPI) -> None:
                         told["security"] = [*([{name: []} for name in _TOKENS] if route.bound.token else []), {}]
                         told["responses"]["200"]["headers"] = _HEADERS
                         told["responses"] = {"200": told["responses"]["200"], "default": _PROBLEM}
+            schemas = whole["components"]["schemas"]
+            for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which no route answers
+                schemas.pop(name, None)
             for kind in (ProblemDocument, Question):
                 schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
-                whole["components"]["schemas"] |= schema.pop("$defs", {}) | {kind.__name__: schema}
+                schemas |= schema.pop("$defs", {}) | {kind.__name__: schema}
         assert app.openapi_schema is not None
         return app.openapi_schema
 

@@ -43,12 +43,12 @@ class Running:
 _COMMAND = "from granola.cli.main import main; main()"
 _LIMITED = """
 import json, sys
-from granola.service.serving.server import bind, run
+from granola.service.server import bind, run
 from granola.service.service_settings import ServiceSettings
 settings = json.loads(sys.argv[1])
 sock = bind("127.0.0.1", 0)
 told = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"
-run(ServiceSettings(**settings), sock, workers=1, ready=lambda: print(told, file=sys.stderr, flush=True))
+run(ServiceSettings(**settings), sock, workers=int(sys.argv[2]), ready=lambda: print(told, file=sys.stderr, flush=True))
 """
 
 
@@ -61,9 +61,10 @@ def serving(snapshot: Path | str, *options: str, token: str | None = None) -> It
 
 
 @contextmanager
-def limited(snapshot: Path, **limits: float | str) -> Iterator[Running]:
+def limited(snapshot: Path, *, workers: int = 1, **limits: float | str) -> Iterator[Running]:
     """A service with limits that the command line has no options for."""
-    with started([_LIMITED, json.dumps({"snapshot": str(snapshot), **limits})], snapshot, None) as running:
+    settings = json.dumps({"snapshot": str(snapshot), **limits})
+    with started([_LIMITED, settings, str(workers)], snapshot, None) as running:
         yield running
 
 
