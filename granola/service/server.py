@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from granola.service.gate import Gate
 from granola.service.metrics import Metrics, SharedFigures
 from granola.service.served import Service
 from granola.service.service_settings import MIB, ServiceSettings
+from granola.service.work.snapshot_session import SnapshotSession
+from kg.store import is_address
 
 BACKLOG = 1024
 GRACE = 25  # seconds that requests under way have when the service ends
@@ -53,6 +55,11 @@ def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: 
     """Serve until told to stop, and exit. `ready` is called once, by the first worker that answers requests."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECTED)
+    if not is_address(settings.snapshot):
+        with closing(SnapshotSession(settings)) as session:
+            session.prepare()  # what workers then have from the beginning, in memory that they share
+    gc.collect()
+    gc.freeze()  # what is there now stays: it is not looked through again and again
     _Arbiter(_Application(settings, sock, workers, ready)).run()
 
 
@@ -141,7 +148,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
         gc.collect()
-        gc.freeze()  # what is there now stays: it is not looked through again and again
+        gc.freeze()
         service.metrics.serves(service.snapshots.current.snapshot_id)
         self._shared.serve(worker.place, True)
         if not self._shared.was_ready:

@@ -11,6 +11,7 @@ from typing import Any
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.languages import is_known, reading_language
 from abstraction.pipeline import LadderMaker
+from abstraction.rows import QARow
 from granola.attribution.tier_checks import TierAttributor
 from granola.decoding import Aggregator
 from granola.service.service_settings import ServiceSettings
@@ -97,8 +98,14 @@ class SnapshotSession:
         return maker
 
     def prepare(self) -> None:
-        """Make ready what requests in any language need of the snapshot, as far as that does not take too long."""
-        self.maker()
+        """Make ready what requests in any language need of the snapshot, as far as that does not take too long.
+
+        The words of a snapshot are kept for the sessions that this process, and its forks, open of it afterwards.
+        """
+        if self.snapshot_id not in _words:
+            _words.clear()
+        self._vocabularies = _words.setdefault(self.snapshot_id, {})
+        self.maker().make(_FIRST)
         for language in () if self._is_mirror else _ENGLISH:
             if language not in self._vocabularies:
                 self._vocabularies[language] = Vocabulary.from_store(self.store, language)
@@ -169,6 +176,12 @@ class SnapshotSession:
         """Close the snapshot."""
         self._makers.clear()
         self.store.close()
+
+
+_words: dict[str, dict[str, Vocabulary]] = {}  # of one snapshot, by its id
+_FIRST = QARow(
+    id="1", question="Where was Barack Obama born?", answers=("Honolulu",), answer_qids=(None,)
+)  # so that the tables of rules are loaded before anybody waits for them
 
 
 def _reading(language: str) -> str:
