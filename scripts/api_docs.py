@@ -20,7 +20,7 @@ PUBLIC = (
     "abstraction.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring", "granola.decoding",
     "granola.audit.offences", "granola.audit.sheets", "granola.report.study", "granola.report.study_html",
-    "granola.service.app", "granola.service.service_settings",
+    "granola.service.application", "granola.service.service_settings",
 )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 ASKED = tomllib.loads(PROJECT)["project"]
 EXTRAS = ("mirror", "report", "models", "parquet", "service", "spark", "datasets")
 # The driver, the server and the trainer load these by themselves where they are installed.
-LOADED = {"neo4j-rust-ext": "neo4j", "uvloop": "uvicorn", "httptools": "uvicorn", "accelerate": "transformers"}
-MODULES = {"prometheus-client": "prometheus_client", "sentence-transformers": "sentence_transformers"}
+LOADED = {"neo4j-rust-ext": "neo4j", "uvloop": "gunicorn", "accelerate": "transformers"}
+MODULES = {"sentence-transformers": "sentence_transformers"}
 
 
 def names(lines: list[str]) -> list[str]:

@@ -32,8 +32,7 @@ HEAVY = (
     "pyspark",
     "pandas",
     "fastapi",
-    "uvicorn",
-    "prometheus_client",
+    "gunicorn",
     "jinja2",
     "matplotlib",
 )

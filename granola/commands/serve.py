@@ -118,7 +118,7 @@ class Serve(Command[None]):
             with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
                 about = str(store.manifest()["snapshot_id"])[:8]
             if self.model is not None:
-                from granola.service.work.models import opened_model
+                from granola.service.work.model_session import opened_model
 
                 # or looking for a GPU here would keep the workers, which are forks, from using it
                 os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")

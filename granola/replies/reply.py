@@ -233,7 +233,15 @@ def _field_of_json(text: str) -> str:
             value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
-    return value if isinstance(value, str) else text
+    return value if isinstance(value, str) and _is_text(value) else text
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written: JSON can name halves of surrogate pairs."""
+    try:
+        return value.isascii() or bool(value.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 _FINAL = re.compile(

@@ -25,6 +25,7 @@ from fastapi import FastAPI
 
 from granola import __version__
 from granola.service.incoming.bounded_routes import BODY, BoundedRoute
+from granola.service.incoming.limits import SMALL
 from granola.service.incoming.problems import HTTPProblem, overloaded, too_large
 from granola.service.served import SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
@@ -81,7 +82,7 @@ class Gate:
     """ASGI middleware around the whole application."""
 
     def __init__(self, app: FastAPI, service: Service) -> None:
-        self._app = app
+        self.app = app
         self._service = service
         self._settings = service.settings
         routes = [route for route in app.routes if isinstance(route, BoundedRoute)]
@@ -95,7 +96,7 @@ class Gate:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1000})  # refused, as 403
             else:
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
             return
         headers = dict(scope["headers"])
         answer = _Answer(send, self._service, headers)
@@ -119,11 +120,13 @@ class Gate:
         check_asked(settings, method, headers)
         if settings.token is not None and path not in self._open and not _is_known(headers, settings.token):
             raise HTTPProblem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
-        if method == "POST" and path in self._most:
-            scope[BODY] = await self._received(receive, headers, self._most[path])
-        elif method == "HEAD":  # as GET; the server leaves the body out
+        if answer.is_unread or (method == "POST" and path in self._most):
+            most = self._most.get(path, SMALL) if method == "POST" else SMALL  # what no route wants is read away
+            scope[BODY] = await self._received(receive, headers, most)
+            answer.is_unread = False
+        if method == "HEAD":  # as GET; the server leaves the body out
             scope["method"] = "GET"
-        await self._app(scope, receive, answer)
+        await self.app(scope, receive, answer)
 
     async def _received(self, receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
         """The body. Raises HTTPProblem for one that is too large or too slow, or where too many are coming."""
@@ -157,7 +160,7 @@ class Gate:
     async def _refuse(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
         refusal = self._service.problem_answer(problem, scope)
-        if problem.status not in (408, 413):
+        if not answer.is_unread:
             await refusal(scope, receive, answer)
             return
         headers = [*refusal.raw_headers, (b"connection", b"close")]
@@ -198,6 +201,7 @@ class _Answer:
         self._service = service
         self.began = time.perf_counter()
         self.status = self.size = 0
+        self.is_unread = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
         asked = headers.get(b"x-request-id", b"")
         self.id = asked if _ID.fullmatch(asked) else secrets.token_hex(8).encode()
 

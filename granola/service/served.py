@@ -11,7 +11,7 @@ from fastapi import Request, Response
 
 from granola.service.incoming.problem_answers import problem_answer
 from granola.service.incoming.problems import HTTPProblem, no_model, problem_of
-from granola.service.metrics import Metrics
+from granola.service.service_figures import Metrics
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshots import Generation, Snapshots
@@ -91,4 +91,4 @@ class Service:
     @property
     def rooms(self) -> list[Workroom[Any]]:
         """All threads but those that ask a model, which has its own times."""
-        return [self.bench, self.scoring, *self.snapshots.rooms]
+        return [self.bench, self.scoring, *self.snapshots.readers]

@@ -26,13 +26,14 @@ from gunicorn.arbiter import Arbiter
 from granola.errors import UsageError
 from granola.service.application import create_app
 from granola.service.gate import Gate
-from granola.service.metrics import Metrics, SharedFigures
 from granola.service.served import Service
+from granola.service.service_figures import Metrics, SharedFigures
 from granola.service.service_settings import MIB, ServiceSettings
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.store import is_address
 
 BACKLOG = 1024
+IDLE = 5  # seconds that a connection may wait for its next request; so long a service that ends may wait for it
 GRACE = 25  # seconds that requests under way have when the service ends
 SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
 COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
@@ -87,8 +88,8 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
     def load_config(self) -> None:
         """See `BaseApplication.load_config`."""
         own = {
-            "bind": f"fd://{self._sock.fileno()}", "worker_class": "asgi", "workers": self._workers,
-            "timeout": int(self._settings.hang_seconds), "graceful_timeout": GRACE, "keepalive": 30, "backlog": BACKLOG,
+            "bind": f"fd://{self._sock.fileno()}", "worker_class": "asgi", "workers": self._workers, "backlog": BACKLOG,
+            "timeout": int(self._settings.hang_seconds), "graceful_timeout": GRACE, "keepalive": IDLE,
             "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "off",
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
             "worker_tmp_dir": _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None,

@@ -30,7 +30,7 @@ from granola.service.incoming.schemas import (
 from granola.service.served import Service
 from granola.service.service_settings import ServiceSettings
 from granola.service.work import snapshot_work
-from granola.service.work.models import judge_ahead
+from granola.service.work.model_session import judge_ahead
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.workroom import Nothing, Workroom
 

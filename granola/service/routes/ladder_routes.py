@@ -32,8 +32,8 @@ from granola.service.incoming.schemas import (
 )
 from granola.service.served import MODEL_HEADER, SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
-from granola.service.work import models, snapshot_work
-from granola.service.work.models import Phrasing
+from granola.service.work import model_session, snapshot_work
+from granola.service.work.model_session import Phrasing
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshots import Generation
 
@@ -120,8 +120,8 @@ def add_ladders(app: FastAPI, service: Service) -> None:
 
         rows, others = await service.apart(read)
         if how is not None and len(rows) > service.settings.model_rows:
-            raise models.too_many(service.settings.model_rows)
-        together = models.TOGETHER if how is not None else snapshot_work.SLICE_ROWS
+            raise model_session.too_many(service.settings.model_rows)
+        together = model_session.TOGETHER if how is not None else snapshot_work.SLICE_ROWS
         batch = snapshot_work.Batch(rows, language=language, linker=linker, together=together)
         lines = _Lines(batch, service, service.snapshots.current, how)
         if others:
@@ -143,7 +143,7 @@ async def phrased_ladder(service: Service, generation: Generation, asked: Ladder
     )
     (row,) = await generation.ask(lambda session: session.phrased([made], how))
     service.laddered(made.abstained)
-    service.metrics.count("granola_phrased_total", "outcome", models.outcome_of(row.extra))
+    service.metrics.count("granola_phrased_total", "outcome", model_session.outcome_of(row.extra))
     return row
 
 
@@ -214,6 +214,6 @@ class _Lines(Response):
         """The rows of a slice, their ladders in the model's words."""
         phrased = await self._generation.ask(lambda session: session.phrased(made, how))
         for row in phrased:
-            self._service.metrics.count("granola_phrased_total", "outcome", models.outcome_of(row.extra))
+            self._service.metrics.count("granola_phrased_total", "outcome", model_session.outcome_of(row.extra))
         others = iter(phrased)
         return [next(others) if isinstance(row, Row) else row for row in rows]

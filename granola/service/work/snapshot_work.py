@@ -24,7 +24,7 @@ from granola.scoring.tiered_file import TieredFile
 from granola.service.incoming.limits import LONGEST, lengths_of
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.incoming.schemas import AggregateRequest, ScoreRequest
-from granola.service.work.models import judge_ahead
+from granola.service.work.model_session import judge_ahead
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.store.protocol import NameMatch
 from kg.terms import best_text, fallback_chain

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from granola.service.incoming.problems import overloaded
 from granola.service.service_settings import ServiceSettings
-from granola.service.work.models import ModelSession, opened_model
+from granola.service.work.model_session import ModelSession, opened_model
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.workroom import Workroom
 from kg.errors import KGError
@@ -32,7 +32,7 @@ class Generation:
             made.prepare()
             return made
 
-        self._readers = [Workroom("reader", session, most=settings.waiting) for _ in range(settings.readers)]
+        self.readers = [Workroom("reader", session, most=settings.waiting) for _ in range(settings.readers)]
         self._models: list[Workroom[ModelSession]] = []
         if model is not None:
             self._models = [
@@ -53,23 +53,23 @@ class Generation:
         except BaseException:
             self.retire()
             raise
-        session = self._readers[0].opened.result()
+        session = self.readers[0].opened.result()
         self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
         return self
 
     @property
     def rooms(self) -> list[Workroom[Any]]:
         """All threads."""
-        return [*self._readers, *self._models]
+        return [*self.readers, *self._models]
 
     @property
     def waiting(self) -> int:
         """Pieces of work that wait for the snapshot, or are being done."""
-        return sum(room.waiting for room in self._readers)
+        return sum(room.waiting for room in self.readers)
 
     def reader(self) -> Workroom[SnapshotSession]:
         """The thread that has least to do; to be kept for work whose parts belong to one session."""
-        return min(self._readers, key=lambda room: room.waiting)
+        return min(self.readers, key=lambda room: room.waiting)
 
     async def run(self, work: Callable[[SnapshotSession], T]) -> T:
         """The result of a piece of work. Raises as `Workroom.run`."""
@@ -130,10 +130,10 @@ class Snapshots:
         return self._current
 
     @property
-    def rooms(self) -> list[Workroom[Any]]:
-        """All threads that have something to do."""
+    def readers(self) -> list[Workroom[SnapshotSession]]:
+        """All threads that read a snapshot."""
         self._retired = [one for one in self._retired if any(room.waiting for room in one.rooms)]
-        return [room for one in (self._current, *self._retired) if one is not None for room in one.rooms]
+        return [room for one in (self._current, *self._retired) if one is not None for room in one.readers]
 
     async def open(self) -> None:
         """Open what is there now, and let it be served. Raises what opening it raises."""

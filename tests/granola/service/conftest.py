@@ -6,18 +6,22 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 
+from granola.service.service_settings import ServiceSettings
+from granola.service.work.snapshot_session import SnapshotSession
 from kg.snapshot import build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -85,12 +89,55 @@ def started(arguments: list[str], snapshot: Path | str, token: str | None = None
             yield Running(process=process, address=found[1], snapshot=Path(snapshot), log=Path(told.name))
         finally:
             if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
+                process.send_signal(signal.SIGINT)  # at once, without waiting for connections
             try:
                 process.wait(timeout=40)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
+
+
+def is_well(service: Running) -> bool:
+    """Whether it makes a ladder."""
+    got = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=30)
+    return got.status_code == 200 and len(got.json()["levels"]) > 2
+
+
+def sent(service: Running, data: bytes) -> socket.socket:
+    """A connection on which these bytes were sent."""
+    connection = socket.create_connection(service.place, timeout=40)
+    connection.sendall(data)
+    return connection
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the server closes."""
+    parts = []
+    with suppress(ConnectionResetError):
+        while part := connection.recv(1 << 16):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def batch(rows: int) -> bytes:
+    """A batch of one question again and again."""
+    return "\n".join(json.dumps({**OBAMA, "id": str(number)}) for number in range(rows)).encode()
+
+
+def children(pid: int) -> list[int]:
+    """The ids of a process's children."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    if not listed.exists():
+        pytest.skip("no /proc that tells children")
+    return [int(word) for word in listed.read_text().split()]
+
+
+def session_of(snapshot: Path) -> SnapshotSession:
+    """A snapshot opened as a worker's thread opens it."""
+    return SnapshotSession(ServiceSettings(snapshot=str(snapshot)))
 
 
 def wait_until(happens: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,69 +14,20 @@ import requests
 from granola import __version__
 from granola.service.incoming import limits
 from granola.service.incoming.problems import HTTPProblem
-from tests.granola.service.conftest import Running
-from tests.granola.service.test_limits import OBAMA, is_well, limited, received, sent
+from tests.granola.service.conftest import OBAMA, Running, is_well, limited, received, sent
+from tests.granola.service.sent_requests import BODIES, FURTHER, ROW, TEXTS, places, with_bytes
 
 pytestmark = pytest.mark.thorough("granola/service")
 
-ROW = {
-    "id": "1", "question": "Where was Barack Obama born?", "answer": ["Honolulu"], "relation": "P19", "language": "en",
-    "question_entity": {"text": "Barack Obama", "qid": "Q76"}, "links": [{"qid": "Q18094", "rivals": ["Q1"]}],
-    "levels": [{"tiers": [{"text": "Honolulu", "aliases": ["HNL"], "bits": 3.0, "evidence": [
-        {"kind": "statement", "subject": "Q76", "property": "P19", "value": "Q18094", "labels": {"Q76": "x"}}]}]}],
-    "note": {"a": ["b"]},
-}  # fmt: skip
-QUESTION = {
-    "question": ROW["question"], "answer": "Honolulu", "relation": "P19", "answer_qid": "Q18094", "id": "1",
-    "question_entity": {"text": "Barack Obama", "qid": "Q76"}, "question_entity_qid": "Q76", "note": {"a": ["b"]},
-    "answer_entity_description": "city", "granola_answer_1": "x", "language": "en", "linker": "question",
-}  # fmt: skip
-BODIES: dict[str, Any] = {
-    "/v1/ladder": QUESTION,
-    "/v1/link": QUESTION,
-    "/v1/ladders": [QUESTION],
-    "/v1/aggregate": {"question": ROW["question"], "samples": ["Honolulu", "Hilo"], "relation": "P19", "id": "1",
-                      "question_entity": {"text": "Barack Obama"}, "method": "drag-graph", "support": 1.0, "note": "x",
-                      "counting": "text", "language": "en", "linker": "question"},
-    "/v1/match": {"predictions": ["Honolulu"], "row": ROW, "matcher": "rules", "lambda": 0.5, "language": "en"},
-    "/v1/match?": {"predictions": ["x"], "levels": [["Honolulu"], ["Hawaii"]], "question": "Where?", "tau": 0.5,
-                   "matcher": "f1"},
-    "/v1/attribution/check": {"row": ROW, "language": "en"},
-    "/v1/score": {"rows": [ROW], "predictions": [{"id": "1", "prediction": "Honolulu", "samples": ["a"], "x": 1}],
-                  "system": "s", "resamples": 10, "snapshot": "abc", "prompts": "deadbeef"},
-}  # fmt: skip
-TEXTS = (
-    rb'"\ud800"', rb'"a\uDFFFb"', b'"\xed\xa0\x80"', b'"\xff"', b'"\xc0\x80"', rb'"\u0000"', b'" "', b'"( )"', b'","',
-    b"1" * 30, b"1" * 400, b"1" * 5_000, b"1e999", b"NaN", b"[" * 300 + b"]" * 300, rb'{"\ud800": 1}',
-    rb'"{\"text\": \"\\ud800\"}"', rb'"[{\"tiers\": [{\"text\": \"\\ud800\"}]}]"',  # texts that are read as JSON
-    b'"{' + rb'\"a\": [' * 400 + b"]" * 400 + b'}"',
-)  # fmt: skip
 
-
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield at
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from places(value[key], (*at, key))
-
-
-def with_mark(value: Any, at: tuple[Any, ...]) -> Any:
-    if not at:
-        return "@mark@"
-    out = dict(value) if isinstance(value, dict) else list(value)
-    out[at[0]] = with_mark(value[at[0]], at[1:])
-    return out
-
-
-@pytest.mark.parametrize("path", BODIES)
-def test_no_text_in_any_field_makes_a_request_fail(service: Running, path: str) -> None:
-    body, wrong = BODIES[path], []
+@pytest.mark.parametrize(("path", "body"), [*BODIES.items(), *FURTHER.items()], ids=lambda one: str(one)[:20])
+def test_no_text_in_any_field_makes_a_request_fail(service: Running, path: str, body: Any) -> None:
+    wrong = []
     with requests.Session() as session:
         for at in places(body):
-            marked = json.dumps(with_mark(body, at)).encode()
             for text in TEXTS:
                 headers = {"Content-Type": "application/json"}
-                data = marked.replace(b'"@mark@"', text)
-                got = session.post(service.address + path, data=data, headers=headers, timeout=30)
+                got = session.post(service.address + path, data=with_bytes(body, at, text), headers=headers, timeout=30)
                 if got.status_code not in (200, 400, 413, 422) or "internal" in got.text:
                     wrong.append((at, text[:20], got.status_code, got.text[:100]))
                 if text in TEXTS[:5] and path != "/v1/ladders":
@@ -173,8 +123,8 @@ def test_predictions_on_the_page_have_the_bound_too(service: Running) -> None:
 HEADERS = {"granola-version": __version__, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 
 
-def test_every_answer_has_the_same_headers(demo_snapshot: Path) -> None:
-    with limited(demo_snapshot, body=1_000, head_bytes=2_000, head_seconds=1) as service:
+def test_every_answer_of_the_application_has_the_same_headers(demo_snapshot: Path) -> None:
+    with limited(demo_snapshot, body=1_000) as service:
         browser = {"Accept": "text/html"}
         asked: list[tuple[str, str, dict[str, str], bytes]] = [
             ("GET", "/", {}, b""), ("GET", "/nowhere", browser, b""), ("GET", "/nowhere", {}, b""),
@@ -182,18 +132,28 @@ def test_every_answer_has_the_same_headers(demo_snapshot: Path) -> None:
             ("GET", "/?question=&answer=", {}, b""), ("GET", "/v1/snapshot", {"If-None-Match": "*"}, b""),
             ("POST", "/v1/ladder", {}, b"{"), ("POST", "/v1/ladder", {}, b"x" * 2_000),
             ("GET", "/v1/health/live", {}, b""), ("GET", "/", {"Host": "127.0.0.1"}, b""),
+            ("GET", "/", {"Host": "elsewhere.example"}, b""),
         ]  # fmt: skip
-        answers = []
+        seen = set()
         for method, path, headers, data in asked:
             got = requests.request(
                 method, service.address + path, headers=headers, data=data, allow_redirects=False, timeout=20
             )
-            answers.append((path, got.status_code, {name.lower(): value for name, value in got.headers.items()}))
-        for data in (b"GET / HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 3_000, b"no http\r\n\r\n", b"GET / HT"):
-            with closing(sent(service, data)) as connection:
-                head = received(connection).partition(b"\r\n\r\n")[0].decode().lower().splitlines()
-            answers.append((str(data[:10]), int(head[0].split()[1]), dict(one.split(": ", 1) for one in head[1:])))
-        assert {status for _, status, _ in answers} >= {200, 303, 304, 400, 404, 405, 408, 413, 431}
-        for path, status, headers in answers:
-            assert {name: headers.get(name) for name in HEADERS} == HEADERS, (path, status)
-            assert "frame-ancestors 'none'" in headers["content-security-policy"], (path, status)
+            seen.add(got.status_code)
+            assert {name: got.headers.get(name) for name in HEADERS} == HEADERS, path
+            assert "frame-ancestors 'none'" in got.headers["content-security-policy"], path
+            assert got.headers["x-request-id"]
+        assert seen >= {200, 303, 304, 404, 405, 413, 415, 421}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("abc-1.2_Z", True), ("a b", False), ("x" * 65, False), ("a\tb", False), ("é", False), ("", False)],
+)
+def test_an_id_comes_back_where_it_is_one(service: Running, given: str, kept: bool) -> None:
+    data = f"GET /v1/health/live HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: {given}\r\nConnection: close\r\n\r\n"
+    with closing(sent(service, data.encode("latin-1"))) as connection:
+        head = received(connection).partition(b"\r\n\r\n")[0].decode()
+    (told,) = [line.partition(": ")[2] for line in head.splitlines() if line.lower().startswith("x-request-id")]
+    assert (told == given) == kept
+    assert 1 <= len(told) <= 64

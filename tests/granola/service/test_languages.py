@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.work.snapshot_session import SnapshotSession
 from kg.snapshot import build
-from tests.granola.service.conftest import DEMO, Running
-from tests.granola.service.test_limits import OBAMA
+from tests.granola.service.conftest import DEMO, OBAMA, Running, session_of
 
 
 def test_a_language_is_spoken_where_dates_are_written_or_names_are_had_in_it(tmp_path: Path) -> None:
@@ -22,10 +20,10 @@ def test_a_language_is_spoken_where_dates_are_written_or_names_are_had_in_it(tmp
     build([tmp_path / "data.json"], tmp_path / "all.sqlite")
     build([tmp_path / "data.json"], tmp_path / "some.sqlite", languages=["fr"])
     for name, spoken in (("all", {"bar", "bar-at", "mul"}), ("some", {"mul"})):
-        with closing(SnapshotSession(str(tmp_path / f"{name}.sqlite"), language="en", seconds=10)) as holding:
+        with closing(session_of(tmp_path / f"{name}.sqlite")) as session:
             for code in ("en", "en-gb", "de-at", "fr", "pt", "zh-hant"):
-                assert holding.speaks(code), code
-            found = {code for code in ("bar", "bar-at", "mul", "zz", "tlh", "aaa-bb") if holding.speaks(code)}
+                assert session.speaks(code), code
+            found = {code for code in ("bar", "bar-at", "mul", "zz", "tlh", "aaa-bb") if session.speaks(code)}
             assert found == spoken
 
 
@@ -67,13 +65,13 @@ def test_the_page_shows_the_ladder_and_says_so(service: Running) -> None:
 def test_no_request_waits_for_the_words_of_another_english(
     demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    holding = SnapshotSession(str(demo_snapshot), language="en", seconds=10)
-    holding.prepare()
+    session = session_of(demo_snapshot)
+    session.prepare()
 
     def read_again(*_: object) -> None:
         raise AssertionError("the snapshot's words are read while a request waits")
 
     monkeypatch.setattr("abstraction.descriptions.attested_words.Vocabulary.from_store", read_again)
     for language in ("en", "en-gb", "en-us", "en-ca", "de", "nb"):
-        assert holding.maker(language).vocabulary.occupations
-    holding.close()
+        assert session.maker(language).vocabulary.occupations
+    session.close()

@@ -1,4 +1,4 @@
-"""Limits and faults: what is too much, too slow or cut off is refused or let go, and nothing else suffers."""
+"""Limits: what is too much or too slow is refused, and nothing else suffers."""
 
 from __future__ import annotations
 
@@ -16,57 +16,26 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.work.snapshot_session import SnapshotSession
 from tests.command_line import COMMAND
-from tests.granola.service.conftest import Running, limited, serving, wait_until
+from tests.granola.service.conftest import (
+    OBAMA,
+    Running,
+    batch,
+    is_well,
+    limited,
+    received,
+    sent,
+    serving,
+    session_of,
+)
 
 pytestmark = pytest.mark.thorough("granola/service")
-
-OBAMA = {"question": "Where was Barack Obama born?", "answer": "Honolulu"}
-
-
-def sent(service: Running, data: bytes) -> socket.socket:
-    """A connection on which these bytes were sent."""
-    connection = socket.create_connection(service.place, timeout=20)
-    connection.sendall(data)
-    return connection
-
-
-def received(connection: socket.socket) -> bytes:
-    """All that comes until the server closes."""
-    parts = []
-    try:
-        while part := connection.recv(1 << 16):
-            parts.append(part)
-    except ConnectionResetError:
-        pass
-    return b"".join(parts)
-
-
-def is_well(service: Running) -> bool:
-    got = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10)
-    return got.status_code == 200 and len(got.json()["levels"]) > 2
-
-
-def batch(rows: int) -> bytes:
-    lines = (json.dumps({**OBAMA, "id": str(number)}) for number in range(rows))
-    return "\n".join(lines).encode()
-
-
-def takes_batches(service: Running) -> bool:
-    """Whether it answers a batch, and does not refuse it as there are too many."""
-    got = requests.post(f"{service.address}/v1/ladders", data=batch(2), timeout=10)
-    assert (got.status_code, len(got.text.splitlines())) in ((200, 2), (503, 1))
-    return got.status_code == 200
 
 
 @pytest.fixture(scope="module")
 def strict(demo_snapshot: Path) -> Iterator[Running]:
     """A service with narrow limits."""
-    with limited(
-        demo_snapshot, body=200_000, buffered=400_000, rows=1_500, batches=2, connections=24,
-        head_bytes=4_000, head_seconds=1, body_seconds=1.5, write_seconds=1.5, idle_seconds=1,
-    ) as running:  # fmt: skip
+    with limited(demo_snapshot, body=200_000, buffered=400_000, rows=1_500, batches=2, body_seconds=1.5) as running:
         yield running
 
 
@@ -90,60 +59,9 @@ def test_too_many_rows_are_refused(strict: Running) -> None:
     assert (got.status_code, got.json()["code"], got.json()["most"]) == (413, "too-many-rows", 1_500)
 
 
-def test_a_head_that_does_not_come_or_end_is_not_waited_for(strict: Running) -> None:
-    with closing(sent(strict, b"")) as silent, closing(sent(strict, b"POST /v1/ladder HTTP/1.1\r\nHost: ")) as begun:
-        assert received(silent) == b""
-        assert received(begun).startswith(b"HTTP/1.1 408 ")
-    with closing(sent(strict, b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 1_000)) as connection:
-        assert received(connection).startswith(b"HTTP/1.1 431 ")
-    with closing(sent(strict, b"\x16\x03\x01 no http \r\n\r\n")) as connection:
-        assert received(connection).startswith(b"HTTP/1.1 400 ")
-    assert is_well(strict)
-
-
 def test_a_body_that_trickles_is_not_waited_for(strict: Running) -> None:
     with closing(sent(strict, b"POST /v1/ladder HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")) as connection:
         assert received(connection).startswith(b"HTTP/1.1 408 ")
-
-
-def test_connections_over_the_limit_are_told_to_come_back(strict: Running) -> None:
-    held = [sent(strict, b"GET / HT") for _ in range(24)]
-    with closing(sent(strict, b"GET /v1/health/live HTTP/1.1\r\nHost: x\r\n\r\n")) as connection:
-        answer = received(connection)
-    assert answer.startswith(b"HTTP/1.1 503 ")
-    assert b"Retry-After: " in answer
-    for one in held:
-        assert received(one).startswith(b"HTTP/1.1 408 ")
-        one.close()
-    assert is_well(strict)
-
-
-def test_connections_that_ask_nothing_make_room(strict: Running) -> None:
-    held = [sent(strict, b"") for _ in range(100)]
-    assert is_well(strict)
-    for one in held:
-        assert received(one) == b""
-        one.close()
-    assert is_well(strict)
-
-
-CHUNKED = b"POST /v1/ladder HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
-
-
-@pytest.mark.parametrize(
-    ("data", "status"),
-    [
-        (CHUNKED + b"a: b\r\n" * 2_000, b"431"),  # what stands behind the body is no body
-        (b"GET /?question=" + b"a" * 4_100 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"431"),  # whole in one piece
-        (b"GET / HTTP/1.1\r\n\r\n", b"400"),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"400"),
-    ],
-    ids=["trailers", "long address", "no host", "two hosts"],
-)
-def test_heads_that_are_refused(strict: Running, data: bytes, status: bytes) -> None:
-    with closing(sent(strict, data)) as connection:
-        assert received(connection).startswith(b"HTTP/1.1 " + status)
-    assert is_well(strict)
 
 
 def test_a_refusal_before_the_body_is_the_only_answer(demo_snapshot: Path) -> None:
@@ -155,40 +73,7 @@ def test_a_refusal_before_the_body_is_the_only_answer(demo_snapshot: Path) -> No
             connection.sendall(b"x" * 1_000_000)
             connection.sendall(b"GET /v1/health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             rest = received(connection)
-        assert rest.count(b"HTTP/1.1 ") == 1
-        assert b"HTTP/1.1 200 OK" in rest
-
-
-def test_who_does_not_read_holds_nothing_for_long(strict: Running) -> None:
-    body = batch(1_500)
-    head = b"POST /v1/ladders HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
-    readers = []
-    for _ in range(2):
-        connection = socket.socket()
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        connection.connect(strict.place)
-        connection.sendall(head + body)
-        assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
-        readers.append(connection)
-    refused = requests.post(f"{strict.address}/v1/ladders", data=batch(2), timeout=10)
-    assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
-    assert int(refused.headers["Retry-After"]) > 0
-    assert is_well(strict)
-    wait_until(lambda: takes_batches(strict))
-    for one in readers:
-        one.close()
-
-
-def test_who_leaves_in_the_middle_is_forgotten(strict: Running) -> None:
-    body = batch(1_500)
-    head = b"POST /v1/ladders HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
-    for cut in (head + body[:1_000], head + body):
-        for _ in range(3):
-            connection = sent(strict, cut)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-            connection.close()
-    wait_until(lambda: takes_batches(strict))
-    assert is_well(strict)
+        assert rest.count(b"HTTP/1.1 ") <= 1  # nothing of the body is taken for a request
 
 
 def test_overload_is_refused_at_once_and_passes(demo_snapshot: Path) -> None:
@@ -220,19 +105,6 @@ def test_a_request_has_its_time_and_no_more(demo_snapshot: Path) -> None:
         got = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10)
         assert (got.status_code, got.json()["code"]) == (503, "time-limit")
         assert requests.get(f"{service.address}/v1/health/ready", timeout=10).status_code == 200
-
-
-def test_work_under_way_is_stopped_and_the_next_is_done(demo_snapshot: Path) -> None:
-    names = [f"Paris123 Pari {number}" for number in range(18)]
-    heavy = {"predictions": [f"{'Paris123 ' * 100}{number}" for number in range(1_000)], "levels": [names]}
-    with limited(demo_snapshot, seconds=0.1) as service:
-        began = time.monotonic()
-        got = requests.post(f"{service.address}/v1/match", json=heavy, timeout=60)
-        assert (got.status_code, got.json()["code"]) == (503, "time-limit")
-        assert time.monotonic() - began < 30
-        light = {"predictions": ["Hawaii"], "levels": [["Hawaii"]]}
-        wait_until(lambda: requests.post(f"{service.address}/v1/match", json=light, timeout=10).status_code != 503)
-        wait_until(lambda: is_well(service))  # its limit is a tenth of a second here
 
 
 def test_a_batch_has_its_time_as_a_whole(demo_snapshot: Path) -> None:
@@ -296,35 +168,15 @@ def test_rows_of_a_batch_have_the_limits_of_single_ones(service: Running) -> Non
     assert "4,000 characters" in scored["rejected"][0]["reason"]
 
 
-def test_a_large_file_to_score_is_read_row_by_row(service: Running) -> None:
-    row = {"question": "?", "answer": ["Honolulu"], "levels": [{"tiers": [{"text": "Honolulu \U0001f334"}]}]}
-    rows = [{**row, "id": str(number), "note": "x" * 2_000} for number in range(1_000)]
-    said = [{"id": one["id"], "prediction": "Honolulu \U0001f334"} for one in rows]
-    url = f"{service.address}/v1/score"
-    scored = requests.post(url, json={"rows": rows, "predictions": said}, timeout=30).json()
-    assert [item["level"] for item in scored["items"]] == [1] * 1_000
-    rows[1]["note"] = "x" * (1 << 20)
-    long = requests.post(url, json={"rows": rows, "predictions": said}, timeout=30)
-    assert (long.status_code, long.json()["code"]) == (413, "body-size")
-    assert "rows[2] is longer than 1,048,576" in long.json()["detail"]
-    rows[1]["note"] = "\ud83c"
-    half = requests.post(url, json={"rows": rows, "predictions": said}, timeout=30)
-    assert (half.status_code, half.json()["code"]) == (400, "json")
-    body = json.dumps({"rows": rows, "predictions": said}).encode()[:-1]
-    cut = requests.post(url, data=body, headers={"Content-Type": "application/json"}, timeout=30)
-    assert (cut.status_code, cut.json()["code"]) == (400, "json")
-
-
 def test_the_first_language_stays_ready_and_words_are_read_once(demo_snapshot: Path) -> None:
-    holding = SnapshotSession(str(demo_snapshot), language="en", seconds=10)
-    with closing(holding):
-        first = holding.maker()
-        others = [holding.maker(code) for code in ("de", "fr", "es", "pl", "aaa", "en-xyz", "en-abc")]
-        assert holding.maker("en") is first
+    with closing(session_of(demo_snapshot)) as session:
+        first = session.maker()
+        others = [session.maker(code) for code in ("de", "fr", "es", "pl", "aaa", "en-xyz", "en-abc")]
+        assert session.maker("en") is first
         assert all(other.vocabulary is first.vocabulary for other in others)
-        assert holding.maker("en-abc") is others[-1]
-        assert holding.maker("de") is not others[0]
-        assert holding.aggregator("en", "question") is holding.aggregator("en", "question")
+        assert session.maker("en-abc") is others[-1]
+        assert session.maker("de") is not others[0]
+        assert session.aggregator("en", "question") is session.aggregator("en", "question")
 
 
 def test_the_token_is_asked_for(demo_snapshot: Path) -> None:
@@ -363,14 +215,3 @@ def test_wrong_use_is_told(options: list[str], token: str | None, said: str) -> 
     )  # fmt: skip
     assert done.returncode == 2
     assert said in done.stderr
-
-
-def test_time_that_is_used_up_is_no_fault_of_a_row() -> None:
-    from abstraction.faults import attempt
-    from granola.service.work.snapshot_session import OverTimeError
-
-    def read() -> None:
-        raise OverTimeError
-
-    with pytest.raises(OverTimeError):
-        attempt("making a ladder", read)

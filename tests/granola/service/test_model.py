@@ -17,11 +17,12 @@ import requests
 
 from abstraction.models.server_chat import OpenAIModel
 from granola.service.service_settings import ServiceSettings
-from granola.service.work.model_threads import NeedsReplies, Relay, opened
+from granola.service.work.model_session import opened_model
 from tests.chat_server import serving as chatting
 from tests.command_line import COMMAND, run_granola
-from tests.granola.service.conftest import DEMO, Running, limited, serving, wait_until
-from tests.granola.service.test_limits import OBAMA, is_well
+from tests.granola.service.conftest import DEMO, OBAMA, Running, is_well, limited, serving, wait_until
+
+pytestmark = pytest.mark.thorough("granola/service")
 
 LINES = (DEMO / "questions.jsonl").read_bytes().splitlines()[:12]
 QUESTIONS = b"\n".join(LINES) + b"\n"
@@ -158,7 +159,9 @@ def test_a_model_that_does_not_answer_holds_up_nobody(demo_snapshot: Path) -> No
 def test_a_request_to_a_model_that_does_not_answer_has_its_time(demo_snapshot: Path) -> None:
     with (
         chatting(together=9) as (url, _),
-        limited(demo_snapshot, model=f"openai:{url}?timeout=60#slow", model_seconds=0.5, model_requests=1) as service,
+        limited(
+            demo_snapshot, model=f"openai:{url}?timeout=2&tries=1#slow", model_seconds=0.5, model_requests=1
+        ) as service,
     ):
         for path, body in (*NEEDING[:2], NEEDING[0]):
             told = {"code": "overloaded"}
@@ -170,7 +173,8 @@ def test_a_request_to_a_model_that_does_not_answer_has_its_time(demo_snapshot: P
 
 def test_two_tries_fit_into_the_time_of_a_request() -> None:
     for seconds in (4.0, 60.0):
-        model = opened(ServiceSettings(snapshot="x", model="openai:http://127.0.0.1:1/v1#m", model_seconds=seconds))
+        word = "openai:http://127.0.0.1:1/v1#m"
+        model = opened_model(ServiceSettings(snapshot="x", model=word, model_seconds=seconds))
         assert isinstance(model, OpenAIModel)
         patience = model.settings.patience
         assert patience.tries == 2
@@ -263,17 +267,6 @@ def test_a_model_that_cannot_be_had_is_told_at_the_start(options: list[str], sai
     done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=30)
     assert done.returncode in (1, 2)
     assert said in done.stderr
-
-
-def test_a_relay_tells_what_it_lacks_once() -> None:
-    from abstraction.models import Message, Request
-
-    def request(text: str) -> Request:
-        return Request(id=text, messages=(Message(role="user", content=text),))
-
-    with pytest.raises(NeedsReplies) as needs:
-        Relay({}).generate([request("a"), request("b"), request("a")])
-    assert [one.messages[0].content for one in needs.value.requests] == ["a", "b"]
 
 
 def test_the_page_offers_the_models_words_where_there_is_a_model(modelled: Running, demo_snapshot: Path) -> None:

@@ -119,9 +119,9 @@ class Metrics:
         kept = self._keys.get((route, method, status))
         if kept is None:
             bounds = (*_SECONDS, "+Inf")
-            times = [f'granola_request_seconds_bucket{{route="{route}",le="{bound}"}}' for bound in bounds]
+            times = [f'granola_request_seconds_bucket{{le="{bound}",route="{route}"}}' for bound in bounds]
             sums = [f'granola_request_seconds_{part}{{route="{route}"}}' for part in ("sum", "count")]
-            asked = f'granola_requests_total{{route="{route}",method="{method}",status="{status}"}}'
+            asked = f'granola_requests_total{{method="{method}",route="{route}",status="{status}"}}'
             kept = self._keys[(route, method, status)] = (asked, [*times, *sums])
         asked, times = kept
         self._values[asked] += 1
@@ -146,7 +146,7 @@ class Metrics:
         for name, (kind, words) in _METRICS.items():
             own = sorted(key for key in total if _name_of(key) == name)
             lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}"] if own else []
-            lines += [f"{key} {total[key]:.17g}" for key in own]
+            lines += [f"{key} {float(total[key])!r}" for key in own]
         return "\n".join([*lines, ""]).encode()
 
 

@@ -1,0 +1,129 @@
+"""Every route has its bound, by construction; who may ask; figures of several workers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import requests
+from fastapi import FastAPI
+
+from granola.service.gate import check_asked
+from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_typed, bounded
+from granola.service.incoming.problems import HTTPProblem
+from granola.service.service_figures import Metrics, SharedFigures
+from granola.service.service_settings import ServiceSettings
+from tests.granola.service.conftest import OBAMA, Running
+from tests.granola.service.sent_requests import BODIES, application, mutated
+
+
+def test_no_route_can_be_added_without_its_bound() -> None:
+    app = FastAPI()
+    app.router.route_class = BoundedRoute
+
+    async def route() -> None:
+        """Anything."""
+
+    with pytest.raises(TypeError, match="/x: route has no bound"):
+        app.get("/x")(route)
+    app.get("/x")(bounded(Bound(products=as_typed))(route))
+
+
+def test_requests_of_tests_are_of_every_route_that_takes_a_body() -> None:
+    routes = application()
+    assert {route.path for route in routes if route.methods == {"POST"}} == set(BODIES)
+    most = {route.path: route.bound.most(ServiceSettings(snapshot="x")) for route in routes}
+    assert {path for path, size in most.items() if size} == set(BODIES)
+    assert {path for path, size in most.items() if size > 1 << 20} == {"/v1/ladders", "/v1/score"}
+    assert {route.path for route in routes if not route.bound.token} == {"/v1/health/live", "/v1/health/ready"}
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_each_is_answered(service: Running, path: str) -> None:
+    got = requests.post(service.address + path, json=BODIES[path], timeout=30)
+    assert got.status_code == 200, got.text[:300]
+
+
+def test_mutated_requests_get_an_answer_that_is_no_fault(service: Running) -> None:
+    with requests.Session() as session:
+        for seed in range(150):
+            one = mutated(seed)
+            headers = {"Content-Type": one.media_type}
+            got = session.request(one.method, service.address + one.path, data=one.body, headers=headers, timeout=60)
+            assert got.status_code < 500 or got.status_code == 503, (seed, got.text[:200])
+    assert "Traceback" not in service.log.read_text()
+
+
+HEAVY: dict[str, tuple[str, Any, tuple[int, str]]] = {
+    "evidence": ("/v1/attribution/check", {"row": {"id": "1", "question": "?", "answer": ["a"], "levels": [
+        {"tiers": [{"text": "a"}]}, {"tiers": [{"text": "b", "evidence": [
+            {"kind": "statement", "subject": "Q1", "property": "P31", "value": "Q2"}] * 1_001}]}]}},
+        (413, "too-much-work")),
+    "answers": ("/v1/ladder", {"question": "?", "answer": ["x" * 4_000] * 60}, (413, "too-much-work")),
+    "samples": ("/v1/aggregate", {"question": "?", "samples": ["x" * 4_000] * 60}, (413, "too-much-work")),
+    "products": ("/v1/match", {"predictions": ["x"] * 1_000, "levels": [[f"y{n}" for n in range(1_000)]]},
+                 (413, "too-much-work")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HEAVY)
+def test_products_of_sizes_are_refused(service: Running, what: str) -> None:
+    path, body, told = HEAVY[what]
+    got = requests.post(service.address + path, json=body, timeout=30)
+    assert (got.status_code, got.json()["code"]) == told, got.text[:200]
+    assert got.json()["given"] > got.json()["most"]
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:80", "LOCALHOST.", "127.0.0.1:8080", "[::1]:80", "ours.org", ""]
+)
+def test_hosts_that_are_ours(host: str) -> None:
+    hosts = frozenset({"localhost", "ours.org"})
+    check_asked(ServiceSettings(snapshot="x", hosts=hosts), "POST", {b"host": host.encode()})
+
+
+@pytest.mark.parametrize("host", ["elsewhere.org", "localhost.org", "127.0.0.1.org", "x" * 400, "ours.org:80:80", "é"])
+def test_hosts_that_are_not(host: str) -> None:
+    settings = ServiceSettings(snapshot="x", hosts=frozenset({"localhost", "ours.org"}))
+    with pytest.raises(HTTPProblem, match="not asked under that name"):
+        check_asked(settings, "GET", {b"host": host.encode()})
+
+
+def test_pages_of_other_sites_post_nothing() -> None:
+    with pytest.raises(HTTPProblem, match="other sites"):
+        check_asked(ServiceSettings(snapshot="x"), "POST", {b"sec-fetch-site": b"cross-site"})
+    check_asked(ServiceSettings(snapshot="x"), "GET", {b"sec-fetch-site": b"cross-site"})
+
+
+def test_figures_are_of_all_workers_and_outlive_them() -> None:
+    shared = SharedFigures(2)
+    one, other = Metrics(shared), Metrics(shared)
+    one.take_place(0)
+    other.take_place(1)
+    for metrics in (one, one, other):
+        metrics.answered("/v1/ladder", "POST", 200, 0.003)
+    one.gauge("granola_connections", 3)
+    one.share()
+    asked = 'granola_requests_total{method="POST",route="/v1/ladder",status="200"}'
+    assert f"{asked} 3.0\n" in other.page().decode()
+    successor = Metrics(shared)
+    successor.take_place(0)
+    successor.answered("/v1/ladder", "POST", 200, 20.0)
+    page = successor.page().decode()
+    assert f"{asked} 4.0\n" in page
+    assert 'granola_request_seconds_bucket{le="0.005",route="/v1/ladder"} 3.0\n' in page
+    assert 'granola_request_seconds_bucket{le="+Inf",route="/v1/ladder"} 4.0\n' in page
+    assert 'granola_request_seconds_count{route="/v1/ladder"} 4.0\n' in page
+    assert "granola_connections" not in page  # those of the worker that is gone
+
+
+def test_what_is_raw_is_judged_whole(service: Running) -> None:
+    asked = {"levels": [["Paris"]], "predictions": ["<think>Not Lyon.</think>Paris"], "matcher": "em"}
+    levels = []
+    for raw in (False, True):
+        got = requests.post(f"{service.address}/v1/match", json={**asked, "raw": raw}, timeout=30).json()
+        levels.append(got["items"][0]["level"])
+        assert ("raw" in json.dumps(got["matcher"])) == raw
+    assert levels == [1, None]
+    assert requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=30).status_code == 200
