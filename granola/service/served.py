@@ -15,7 +15,7 @@ from granola.service.service_figures import Metrics
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshots import Generation, Snapshots
-from granola.service.work.workroom import Nothing, Workroom
+from granola.service.work.workroom import NoContext, Workroom
 
 T = TypeVar("T")
 SNAPSHOT_HEADER, MODEL_HEADER = "granola-snapshot", "granola-model"
@@ -26,8 +26,8 @@ log = logging.getLogger("granola.service")
 class Service:
     """The snapshot, the threads for work that needs none, and the figures. `bench` matches, `scoring` scores files."""
 
-    bench: Workroom[Nothing]
-    scoring: Workroom[Nothing]
+    bench: Workroom[NoContext]
+    scoring: Workroom[NoContext]
 
     def __init__(self, settings: ServiceSettings, metrics: Metrics) -> None:
         self.settings = settings
@@ -38,8 +38,8 @@ class Service:
 
     def open_rooms(self) -> None:
         """Start the threads that need no snapshot."""
-        self.bench = Workroom("bench", Nothing, most=self.settings.waiting)
-        self.scoring = Workroom("scoring", Nothing, most=self.settings.batches)
+        self.bench = Workroom("bench", NoContext, most=self.settings.waiting)
+        self.scoring = Workroom("scoring", NoContext, most=self.settings.batches)
 
     async def apart(self, work: Callable[[], T]) -> T:
         """The result of work that must not hold up everybody: reading what is large."""

@@ -209,7 +209,7 @@ def test_a_server_that_fails_tells_no_secret(
 
 
 def test_manifests_of_older_versions_show_no_secret(run: Run, tmp_path: Path) -> None:
-    from granola.service.app import public
+    from granola.service.application import public
 
     url = f"https://me:{CANARY}@host/sparql?key={CANARY}"
     about = {"size": None, "modified": None, "sha256": None}

@@ -32,7 +32,7 @@ from granola.service.service_settings import ServiceSettings
 from granola.service.work import snapshot_work
 from granola.service.work.model_session import judge_ahead
 from granola.service.work.snapshot_session import SnapshotSession
-from granola.service.work.workroom import Nothing, Workroom
+from granola.service.work.workroom import NoContext, Workroom
 
 
 def bound_evidence(asked: AttributionRequest, settings: ServiceSettings) -> None:
@@ -72,7 +72,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
         return await service.made(do)
 
     async def judged(
-        room: Workroom[Nothing], seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings
+        room: Workroom[NoContext], seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings
     ) -> Response:
         """The answer that `do` makes with the matcher that is asked for: with a model's on its thread."""
         if asked.matcher == "judge":

@@ -38,7 +38,7 @@ class Context(Protocol):
         """There is no more work."""
 
 
-class Nothing:
+class NoContext:
     """What work that needs nothing works with."""
 
     def begin(self, until: float) -> None:
