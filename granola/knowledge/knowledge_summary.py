@@ -51,7 +51,7 @@ def slice_values(row: Row, by: str, score: str) -> Iterator[tuple[int, float]]:
     if by == "sentences":
         sentences = row.get("sentences") or []
         share = _OF_SENTENCES.get(score, "entailed")
-        yield from ((len(sentences), sentence[share]) for sentence in sentences)
+        yield from ((len(sentences), sentence[share]) for sentence in sentences if share in sentence)
         return
     views, value = row.get("views"), row["scores"].get(score)
     if isinstance(views, int | float) and views >= 1 and value is not None:
