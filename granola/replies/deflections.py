@@ -15,6 +15,7 @@ _SENTENCE = 600  # of a sentence
 _LOOKED_AT = 3  # sentences, what greets and thanks among them
 _MARK = "\x01"  # a citation within a sentence
 _SPACE = re.compile(r" (?=[,.;:!?])")  # before a mark of punctuation, where a citation was
+_CITED_AT_END = re.compile(r"^[^\x01]*\x01[\x01 ,;.!?()]*$")
 _MOST_COMMAS = 8  # behind which a main clause is looked for
 
 
@@ -23,8 +24,9 @@ def deflection(answer: str, *, language: str = "en") -> str | None:
 
     An answer deflects where its first sentence, behind greetings and headings, declines and offers nothing instead;
     what follows may tell what is related. A sentence with a citation (CITED) declines only where it is the cited
-    passages that do not tell. English is always read beside `language`, as prompts are English. Rules: `abstain:...` of
-    `refusals`, and `passages:LANGUAGE` where the sentence says that they do not tell.
+    passages that do not tell, or that list what is not in them. English is always read beside `language`, as prompts
+    are English. Rules: `abstain:...` of `refusals`, and `passages:LANGUAGE` where the sentence says that they do not
+    tell.
     """
     if not answer.strip():
         return "empty"
@@ -68,7 +70,15 @@ def _declines(sentence: str, code: str) -> str | None:
     opening = _read("en", "opening")
     for _ in range(2):
         plain = plain[opened.end() :] if (opened := opening.match(plain)) else plain
-    about_cited = not cited or _cites_the_subject(marked) or _read("en", "cited").match(whole) is not None
+    if (listed := _read("en", "lists").match(whole)) is not None:
+        # What the sources are about, with its citation, and then that they do not tell more.
+        return _declines_plainly(whole[listed.end() :], codes, code, cited=True)
+    about_cited = (
+        not cited
+        or _cites_the_subject(marked)
+        or _read("en", "cited").match(whole) is not None
+        or (_CITED_AT_END.search(marked) is not None and any(_read(one, "untold").match(whole) for one in codes))
+    )
     return _declines_plainly(plain, codes, code, cited=cited) if about_cited else None
 
 

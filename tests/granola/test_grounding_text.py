@@ -491,6 +491,29 @@ DEFLECTS = {
     "While the data are old, the bridge does not cover its costs.": False,
     "Lead is not in the paint.": False,
     "While the passages discuss bridges, none have towers.": False,
+    # The passages are cited for what they do not tell, or for what they only list.
+    "The documents do not specify a date [1][2].": True,
+    "Unfortunately, the provided sources do not mention the policy itself [3].": True,
+    "The index lists a section on leave [1], but the policy itself is not included in the documents.": True,
+    "Not found in provided context.": True,
+    "Nothing about this in the passages.": True,
+    "Not mentioned in the sources.": True,
+    "There's nothing in the documents about it.": True,
+    "I found nothing in the passages on this.": True,
+    "There is no relevant search result for this question.": True,
+    "There are no relevant documents to answer it.": True,
+    "No matching passages.": True,
+    "There are no search results that provide an answer to the question.": True,
+    "The documents show that it does not contain sugar [1].": False,
+    "It opened in 1931 [1], but the exact day is not given in the documents.": False,
+    "The report mentions that it opened in 1931 [1], but the architect is not named in the passages.": False,
+    "The index lists 14 sections [1], but the longest is not about leave.": False,
+    "Nothing in the treaty was changed [2].": False,
+    "There is nothing in the tomb but a coin [1].": False,
+    "No relevant law existed until 1931 [1].": False,
+    "Not found until 1931, the ship lay in the bay.": False,
+    "There is no evidence of an earlier dam [1].": False,
+    "No document was signed that day.": False,
 }
 
 
@@ -562,6 +585,11 @@ IN_LANGUAGES = {
     ("de", "Obwohl die Quellen wenig sagen, wurde es 1999 eröffnet."): False,
     ("fr", "Bien que les sources diffèrent, il a ouvert en 1999."): False,
     ("es", "Aunque las fuentes difieren, abrió en 1999."): False,
+    ("de", "Ich konnte in den Dokumenten leider keine Richtlinie finden [1]."): True,
+    ("de", "Leider geht das aus dem Kontext nicht hervor."): True,
+    ("de", "Die Polizei konnte in den Akten keinen Fehler finden."): False,
+    ("es", "No se menciona en el contexto proporcionado."): True,
+    ("fr", "Le contexte ne précise pas la date [1]."): True,
 }
 
 
