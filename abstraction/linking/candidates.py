@@ -232,11 +232,12 @@ class Candidates:
         `measured` is taken once out of those counts.
         """
         filter_ = wanted(relation.asks)
+        is_kin = relation.asks == relation.subject == "person"  # a band has made songs, and is nobody's child
         out: dict[str, Candidate] = {}
         spare: dict[str, Candidate] = {}
         for match in matches:
             kinds = self._classes(match.id)
-            if "never" in kinds or match.id in out:
+            if "never" in kinds or match.id in out or (is_kin and "group" in kinds):
                 continue
             fits = filter_ is None or (bool(kinds) and fits_class(kinds, filter_))
             candidate = Candidate(qid=match.id, name=match, exact=match.text == text.strip(), fits=fits)

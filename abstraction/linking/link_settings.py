@@ -15,8 +15,9 @@ from abstraction.package_data import package_data
 class LinkSettings:
     """Weights of signs in log odds a unit, names of rules with their signs, and the bounds of confidence.
 
-    `shares` are parts of the belief in (0, 1): from "high" and from "medium" on a link has that confidence, from
-    "rival" on a candidate is a rival. `doubts` add up to `most_doubt`, where a candidate without rival is given up.
+    `shares` are parts of the belief in (0, 1): from "high" and from "medium" (of a state "state") on a link has that confidence, from
+    "rival" on a candidate is a rival. `well_known` are uses from which on a lone candidate's name alone is enough for
+    "high". `doubts` add up to `most_doubt`, where a candidate without rival is given up.
     `fingerprint` tells settings apart in the record of a run.
     """
 
@@ -25,6 +26,7 @@ class LinkSettings:
     shares: Mapping[str, float]
     doubts: Mapping[str, float]
     most_doubt: float
+    well_known: int
     fingerprint: str
 
 
@@ -38,5 +40,6 @@ def link_settings() -> LinkSettings:
         shares=data["shares"],
         doubts=data["doubts"],
         most_doubt=data["most_doubt"],
+        well_known=data["well_known"],
         fingerprint=hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12],
     )

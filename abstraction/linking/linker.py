@@ -183,7 +183,8 @@ class Linker:
         unlikely = not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
         if unlikely or doubt >= link_settings().most_doubt:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
-        certain = _is_sure(signs) or signs.get("asked") == 1 or _is_proven(signs)
+        known = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0)) >= link_settings().well_known
+        certain = _is_sure(signs) or signs.get("asked") == 1 or known
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
 
     def _open_doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
@@ -225,10 +226,11 @@ class Linker:
         unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
-        if share >= settings.shares["medium"] and doubt < settings.most_doubt:
+        enough = settings.shares["state" if self._gazetteer.is_state(best) else "medium"]
+        if share >= enough and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
         else:
-            rivals = rivals if share < settings.shares["medium"] and rivals else tuple(order[1:])
+            rivals = rivals if share < enough and rivals else tuple(order[1:])
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
 
     def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
