@@ -85,11 +85,11 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     small, large = normalise(labels[0]), normalise(labels[1])
     if small != large and small == _SAME.sub("", large):
         return True
-    town = re.compile(rf"\b{re.escape(small.split(',')[0])}\b")
-    if town.search(large) and _of_parts_of(graph, outer, town):
+    town = small.split(",")[0]
+    if phrase_in(town, large) and _of_parts_of(graph, outer, town):
         return True
     described = normalise(graph.description(outer) or "")
-    if _COEXTENSIVE.search(described) and town.search(described):
+    if _COEXTENSIVE.search(described) and phrase_in(town, described):
         return True
     if large not in map(normalise, graph.names(inner)) and small not in map(normalise, graph.names(outer)):
         return False
@@ -97,15 +97,15 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
         _MUNICIPALITY.search(graph.label(kind) or "") for kind in graph.classes(outer)
     ):
         return True
-    return re.search(rf"\bcontaining\b.*{town.pattern}", described) is not None
+    return phrase_in(town, described.partition("containing")[2])
 
 
-def _of_parts_of(graph: Graph, outer: str, town: re.Pattern[str]) -> bool:
+def _of_parts_of(graph: Graph, outer: str, town: str) -> bool:
     """Whether most of the divisions of a place carry the name of the town, behind which their own follows."""
     parts = graph.targets(outer, "P150")
     graph.fetch(parts)
     named = [normalise(label) for part in parts if (label := graph.label(part))]
-    return len(named) > 1 and 2 * sum(bool(town.match(label)) for label in named) > len(named)
+    return len(named) > 1 and 2 * sum(label.startswith(town) for label in named) > len(named)
 
 
 # What kind of dependent territory a place is, in words: "a British overseas territory".
@@ -344,7 +344,9 @@ class Containers:
         """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
         today = [s for s in self.graph.current(entity_id, prop) if s.target]
         self.graph.fetch(s.target for s in today if s.target)
-        statements = [s for s in today if not self._is_past(s)] or today
+        statements = [s for s in today if not self._is_past(s)]
+        # What is gone holds what is gone with it, or what was there while it lasted.
+        statements = statements or [s for s in today if self.is_gone(entity_id) or self._may_have_held(s)]
         if self.case.at is not None:
             then = self.graph.held_at(entity_id, prop, self.case.at)
             statements = [*statements, *(s for s in then if s.target and s not in statements)]
@@ -378,6 +380,14 @@ class Containers:
         ends = self._times(statement.target or "", "P576")
         begins = self._times(statement.target or "", "P571")
         return bool(ends) and max(ends) >= time_key(at) and (not begins or min(begins) <= time_key(at, late=True))
+
+    def _may_have_held(self, statement: Statement) -> bool:
+        """Whether what is gone may have held something at the question's date, as far as its own times tell."""
+        at, target = self.case.at, statement.target or ""
+        ends, begins = self._times(target, "P576"), self._times(target, "P571")
+        if at is None:  # a state that is no more is never today's; of a district the name is still told
+            return not (ends and self.case.gazetteer.is_state(target))
+        return not (ends and max(ends) < time_key(at)) and not (begins and min(begins) > time_key(at, late=True))
 
     def _times(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:
         values = (s.value for s in self.graph.statements(entity_id, prop) if s.rank != "deprecated")

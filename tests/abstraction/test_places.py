@@ -531,3 +531,17 @@ def test_a_suburb_lies_in_its_city_only_where_statements_say_so() -> None:
     assert found["Fairlawn"][0].startswith("Summit County")
     assert found["Firestone Park"][0].startswith("Akron")
     assert found["Copley"][0].startswith("Akron")
+
+
+def test_what_is_yet_to_come_has_not_ended_nor_begun() -> None:
+    here = entity("Q2", "Northshire", "county", P31="Q10864048")
+    there = entity("Q3", "Southshire", "county", P31="Q10864048")
+    moving = entity("Q1", "Swap", P31="Q515", P131=[("Q2", {"end": 2990}), ("Q3", {"start": 2990})])
+    made = maker(here, there, moving).make(row("Swap", "P19", question="Where was Zed born?"))
+    assert texts(made) == [["Northshire"]]
+
+
+def test_a_state_that_is_no_more_holds_nothing_of_today() -> None:
+    empire = entity("Q2", "Mughal Empire", "historical country", P31="Q3024240", P576=1857)
+    town = entity("Q1", "Varanasi", P31="Q515", P17="Q2")
+    assert texts(maker(empire, town).make(row("Varanasi", "P20", question="Where did Ann die?"))) == []
