@@ -31,8 +31,8 @@ from kg.walks.graph import Graph
 Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]
 # What a level's tiers have, each in every row: evidence as JSON, whose fields depend on its kind.
 TIER: Mapping[str, Kind] = {
-    "text": "string", "qid": "string", "aliases": "strings", "bits": "float64", "bits_asked": "float64",
-    "of": "strings", "evidence": "string",
+    "text": "string", "language": "string", "qid": "string", "aliases": "strings", "bits": "float64",
+    "bits_asked": "float64", "of": "strings", "evidence": "string",
 }  # fmt: skip
 
 ANSWER_SITELINKS = "answer_entity_sitelinks"

@@ -22,6 +22,7 @@ _data = partial(package_data, "asked_kinds.json")
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
+_ASKING = ("da", "de", "es", "fr", "it", "ja", "pt")  # read where a question has no English question word
 _NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
 
 
@@ -86,25 +87,44 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
     words = [part for token in tokens for part in _expanded(token)]
     if not words:
-        return _by_question_words(question, _data()["other_languages"]) if base == "en" else unknown
+        return _by_question_words(question, _ASKING, begins=True) if base == "en" else unknown
     at = _question_word(words)
     if at is not None and (kind := _behind(words, at)) != unknown:
         return kind
     if base != "en":
         return unknown
-    other = _by_question_words(question, _data()["other_languages"])
+    other = _by_question_words(question, _ASKING, begins=True)
     return other if other != unknown or at is not None else _without_question_word(words)
 
 
-def _by_question_words(question: str, languages: Iterable[str]) -> AskedKind:
-    """The kind by a question word of one of the languages, which are few and told whole."""
-    text = question[:LONGEST].lower()
-    padded = f" {text} "
+def _by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
+    """The kind by the longest question word of one of the languages, which their files tell; one that `begins` it.
+
+    Where no language is given a Latin word within a question may as well be a name: Dove, Chi.
+    """
+    text = question[:LONGEST].lower().replace("’", "'")
     for code in languages:
-        for kind, words in _data()["other_languages"].get(code, {}).items():
-            if any(word in (padded if word.isascii() or word[0] == " " else text) for word in words):
-                return AskedKind(QuestionKind(kind))
+        standing = [word for word in _asking_words(code) if _stands_in(word, text, begins=begins)]
+        if standing:
+            return AskedKind(_asking_words(code)[max(standing, key=len)])
     return AskedKind(QuestionKind.UNKNOWN)
+
+
+@cache
+def _asking_words(code: str) -> Mapping[str, QuestionKind]:
+    """The words that ask in a language, with the kind of answer."""
+    return {word: QuestionKind(kind) for kind, words in language(code).asks.items() for word in words}
+
+
+def _stands_in(word: str, text: str, *, begins: bool) -> bool:
+    """Whether a question word stands in a text; within other letters only where no spaces part words."""
+    if word[0] > _LATIN:
+        return word in text
+    found = re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)
+    return found is not None and (not begins or not text[: found.start()].strip(" ¿¡\"'"))
+
+
+_LATIN = "\u024f"  # the last of the Latin letters
 
 
 def _expanded(word: str) -> tuple[str, ...]:
@@ -320,8 +340,7 @@ _FRAGMENTS = (
 
 def yes_no_words(code: str) -> frozenset[str]:
     """How yes and no are said in English and in a language."""
-    words_by_language = _data()["yes_no"]
-    return frozenset((*words_by_language["en"], *words_by_language.get(code.split("-")[0], ())))
+    return language("en").yes_no | language(code).yes_no
 
 
 def singular(text: str) -> str:
