@@ -1,8 +1,8 @@
 """Tiers made by reading English, named in another language: by the labels of their entities.
 
 The rules that make tiers read English labels and descriptions. For another language each entity is named by
-its label there. Of the phrases only a position in a sport can be made without knowing a noun's gender; the
-others ("a French composer") are left out, and counted.
+its label there, and a phrase that states a class alone ("a composer") is the class's label. Of other phrases only a
+position in a sport can be made without knowing a noun's gender; the rest ("a French composer") is left out, and counted.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from abstraction.assembly.levels import as_graph, remove
 from abstraction.language.languages import is_known, language, notice
 from abstraction.proposals import Proposal
-from kg.model import TextValue, entity_number
+from kg.model import ENTITY_ID, TextValue, entity_number
 from kg.terms import fallback_chain, normalise
 from kg.walks.graph import Graph
 
 _SPORT = "P641"
+_OF_CLASSES = frozenset({"P31", "P106"})  # a phrase that states one of these alone is the class's name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +85,7 @@ def localised(
     out: list[Proposal] = []
     dropped: set[str] = set()
     borrowed: list[tuple[str, str]] = []
-    graph.fetch(p.qid for p in proposals if p.qid)
+    graph.fetch(qid for p in proposals if (qid := p.qid or _class_alone(p)))
     for proposal in proposals:
         names = _names(proposal, graph, feminine=feminine)
         if not names:
@@ -106,11 +107,12 @@ def localised(
     )
 
 
-def is_woman(graph: Graph, subject: str | None) -> bool:
-    """Whether whom a question asks about is a woman, by the graph; not asked where ladders are told in English."""
-    if subject is None or graph.shown_in == graph.language:
+def is_woman(graph: Graph, answer: str, subject: str | None) -> bool:
+    """Whether tiers tell of a woman: the answer, or else whom the question asks about; not asked in English."""
+    if graph.shown_in == graph.language:
         return False
-    return any(s.target in _WOMEN for s in graph.statements(subject, "P21"))
+    genders = next((told for qid in (answer, subject) if qid and (told := graph.statements(qid, "P21"))), ())
+    return any(statement.target in _WOMEN for statement in genders)
 
 
 _WOMEN = frozenset({"Q6581072", "Q1052281"})  # female, trans woman
@@ -133,15 +135,16 @@ def word_forms(graph: Graph, qid: str) -> tuple[list[str], list[str]]:
 def _names(proposal: Proposal, graph: Graph, *, feminine: bool) -> list[str]:
     """The text, then other names; empty where the language cannot say it."""
     words = language(graph.shown_in)
-    if proposal.qid is not None:
-        shown = graph.shown_label(proposal.qid)
-        if shown is None:
+    qid = proposal.qid or _class_alone(proposal)
+    if qid is not None:
+        shown = graph.shown_label(qid)
+        if shown is None or (proposal.qid is None and shown[1] not in fallback_chain(graph.shown_in)[:-2]):
             return []
         name = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
-        masculine_forms, feminine_forms = word_forms(graph, proposal.qid)
+        masculine_forms, feminine_forms = word_forms(graph, qid)
         names_both = len(words.halves(name)) == 2
         own = feminine_forms[:1] if feminine else masculine_forms[:1] if names_both else []
-        return [*own, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(proposal.qid)]
+        return [*own, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(qid)]
     sports = [c.value for c in proposal.conditions if c.property == _SPORT]
     alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
     if not alone or not is_known(graph.shown_in):
@@ -150,6 +153,15 @@ def _names(proposal: Proposal, graph: Graph, *, feminine: bool) -> list[str]:
     if shown is None or shown[1] not in fallback_chain(words.code)[:2]:
         return []
     return list(words.written("position", sport=shown[0]))
+
+
+def _class_alone(proposal: Proposal) -> str | None:
+    """The class that a phrase states and nothing else: "a composer" says what Q36834 is called; None for more."""
+    if proposal.qid is not None or len(proposal.conditions) != 1:
+        return None
+    (condition,) = proposal.conditions
+    is_class = condition.property in _OF_CLASSES and ENTITY_ID.match(condition.value)
+    return condition.value if is_class else None
 
 
 def _others(names: Sequence[str]) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ class Proposing:
             return _proposed_in_language(case, [*build(case), *row_proposals])
         alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
         relation = "" if alike else case.relation.id
-        key = (case.answer, relation, case.relation.asks, case.at, is_woman(case.graph, case.subject))
+        key = (case.answer, relation, case.relation.asks, case.at, is_woman(case.graph, case.answer, case.subject))
         proposed = self._proposed.get(key)
         if proposed is None:
             proposed = self._proposed[key] = _proposed_in_language(case, build(case))
@@ -170,6 +170,6 @@ def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Propos
         proposals,
         case.graph,
         trivial=lambda p: is_trivial(p, case.relation),
-        feminine=is_woman(case.graph, case.subject),
+        feminine=is_woman(case.graph, case.answer, case.subject),
     )
     return Proposed(in_language, as_graph(in_language.proposals), frozenset(case.doubted))

@@ -326,7 +326,8 @@ WORKERS = (
 )
 def test_women_are_told_by_the_feminine_where_the_graph_has_it(code: str, subject: str, text: str, other: str) -> None:
     graph = Graph(store_of(*WORKERS), shown_in=code, properties=properties())
-    told = localised([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=is_woman(graph, subject))
+    feminine = is_woman(graph, "Q36180", subject)
+    told = localised([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=feminine)
     assert told.proposals[0].text == text
     assert other in told.proposals[0].aliases
 
