@@ -158,6 +158,31 @@ class Language:
             return text
         return self._reigns.sub(lambda m: f"{self.eras[m['era']] + int(m['year'].replace('元', '1'))}年", text)
 
+    @property
+    def parts_words(self) -> bool:
+        """Whether spaces part words, as the language writes a day."""
+        return " " in self.templates["day"][0]
+
+    def with_plain_amounts(self, text: str) -> str:
+        """The text with amounts of several scales as one number, set apart: 約1億2,600万人 is 約 126000000 人."""
+        if self.parts_words or not self.powers:
+            return text
+
+        def whole(match: re.Match[str]) -> str:
+            parts = self._scaled_part.findall(match[0])
+            return f" {sum(round(float(n.replace(',', '')) * 10 ** self.powers.get(word, 0)) for n, word in parts)} "
+
+        return self._scaled_parts.sub(whole, text)
+
+    @cached_property
+    def _scaled_part(self) -> re.Pattern[str]:
+        return re.compile(rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)({any_of(self.powers)})?")
+
+    @cached_property
+    def _scaled_parts(self) -> re.Pattern[str]:
+        number = r"\d+(?:,\d{3})*(?:\.\d+)?"
+        return re.compile(rf"(?:{number}(?:{any_of(self.powers)}))+(?:{number})?")
+
     @cached_property
     def _reigns(self) -> re.Pattern[str]:
         return re.compile(rf"(?P<era>{any_of(self.eras)})(?P<year>\d{{1,2}}|元)年")

@@ -46,7 +46,7 @@ def _date_patterns(words: Language) -> tuple[re.Pattern[str], ...]:
     forms += [r"\d{1,2}[./]\d{1,2}[./]\d{4}", r"\d{4}-\d{2}-\d{2}", *(words.patterns[k].pattern for k in _COUNTED)]
     year = rf"(?:\d{{3,4}}|\d{{1,2}}(?={era}))(?:{era})?"
     found = [rf"{form}(?:{era})?" for form in forms]
-    before, behind = (_OPEN, _CLOSED) if " " in words.templates["day"][0] else _BETWEEN_WORDS
+    before, behind = (_OPEN, _CLOSED) if words.parts_words else _BETWEEN_WORDS
     return tuple(re.compile(before + form + behind) for form in (*found, rf"{year}(?:{joint}){year}", year))
 
 
@@ -170,8 +170,9 @@ def _amount(words: Language) -> re.Pattern[str]:
 def amounts(text: str, code: str) -> tuple[IntervalClaim, ...]:
     """Every amount in a text of the language, left to right; a range is one claim."""
     MATCHING.count(len(text))
-    text, lower = _lowered(text)
-    return tuple(_amounts(text, lower, language(code)))
+    words = language(code)
+    text, lower = _lowered(words.with_plain_amounts(text))
+    return tuple(_amounts(text, lower, words))
 
 
 def _amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
@@ -214,10 +215,11 @@ def _unit(written: str | None, words: Language) -> str:
 def whole_amount(text: str, code: str) -> IntervalClaim | None:
     """The amount that `text` is, with a unit or what is counted behind it; None where it is something else."""
     MATCHING.count(len(text))
-    words = language(code)
+    words, name = language(code), text
     claims = amounts(text, code)
     if len(claims) != 1:
         return None
+    text = words.with_plain_amounts(text)
     before = _lowered(text)[1][: claims[0].start].strip()
     about = [*words.about, words.between, "environ", "von", "de"]
     if (
@@ -227,4 +229,4 @@ def whole_amount(text: str, code: str) -> IntervalClaim | None:
     ):
         return None
     behind = text[claims[0].end :].split()
-    return replace(claims[0], text=text) if len(behind) <= 3 else None
+    return replace(claims[0], text=name) if len(behind) <= 3 else None
