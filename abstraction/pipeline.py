@@ -155,7 +155,7 @@ class LadderMaker:
     def made(self, row: QARow) -> MadeRow:
         """The same, with what the question's names tell and what is doubted."""
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
-        row = _with_relation_of_wording(row)
+        row = _with_relation_of_wording(row, self._language)
         described = self._described(row)
         readers = self._readers if described is None else self._readers.with_entity(described)
         return RowMaker(self._tools, readers, row, kind).made()
@@ -192,7 +192,7 @@ class LadderMaker:
         return build(case) if build else []
 
     def _prefetch(self, questions: list[QARow]) -> None:
-        rows, graph = [_with_relation_of_wording(row) for row in questions], self.graph
+        rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
         ids = self._mentioned(rows)
         graph.fetch(ids)
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
@@ -227,13 +227,13 @@ def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> I
             yield row
 
 
-def _with_relation_of_wording(row: QARow) -> QARow:
+def _with_relation_of_wording(row: QARow, language: str) -> QARow:
     """The row with the relation that its wording surely asks for, and the subject's name, where it gives none."""
     if row.relation is not None:
-        if row.subject_text is None and (subject := subject_of(row.question, row.relation)):
+        if row.subject_text is None and (subject := subject_of(row.question, row.relation, language)):
             return replace(row, subject_text=subject)
         return row
-    if (wording := read_wording(row.question)).relation is None:
+    if (wording := read_wording(row.question, language)).relation is None:
         return row
     return replace(row, relation=wording.relation, subject_text=row.subject_text or wording.subject)
 

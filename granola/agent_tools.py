@@ -122,7 +122,7 @@ class AgentTools:
         if not 1 <= len(guesses) <= MOST_GUESSES:
             raise RowError(f"{len(guesses)} guesses; expected 1 to {MOST_GUESSES}")
         relation = read_wording(question, self._language).relation
-        subject = subject_of(question, relation) if relation else None
+        subject = subject_of(question, relation, self._language) if relation else None
         row = SampleRow(id="1", question=question, samples=tuple(guesses), relation=relation, subject_text=subject)
         method = rule_of("drag-graph")
         assert method is not None

@@ -2,7 +2,8 @@
 
 The rules that make tiers read English labels and descriptions. For another language each entity is named by
 its label there, and a phrase that states a class alone ("a composer") is the class's label. Of other phrases only a
-position in a sport can be made without knowing a noun's gender; the rest ("a French composer") is left out, and counted.
+position in a sport can be made without knowing a noun's gender; the others ("a French composer") are left out, and
+counted.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def cldr_data(code: str) -> dict[str, Any]:
         "elided": [], "singular_of": "", "singular": [], "bare_names": [], "around_names": [],
         "matching": {"asks_amount": ""},
         "endings": [], "derived": [], "demonyms": {}, "nationality": [], "either": "", "asks": {}, "yes_no": [],
-        "eras": {}, "function_words": None,
+        "eras": {}, "function_words": None, "relations": {},
     }  # fmt: skip
 
 

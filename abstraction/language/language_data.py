@@ -55,8 +55,9 @@ class Language:
     gender and case from a word in small letters, in their order, each that fits; `derived` make the name of a place of
     its adjective ("italienisch", "Südeuropäer"). `demonyms` has the adjectives and inhabitants of a country by its ISO
     code, or by its name where it has none; `nationality` the nouns that add nothing to one ("Staatsangehörigkeit",
-    "Sprache"). `asks` are the words that ask for a kind of answer, `yes_no` those that answer yes and no, `eras` years
-    before the first of an emperor's reign.
+    "Sprache"). `asks` are the words that ask for a kind of answer, `relations` questions by the relation that they ask
+    for, with {} for the subject, `yes_no` words that answer yes and no, `eras` years before the first of an emperor's
+    reign.
     """
 
     code: str
@@ -113,6 +114,7 @@ class Language:
     yes_no: frozenset[str]
     eras: Mapping[str, int]
     own_function_words: frozenset[str] | None
+    relations: Mapping[str, tuple[str, ...]]
 
     @cached_property
     def function_words(self) -> frozenset[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from abstraction.language.languages import language
 from abstraction.package_data import package_data
 
 SLOT = "{}"
@@ -56,6 +57,12 @@ class QuestionPatterns:
 def question_patterns() -> QuestionPatterns:
     """The patterns of data/question_patterns.json."""
     return QuestionPatterns(package_data("question_patterns.json")["patterns"])
+
+
+@cache
+def patterns_of_language(code: str) -> QuestionPatterns:
+    """The patterns of a language's file; none where it has none, as English, whose are those of `question_patterns`."""
+    return QuestionPatterns(language(code).relations)
 
 
 def _clean(question: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from abstraction.package_data import package_data
 from abstraction.questions.question_kinds import QuestionKind, asked_kind
-from abstraction.questions.question_patterns import question_patterns
+from abstraction.questions.question_patterns import patterns_of_language, question_patterns
 from abstraction.relations import Relation, trivial_phrases
 from kg.bounded_cache import bounded_cache
 
@@ -45,7 +45,7 @@ class RelationWording:
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
 def read_wording(question: str, language: str = "en") -> RelationWording:
-    """What the wording of a question in a language tells: a relation in English wordings alone."""
+    """What the wording of a question in a language tells, by English wordings and by those of the language's file."""
     text = _cleaned(question)
     best: dict[str, tuple[int, str]] = {}
     for relation, pattern in _patterns():
@@ -63,18 +63,30 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
         # What only few and exact wordings ask for.
         exact = question_patterns().relation(question)
         if exact is None or exact in {name for name, _ in _patterns()}:
-            return RelationWording(kind=kind)
+            return _in_language(question, language, kind)
         candidates = [(exact, question_patterns().subject(question, exact) or "")]
     if len(candidates) != 1 or not _is_name(candidates[0][1]):
         return RelationWording(kind=kind)
     return RelationWording(relation=candidates[0][0], subject=candidates[0][1], kind=kind)
 
 
-def subject_of(question: str, relation: str) -> str | None:
+def _in_language(question: str, language: str, kind: Relation | None) -> RelationWording:
+    """What the exact wordings of the language's file tell, else the kind of answer alone."""
+    patterns = patterns_of_language(language)
+    relation = patterns.relation(question)
+    subject = patterns.subject(question, relation) if relation is not None else None
+    if relation is None or subject is None or not _is_name(subject):
+        return RelationWording(kind=kind)
+    return RelationWording(relation=relation, subject=subject, kind=kind)
+
+
+def subject_of(question: str, relation: str, language: str = "en") -> str | None:
     """The text of the subject that the question asks the relation of, or None where no pattern of it fits."""
     if (exact := question_patterns().subject(question, relation)) is not None:
         return exact
-    wording = read_wording(question)
+    if (exact := patterns_of_language(language).subject(question, relation)) is not None:
+        return exact
+    wording = read_wording(question, language)
     return wording.subject if wording.relation == relation else None
 
 

@@ -359,7 +359,7 @@ class Ladder(Command[ReviewedLadder]):
             answers=(self.answer.strip(),),
             answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
             relation=relation,
-            subject_text=self.subject or (subject_of(self.question, relation) if relation else None),
+            subject_text=self.subject or (subject_of(self.question, relation, self.language) if relation else None),
             subject_qid=qid_of(self.subject_qid, "--subject-qid"),
         )
 

@@ -328,7 +328,9 @@ def _first(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int
         if limit is not None and tier[0] >= limit:
             return None
         for mention, _ in zip(rule.find(answer, tier), left, strict=False):
-            if answer.is_marked(mention.start, mention.end) or answer.says_another(mention):
+            if answer.is_marked(mention.start, mention.end) or answer.is_a_common_noun(mention.name, mention.start):
+                continue
+            if answer.says_another(mention):
                 continue
             if is_another_person(answer, mention.level, mention.start, mention.end):
                 continue

@@ -271,7 +271,7 @@ def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[
         ("en", "midfielder", "P413", "midfielder › a position in association football"),
         ("de", "Mittelfeldspieler", "P413", "Mittelfeldspieler › Position in der Sportart Fußball"),
         ("fr", "milieu de terrain", "P413", "milieu de terrain › poste en football"),
-        ("es", "centrocampista", "P413", "centrocampista › posición en fútbol"),
+        ("es", "centrocampista", "P413", "centrocampista › posición de fútbol"),
         (
             "de",
             "4. August 1961",

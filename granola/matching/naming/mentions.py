@@ -35,7 +35,7 @@ _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
 _SHORT = 3  # letters up to which a name is as likely a word or a code
 _IN_NAMES = frozenset({"of", "de", "von", "van"})
-_WITH_ARTICLE = frozenset({"el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as"})
+_WITH_ARTICLE = frozenset(["el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as"])
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
 
 
@@ -221,7 +221,7 @@ class AnswerText:
             size = len(folded)
             delicate = is_delicate(folded) or self.is_function_word(folded)
             for start in occurrences(texts, folded):
-                if self.is_marked(start, start + size) or self._is_a_common_noun(name, start):
+                if self.is_marked(start, start + size) or self.is_a_common_noun(name, start):
                     continue
                 if not (delicate and not self.is_meant(name, folded, start)):
                     mention_at.setdefault((level, start, start + size), Mention(level, name, start, start + size))
@@ -291,7 +291,7 @@ class AnswerText:
         before = self.text[: self.words[start].start].rstrip()
         return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
 
-    def _is_a_common_noun(self, name: str, start: int) -> bool:
+    def is_a_common_noun(self, name: str, start: int) -> bool:
         """Whether a name in capitals stands in small letters behind a function word: del ecuador is not Ecuador."""
         if not self.cased or not start or self.words[start].capital or not name[:1].isupper():
             return False
