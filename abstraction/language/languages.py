@@ -217,7 +217,7 @@ class _FileReader:
             yes_no=frozenset(self.texts(self.get("yes_no", list), "yes_no")),
             eras={era: text(year, int, f"eras.{era}") for era, year in self.get("eras", dict).items()},
             own_function_words=self.function_words(),
-            relations={key: self.texts(asked, f"relations.{key}") for key, asked in self.get("relations", dict).items()},
+            relations={key: self.texts(told, f"relations.{key}") for key, told in self.get("relations", dict).items()},
         )
 
     def matching(self) -> dict[str, re.Pattern[str]]:

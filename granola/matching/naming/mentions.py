@@ -35,7 +35,9 @@ _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
 _SHORT = 3  # letters up to which a name is as likely a word or a code
 _IN_NAMES = frozenset({"of", "de", "von", "van"})
-_WITH_ARTICLE = frozenset(["el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as"])
+_WITH_ARTICLE = frozenset(
+    ("el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as")
+)  # articles, and prepositions with one
 _CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
 
 
