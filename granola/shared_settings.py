@@ -104,6 +104,10 @@ Raw = Annotated[
     bool,
     Setting("Judge all that a model wrote, thoughts and further questions too, not the answer in it.", advanced=True),
 ]
+PredictionField = Annotated[
+    str | None,
+    Setting("The field with the prediction; a.b leads inside. Default: prediction.", metavar="FIELD"),
+]
 JudgeModel = Annotated[
     str | None,
     Setting("The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL"),

@@ -16,7 +16,16 @@ from granola.commands.output import RowsCommand, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
 from granola.settings import Setting
-from granola.shared_settings import Force, JudgeModel, KeptAnswers, MatcherName, MatchingWorkers, Raw, Tau
+from granola.shared_settings import (
+    Force,
+    JudgeModel,
+    KeptAnswers,
+    MatcherName,
+    MatchingWorkers,
+    PredictionField,
+    Raw,
+    Tau,
+)
 
 if TYPE_CHECKING:
     from granola.matching import Matcher
@@ -48,6 +57,7 @@ class Match(RowsCommand):
     matcher: MatcherName = "rules"
     tau: Tau = None
     raw: Raw = False
+    prediction_field: PredictionField = None
     language: Annotated[
         str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
     ] = None
@@ -65,7 +75,7 @@ class Match(RowsCommand):
                 self.matcher, tau=self.tau, judge=self.judge, answers=self.answers, out=output.beside,
                 inputs=[self.file], language=self.language, raw=self.raw,
             ) as chosen:  # fmt: skip
-                output.write(_matched(self.file, chosen, tally, self.workers), on_fault=tally.fault)
+                output.write(_matched(self._records(), chosen, tally, self.workers), on_fault=tally.fault)
                 signature = chosen.signature()
             output.more |= {
                 "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
@@ -76,6 +86,13 @@ class Match(RowsCommand):
             rejected = count(len(output.rejected), "row")
             note(f"{count(output.written, 'row')} matched, {rejected} rejected; matcher: {signature}")
             return output.ended(source=self.file, matcher=signature, language=self.language or "en")
+
+
+    def _records(self) -> Iterator[Record | RejectedRow]:
+        from granola.scoring.prediction_shapes import prediction_shape, read_shaped
+
+        shape = prediction_shape(prediction=self.prediction_field)
+        return read_records(self.file) if shape is None else read_shaped(self.file, shape)
 
 
 def check_answer_language(code: str | None, matcher: str) -> None:
@@ -110,17 +127,19 @@ class MatchCounts:
         self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
 
 
-def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> Iterator[Mapping[str, Any]]:
+def _matched(
+    records: Iterator[Record | RejectedRow], matcher: Matcher, tally: MatchCounts, workers: int
+) -> Iterator[Mapping[str, Any]]:
     from granola.matching.batch_matching import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
 
     if isinstance(matcher, JudgeMatcher):
-        yield from _judged(_rows(file, tally), matcher, tally)
+        yield from _judged(_rows(records, tally), matcher, tally)
         return
     waiting: deque[Record] = deque()
 
     def cases() -> Iterator[MatchCase]:
-        for record, row in _rows(file, tally):
+        for record, row in _rows(records, tally):
             waiting.append(record)
             if row.language is not None:
                 tally.languages[row.language] += 1
@@ -134,9 +153,11 @@ def _matched(file: str, matcher: Matcher, tally: MatchCounts, workers: int) -> I
             yield _line_with_verdict(record, verdict, tally)
 
 
-def _rows(file: str, tally: MatchCounts) -> Iterator[tuple[Record, MatchRow]]:
+def _rows(
+    records: Iterator[Record | RejectedRow], tally: MatchCounts
+) -> Iterator[tuple[Record, MatchRow]]:
     """The records with the rows that they are; others are rejected."""
-    for row in read_each(read_records(file), lambda record: (record, read_row(record))):
+    for row in read_each(records, lambda record: (record, read_row(record))):
         if isinstance(row, RejectedRow):
             tally.rejected.append(row)
         else:

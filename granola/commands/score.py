@@ -37,6 +37,7 @@ from granola.shared_settings import (
     Lambda,
     MatcherName,
     MatchingWorkers,
+    PredictionField,
     Raw,
     Resamples,
     Seed,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from granola.scoring.grouping import GroupedScores
     from granola.scoring.items import ItemScore
     from granola.scoring.metrics import Standard
+    from granola.scoring.predictions import PredictionFile
     from granola.scoring.scores import ScoreReport
 
 WIDE = 160  # signs of a line with several systems, where standard output is no terminal
@@ -92,6 +94,25 @@ class ScoringSettings:
             advanced=True,
         ),
     ] = Join.ID
+    preset: Annotated[
+        str | None,
+        Setting("Read predictions as this program writes them: lm-eval, inspect, openai-batch.", metavar="PROGRAM"),
+    ] = None
+    prediction_field: PredictionField = None
+    id_field: Annotated[
+        str | None,
+        Setting(
+            "The field of the predictions with the id; a.b leads inside. Default: id.", metavar="FIELD", advanced=True
+        ),
+    ] = None
+    question_field: Annotated[
+        str | None,
+        Setting(
+            "The field of the predictions with the question, for --join question. Default: question.",
+            metavar="FIELD",
+            advanced=True,
+        ),
+    ] = None
     allow_missing: AllowMissing = False
     ignore_unknown: IgnoreUnknown = False
     workers: MatchingWorkers = 1
@@ -121,6 +142,18 @@ class ScoringSettings:
         return settings
 
 
+def warn_of_other_questions(file: PredictionFile, rows: Sequence[TieredRow]) -> None:
+    """Say on stderr how many predictions carry another question than the row that they are scored against asks."""
+    from granola.scoring.predictions import asking_otherwise
+
+    other, carrying = asking_otherwise(file, rows)
+    if other:
+        note(
+            f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the row "
+            "of their id asks; where ids are not those of the tiered file, give --join question"
+        )
+
+
 def score_systems(
     tiered: str,
     predictions: Sequence[str],
@@ -136,6 +169,7 @@ def score_systems(
     Raises UsageError and what `granola.scoring.scores.score` raises.
     """
     from granola.scoring import scores
+    from granola.scoring.prediction_shapes import prediction_shape
     from granola.scoring.predictions import QuestionIds, read_predictions
     from granola.scoring.tiered_file import read_tiered_file
 
@@ -146,7 +180,13 @@ def score_systems(
         read = read_tiered_file(held, name=tiered)
     report_rejects(tiered, read.rejected)
     by_question = QuestionIds.of(read.rows) if settings.join is Join.QUESTION else None
-    files = [read_predictions(path, by_question=by_question) for path in predictions]
+    shape = prediction_shape(
+        settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=settings.question_field
+    )
+    files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
+    if by_question is None:
+        for file in files:
+            warn_of_other_questions(file, read.rows)
     how = scores.ScoreSettings(
         lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples, seed=settings.seed,
         allow_missing=settings.allow_missing, ignore_unknown=settings.ignore_unknown, workers=settings.workers,

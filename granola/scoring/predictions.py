@@ -1,4 +1,4 @@
-"""Predictions: `{"id", "prediction", "samples"?}` as JSONL, a JSON array, CSV or Parquet."""
+"""Predictions: `{"id", "prediction", "samples"?}` as JSONL, a JSON array, CSV or Parquet, or as others write them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import RowModel, finite, is_number
 from abstraction.files.row_reading import read_each
 from granola.errors import PredictionError
+from granola.scoring.prediction_shapes import PredictionShape, read_shaped
 from granola.scoring.signature import asked_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Prediction:
 
     `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
     are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
-    Which of them are scores is for who reads them to say.
+    Which of them are scores is for who reads them to say. `question` is the one that the row carries, "" for none.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Prediction:
     source: str = ""
     confidence: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
+    question: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,22 +103,37 @@ class QuestionIds:
         return self.ids.get(words, question)
 
 
+def asking_otherwise(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[int, int]:
+    """How many predictions carry another question than the row of their id asks, and how many carry one at all."""
+    carrying = other = 0
+    for row in rows:
+        said = file.predictions.get(row.id)
+        if said is not None and said.question.strip():
+            carrying += 1
+            other += question_words(said.question) != question_words(row.question)
+    return other, carrying
+
+
 def question_words(question: str) -> str:
     """A question as it is compared: its words in small letters, without marks and blanks between them."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question[:LONGEST]).casefold()))
 
 
-def read_predictions(path: Path | str, *, by_question: QuestionIds | None = None) -> PredictionFile:
+def read_predictions(
+    path: Path | str, *, by_question: QuestionIds | None = None, shape: PredictionShape | None = None
+) -> PredictionFile:
     """All predictions of a file ("-": standard input); damaged and repeated lines are rejected with a reason.
 
-    With `by_question` predictions belong to the rows that ask their "question", whatever their ids are.
+    With `by_question` predictions belong to the rows that ask their "question", whatever their ids are. `shape` says
+    where rows have what, if not under the usual names.
 
     An empty text is a prediction (an abstention); an absent or null one is not. Of a repeated id the first
     line stands. Raises PredictionError for a file that is empty, of no known kind, or without one good line.
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        file = predictions_of(read_records(path), name, by_question=by_question)
+        records = read_records(path) if shape is None else read_shaped(path, shape)
+        file = predictions_of(records, name, by_question=by_question)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
     return replace(file, asked=asked_of(path))
@@ -210,6 +227,7 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
         source=record.source,
         confidence=told.confidence,
         scores=scores or _NONE,
+        question=question if isinstance(question := record.data.get("question"), str) else "",
     )
 
 

@@ -1,0 +1,212 @@
+"""Predictions as other programs write them: fields named one by one, or outputs of harnesses and of a batch service.
+
+A path leads inside by dots, a number takes the item of a list, `*` every one; a field that is called as the whole path
+is that field. Text that holds JSON is looked into, as dataframes of such outputs have it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from abstraction.errors import RowError
+from abstraction.faults import RejectedRow
+from abstraction.files.records import Record, opened_to_read, read_records
+from granola.errors import PredictionError
+from kg.extras import install_hint
+
+Paths = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictionShape:
+    """Where a row has its prediction, id and question: paths, the first with something in it counts; none where it has
+    the usual name.
+
+    Several texts under the prediction's path are samples, and the first is the prediction. Rows with something under
+    `error` are no predictions. Of rows that differ in the field `variant` alone the first one's are read: lm-eval
+    writes a row a filter.
+    """
+
+    prediction: Paths = ()
+    id: Paths = ()
+    question: Paths = ()
+    error: Paths = ()
+    variant: str = ""
+
+    def shaped(self, record: Record) -> Record:
+        """The record under the usual names, other fields as they are. Raises RowError where there is no prediction."""
+        data = dict(record.data)
+        if reasons := _texts(record.data, self.error):
+            raise RowError(f"no prediction: {reasons[0]}")
+        for name, paths in (("prediction", self.prediction), ("id", self.id), ("question", self.question)):
+            if not paths:
+                continue
+            texts = _texts(record.data, paths)
+            if not texts and name == "prediction":
+                raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.names}")
+            if texts:
+                data[name] = texts[0]
+                if name == "prediction" and len(texts) > 1:
+                    data["samples"] = texts
+            elif name == "id":
+                data.pop("id", None)
+        return replace(record, data=data)
+
+
+# lm-evaluation-harness: `samples_TASK_DATE.jsonl` of --log_samples (EvaluationTracker.save_results_samples);
+# inspect_ai: EvalSample in logs of the formats .eval and .json (inspect_ai.log); OpenAI: the output file of a batch of
+# /v1/chat/completions, /v1/completions or /v1/responses.
+PREDICTION_PRESETS: Mapping[str, PredictionShape] = {
+    "lm-eval": PredictionShape(
+        prediction=("resps.0.*", "filtered_resps.*"),
+        id=("doc.id", "doc.question_id", "doc.qid", "doc_id"),
+        question=("doc.question", "doc.query", "doc.problem", "doc.input"),
+        variant="filter",
+    ),
+    "inspect": PredictionShape(
+        prediction=("output.choices.*.message.content", "output.choices.*.message.content.*.text", "output.completion"),
+        id=("id",),
+        question=("metadata.question", "input", "input.0.content"),
+        error=("error.message",),
+    ),
+    "openai-batch": PredictionShape(
+        prediction=(
+            "response.body.choices.*.message.content", "response.body.choices.*.message.content.*.text",
+            "response.body.choices.*.message.refusal", "response.body.choices.*.text",
+            "response.body.output.*.content.*.text", "response.body.output.*.content.*.refusal",
+        ),
+        id=("custom_id",),
+        error=("error.message", "response.body.error.message"),
+    ),
+}  # fmt: skip
+
+
+def prediction_shape(
+    preset: str | None = None, *, prediction: str | None = None, id: str | None = None, question: str | None = None
+) -> PredictionShape | None:
+    """The shape of a preset with the fields that are named in the place of its own; None where nothing is told.
+
+    Raises PredictionError for a preset that is not known.
+    """
+    if preset is not None and preset not in PREDICTION_PRESETS:
+        raise PredictionError(f"preset {preset!r} is not known; there are {', '.join(PREDICTION_PRESETS)}")
+    fields = {"prediction": prediction, "id": id, "question": question}
+    named: dict[str, Any] = {name: (path,) for name, path in fields.items() if path}
+    if preset is None and not named:
+        return None
+    return replace(PREDICTION_PRESETS[preset] if preset else PredictionShape(), **named)
+
+
+def read_shaped(path: Path | str, shape: PredictionShape) -> Iterator[Record | RejectedRow]:
+    """The records of a file, under the usual names. Raises RowError for a file that cannot be used."""
+    first_variant: object = None
+    for record in _records(path):
+        if isinstance(record, RejectedRow):
+            yield record
+            continue
+        if shape.variant and (variant := record.data.get(shape.variant)) is not None:
+            first_variant = variant if first_variant is None else first_variant
+            if variant != first_variant:
+                continue
+        try:
+            yield shape.shaped(record)
+        except RowError as error:
+            yield RejectedRow(source=record.source, reason=str(error), excerpt=str(record.data)[:200])
+
+
+def _records(path: Path | str) -> Iterator[Record | RejectedRow]:
+    """Rows of a file as any file has them, or the samples of a log of inspect_ai."""
+    if str(path) == "-" or not Path(path).is_file():
+        yield from read_records(path)
+    elif zipfile.is_zipfile(path):
+        yield from _samples_of_archive(Path(path))
+    elif (samples := _samples_of_log(Path(path))) is not None:
+        for place, sample in enumerate(samples, start=1):
+            yield Record(source=f"{path}:sample {place}", data=sample)
+    else:
+        yield from read_records(path)
+
+
+ZSTANDARD = 93  # the method of compression of inspect_ai's archives, which zipfile does not know
+
+
+def _samples_of_archive(path: Path) -> Iterator[Record]:
+    """The samples of a log in inspect_ai's format .eval: an archive with a file of JSON a sample."""
+    with zipfile.ZipFile(path) as archive:
+        infos = [one for one in archive.infolist() if re.fullmatch(r"samples/.+\.json", one.filename)]
+        for info in sorted(infos, key=lambda one: one.filename):
+            data = json.loads(_content(archive, path, info))
+            if isinstance(data, dict):
+                yield Record(source=f"{path}:{info.filename}", data=data)
+    if not infos:
+        raise RowError(f"{path}: no samples in this archive; expected a log of inspect_ai")
+
+
+def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> bytes:
+    """A file of an archive, by pyarrow where it is compressed with Zstandard. Raises RowError without pyarrow."""
+    if info.compress_type != ZSTANDARD:
+        return archive.read(info)
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # it has no stubs
+    except ImportError as error:
+        raise RowError(
+            f"{path}: this log is compressed with Zstandard, which needs pyarrow: {install_hint('parquet')}; or write "
+            f"it as JSON with: inspect log convert {path.name} --to json --output-dir ."
+        ) from error
+    with path.open("rb") as stream:
+        stream.seek(info.header_offset)
+        name, extra = struct.unpack("<26xHH", stream.read(30))  # the lengths of two fields behind the local header
+        stream.seek(name + extra, 1)
+        packed = stream.read(info.compress_size)
+    content: bytes = pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd").read()
+    return content
+
+
+def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
+    """The samples of a log of inspect_ai in JSON; None for any other file."""
+    with opened_to_read(path) as stream:
+        head = stream.read(2_000).lstrip()
+        if not head.startswith(b"{") or b'"eval"' not in head:
+            return None
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError:
+            return None
+    samples = data.get("samples") if isinstance(data, dict) and "eval" in data else None
+    return [one for one in samples if isinstance(one, dict)] if isinstance(samples, list) else None
+
+
+def _texts(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
+    """The texts under the first path with any; numbers as their digits."""
+    for path in paths:
+        steps = [path] if path in data else path.split(".")
+        found = [text for text in _at(data, steps) if text is not None]
+        if found:
+            return found
+    return []
+
+
+def _at(value: Any, steps: list[str]) -> Iterator[str]:
+    if not steps:
+        if isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+            yield str(value)
+        return
+    step, rest = steps[0], steps[1:]
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return
+    if isinstance(value, Mapping) and step in value:
+        yield from _at(value[step], rest)
+    elif isinstance(value, list):
+        chosen = value if step == "*" else value[int(step) : int(step) + 1] if step.isdigit() else []
+        for item in chosen:
+            yield from _at(item, rest)
