@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from abstraction.tiers import Condition, Tier
@@ -21,6 +21,9 @@ from granola.matching.text.tokens import key as folded
 
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""
+
+Tells = Callable[[str, bool], bool]
+"""Whether the question says as much as a text, of which some response says that it is the answer or none does."""
 
 Implies = Callable[[Tier], frozenset[Condition]]
 """All conditions that follow from a tier, its own among them."""
@@ -35,9 +38,9 @@ class Claim:
     """One tier of the question.
 
     `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
-    the tier's own.
-    `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose answer it is. `bits`:
-    None where not known. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest.
+    the tier's own. `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose
+    answer it is. `bits`: None where not known. `is_told`: the question says as much. `is_kind`: it says what the answer
+    is, not where it lies. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest.
     `information`: its bits, or those of something coarser that has more; where no tier of the question has bits, one
     more than its depth.
     """
@@ -47,6 +50,8 @@ class Claim:
     bits: float | None
     supporters: frozenset[int]
     said_by: frozenset[int]
+    is_told: bool = False
+    is_kind: bool = False
     depth: int = 0
     information: float = 0.0
 
@@ -80,7 +85,11 @@ class _Node:
 
 
 def tally(
-    readings: Sequence[ReadResponse], *, containers: PlaceContains, implies: Implies = _stated_conditions
+    readings: Sequence[ReadResponse],
+    *,
+    containers: PlaceContains,
+    implies: Implies = _stated_conditions,
+    tells: Tells = lambda _, __: False,
 ) -> ClaimTally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
     alike: dict[CleanedResponse, list[int]] = {}  # what says the same is read the same
@@ -113,6 +122,7 @@ def tally(
         _claim(members[key], held[key], groups, different, depth=depths[key], information=information[key])
         for key in members
     ]
+    claims = [replace(claim, is_told=tells(claim.text, bool(claim.said_by))) for claim in claims]
     return ClaimTally(
         claims=tuple(sorted(claims, key=fineness)),
         responses=len(readings),
@@ -341,6 +351,9 @@ def _claim(
     elif not wordings:
         wordings = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
     text = _most(wordings or Counter(entailed_texts), members)
+    alike = max(saying, key=lambda number: len(groups[number]), default=None)
+    if alike is not None and readings[alike].shared and len(groups[alike]) > 1:
+        text = readings[alike].cleaned.whole
     by = frozenset().union(*[groups[number] for number in saying])
     return Claim(
         text=text,
@@ -348,6 +361,7 @@ def _claim(
         bits=_bits(members),
         supporters=by if saying == held else frozenset().union(*[groups[number] for number in held]),
         said_by=by,
+        is_kind=any(node.tier.conditions and not _is_place(node.tier.conditions) for node in members),
         depth=depth,
         information=information,
     )

@@ -16,18 +16,21 @@ from granola.decoding.decision import Abstaining, Decision, abstained, confidenc
 from granola.errors import UsageError
 
 SUPPORT = 0.75  # docs/reference/decoding.md says why
+KINDS = 0.9  # the same page
 SHOWN = 4  # finer tiers with too little support that an explanation names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DragGraph:
     """The settings. `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the
-    paper's "consistent with all".
+    paper's "consistent with all". `kinds`: the share that a kind needs at least which no response named: of five
+    presidents "an American politician". What the question says is no answer, whatever its support.
 
     Raises UsageError for a support outside its range.
     """
 
     support: float = SUPPORT
+    kinds: float = KINDS
     abstaining: Abstaining = Abstaining.MAJORITY
 
     def __post_init__(self) -> None:
@@ -40,7 +43,17 @@ class DragGraph:
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
         least = needed(self.support, of)
-        chosen = next((c for c in tally.claims if c.support >= least and stands(c, tally.claims)), None)
+        least_unsaid = needed(max(self.support, self.kinds), of)
+        chosen = next(
+            (
+                claim
+                for claim in tally.claims
+                if claim.support >= (least_unsaid if claim.is_kind and not claim.said_by else least)
+                and not claim.is_told
+                and stands(claim, tally.claims)
+            ),
+            None,
+        )
         if chosen is None:
             return abstained(self._explained(None, tally, of))
         return Decision(

@@ -13,6 +13,8 @@ from abstraction.descriptions.spelling import shortenings
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.question_facts import tells
+from abstraction.relations import relation
 from abstraction.tiers import Condition, Tier
 from granola.decoding.claims import ClaimTally, tally
 from granola.decoding.decision import Decision
@@ -21,6 +23,8 @@ from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
+from granola.decoding.shared_names import is_told as repeats
+from granola.decoding.shared_names import offers_choice
 from kg.store.protocol import Store
 from kg.terms import normalise
 
@@ -90,7 +94,7 @@ class Aggregator:
                 readings = (
                     attempt(_STAGE, self._read_alone, row) if isinstance(chunk_readings, Fault) else chunk_readings[at]
                 )
-                counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, readings)
+                counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, row, readings)
                 if isinstance(counted, Fault):
                     self._begin_anew()
                 yield row, counted
@@ -106,8 +110,19 @@ class Aggregator:
         assert self._reader is not None
         return self._reader.read([row])[0]
 
-    def _tally(self, readings: tuple[ReadResponse, ...]) -> ClaimTally:
-        return tally(readings, containers=self._containers, implies=self._implied)
+    def _tally(self, row: SampleRow, readings: tuple[ReadResponse, ...]) -> ClaimTally:
+        asked = relation(row.relation) if row.relation else None
+        is_choice = offers_choice(row.question, self._language)
+
+        def is_told(text: str, is_said: bool) -> bool:
+            if is_choice:
+                return False
+            if is_said:  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
+                subject = row.subject_text or ""
+                return repeats(text, subject) and repeats(subject, text)
+            return repeats(text, row.question) or tells(text, row.question, self._language, relation=asked)
+
+        return tally(readings, containers=self._containers, implies=self._implied, tells=is_told)
 
     def _implied(self, tier: Tier) -> frozenset[Condition]:
         assert self._maker is not None

@@ -20,6 +20,7 @@ from abstraction.ladders.literal_answers import measured_levels
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, round_to
 from abstraction.language.amount_reader import ParsedQuantity
 from abstraction.pipeline import LadderMaker
+from abstraction.questions.question_facts import tells
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
@@ -29,6 +30,7 @@ from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
+from granola.decoding.shared_names import is_told, shared_names
 from granola.matching.claims.amount_claims import amounts
 from granola.matching.claims.date_claims import dates
 from kg.model import entity_number
@@ -89,6 +91,8 @@ def _in_unit(
 
 # What each response says.
 
+SHORT = 25  # characters of a response that is read as a whole alone
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadResponse:
@@ -97,7 +101,8 @@ class ReadResponse:
     `name` is the part of it that names the answer.
 
     `linked`: whether level 1 is an entity, a date or an amount rather than a text. `head`: the first name of a place
-    chain where that name is not known. `doubtful`: the entities that may be meant, where it is open which.
+    chain where that name is not known. `doubtful`: the entities that may be meant, where it is open which. `shared`:
+    whether it was read as the name that it shares with other responses.
     """
 
     cleaned: CleanedResponse
@@ -106,6 +111,7 @@ class ReadResponse:
     linked: bool = False
     head: str | None = None
     doubtful: Doubtful | None = None
+    shared: bool = False
 
     @property
     def abstains(self) -> bool:
@@ -170,14 +176,14 @@ class ResponseReader:
             [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
             for row in rows
         ]
-        self._prefetch(rows, cleaned)
+        names = [_shared(row, responses, self._language) for row, responses in zip(rows, cleaned, strict=True)]
+        self._prefetch(rows, cleaned, names)
         out = []
-        for row, responses in zip(rows, cleaned, strict=True):
+        for row, responses, shared in zip(rows, cleaned, names, strict=True):
             context = self._context(row)
             answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
-            known = self._settled(
-                {response: self._reading(response, row, context) for response in answering}, responses, row, context
-            )
+            read = {response: self._read(response, shared.get(response.text), row, context) for response in answering}
+            known = self._settled(read, responses, row, context)
             if context.asked.asks in PEOPLE - {"any"}:
                 known = _with_surnames(known)
             if context.asked.asks in ("quantity", "any"):
@@ -188,6 +194,29 @@ class ResponseReader:
                 )
             )
         return out
+
+    def _read(
+        self, response: CleanedResponse, name: str | None, row: SampleRow, context: AnswerContext
+    ) -> ReadResponse:
+        """The reading of a response; of the name in it that others share, where it means nothing as a whole or only
+        what the question says.
+        """
+        reading = self._reading(response, row, context)
+        repeats = self._repeats(reading, row)
+        if not repeats and (name is None or name == response.whole or reading.linked or len(reading.levels) > 1):
+            return reading
+        if name is None or name == response.whole:
+            alone = Level(tiers=(Tier(text=response.whole),))
+            return ReadResponse(cleaned=response, name=response.whole, levels=(alone,))
+        short = self._reading(replace(response, text=name, whole=name), row, context)
+        return replace(short, cleaned=response, shared=True)
+
+    def _repeats(self, reading: ReadResponse, row: SampleRow) -> bool:
+        """Whether a response is read as something in the question, with more behind it that is not read."""
+        tier = reading.levels[0].tiers[0]
+        is_subject = tier.qid is not None and tier.qid == row.subject_qid
+        told = is_subject or is_told(reading.name, row.question) or tells(reading.name, row.question, self._language)
+        return told and reading.name != reading.cleaned.whole
 
     def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._plan(response, context)
@@ -284,12 +313,18 @@ class ResponseReader:
             read[place] = replace(read[place], levels=levels)
         return dict(zip(known, read, strict=True))
 
-    def _prefetch(self, rows: Sequence[SampleRow], cleaned: Sequence[Sequence[CleanedResponse]]) -> None:
+    def _prefetch(
+        self,
+        rows: Sequence[SampleRow],
+        cleaned: Sequence[Sequence[CleanedResponse]],
+        shared: Sequence[Mapping[str, str]],
+    ) -> None:
         """Read in few batches what linking will ask of the store; readings do not depend on it."""
         graph, linker = self._maker.graph, self._maker.linker
         by_relation: dict[str | None, list[str]] = {}
-        for row, responses in zip(rows, cleaned, strict=True):
+        for row, responses, parts in zip(rows, cleaned, shared, strict=True):
             names = by_relation.setdefault(row.relation, [])
+            names += (v for name in parts.values() for v in _spellings(name))
             names += (name for response in responses if response.abstains is None for name in _names(response))
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
@@ -378,6 +413,14 @@ class ResponseReader:
                     return _ReadingPlan(text, qid)
                 return _ReadingPlan(text, fitting, rest)
         return None
+
+
+def _shared(row: SampleRow, responses: Sequence[CleanedResponse], language: str) -> Mapping[str, str]:
+    """By the text of a response the name in it that others have too; nothing where all are short."""
+    texts = Counter(response.text for response in responses if response.abstains is None)
+    if all(len(text) <= SHORT for text in texts):
+        return {}
+    return shared_names(texts, row.question, language)
 
 
 def _with_initials_spelled(text: str, graph: Graph) -> str | None:

@@ -1,0 +1,178 @@
+"""The name that responses share: what each of them answers, whatever language it is written in.
+
+"Karl Benz", "Karl Benz opfandt bilen i 1885" and "Karl Benz (1885)" are one claim. No grammar is read: a name is a run
+of words with capitals, a number, or what stands in quotation marks; where letters have no case, any run of words.
+What the question says is no answer, unless responses say nothing else: then the question offers a choice.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+LONGEST = 300  # characters of a response that are read
+FEW = 4  # words of a response without a name that may be its answer as a whole
+LONGEST_NAME = 8  # words
+JOINING = 3  # letters of a word between two names that may be a part of one, where responses share that
+UNIT = 2  # words behind a number that may belong to it
+MOST_OF = 0.6  # of the responses with a name have a longer one that stands for it
+SHORT = 4  # letters of a lone word that begins a sentence and may be no name
+# Small words inside names: the University of Salzburg, Ludwig van Beethoven, Ratchet and Clank.
+_INSIDE = frozenset({
+    "of", "the", "de", "la", "le", "les", "del", "della", "delle", "di", "da", "do", "dos", "das", "du", "des", "von",
+    "van", "der", "den", "ter", "ten", "zu", "zur", "al", "el", "bin", "ibn", "af", "av", "and", "og", "och", "und",
+    "et", "y", "in", "on", "for", "to", "a",
+})  # fmt: skip
+# The word between two names of which a question asks for one.
+_OR = {
+    "en": "or", "da": "eller", "nb": "eller", "no": "eller", "sv": "eller", "de": "oder", "fr": "ou", "pt": "ou",
+    "es": "o", "it": "o", "nl": "of", "fi": "vai", "cs": "nebo", "pl": "czy", "ru": "или", "uk": "чи", "tr": "veya",
+    "hu": "vagy", "ro": "sau", "id": "atau", "vi": "hay", "hi": "या", "bn": "নাকি",
+}  # fmt: skip
+_WORD = re.compile(r"\d[\d.,:/-]*\d|[\u3040-\u30ff\u4e00-\u9fff]|[^\W_\u3040-\u30ff\u4e00-\u9fff]+(?:['’.&][^\W_]+)*")
+_QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]{2,80})[\"”“»]")
+_APART = re.compile(r"[,;()!?\n\"“”„«»]|(?<!\b[A-ZÀ-Þ])\.\s|\s[-–—]\s")
+_ENDS = re.compile(r"[.!?。！？\n]")
+
+Span = tuple[int, int]  # where a name begins and ends in its text
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    key: str
+    start: int
+    end: int
+    is_name: bool  # begins with a capital or a digit, or its script knows no capitals
+    begins: bool  # stands at the beginning of a sentence
+
+
+def shared_names(texts: Mapping[str, int], question: str, language: str = "en") -> dict[str, str]:
+    """By text the part of it that names its answer; nothing for a text in which no name is seen.
+
+    `texts` are what different responses state, with how many responses state it. Of a text's names, and parts of
+    names, the one counts that most responses have; of as many the first, then the longest.
+    """
+    read = {text: _words(text[:LONGEST]) for text in texts}
+    asked = _words(question)
+    small = {word.key for words in (*read.values(), asked) for word in words if not word.is_name}
+    told, offered = {word.key for word in asked}, _offered(asked, language)
+    joined = {text: " ".join(("", *(word.key for word in words), "")) for text, words in read.items()}
+    out = {}
+    for text, words in read.items():
+        names = _names(text, words, small)
+        if choices := [span for key, span in names.items() if key in offered]:
+            out[text] = text[slice(*min(choices, key=lambda span: (span[0], -span[1])))]
+            continue
+        names = {key: span for key, span in names.items() if not told.issuperset(key.split())}
+        if not names:
+            continue
+        counts = {key: sum(texts[other] for other, words in joined.items() if f" {key} " in words) for key in names}
+        names = {
+            key: span for key, span in names.items()
+            if not _is_loose(key) or (counts[key] > 1 and told.isdisjoint(key.split()))
+        }  # fmt: skip
+        if not names:
+            continue
+        best = max(names, key=lambda key: (counts[key], not _may_be_none(key, names[key]), -names[key][0], len(key)))
+        start, end = names[best]
+        longer = [  # "David Ige" for "David", where most who have the one have the other
+            span for key, span in names.items()
+            if span[0] <= start and end <= span[1] and counts[key] > MOST_OF * counts[best]
+        ]  # fmt: skip
+        out[text] = text[slice(*max(longer, key=lambda span: span[1] - span[0]))]
+    return out
+
+
+def offers_choice(question: str, language: str) -> bool:
+    """Whether a question names what may be answered: "Castlevania or Resident Evil?"."""
+    return bool(_offered(_words(question), language))
+
+
+def is_told(name: str, question: str) -> bool:
+    """Whether every word of a name stands in the question."""
+    words = {word.key for word in _words(name)}
+    return bool(words) and words <= {word.key for word in _words(question)}
+
+
+def _is_loose(key: str) -> bool:
+    """Whether a name is one only because responses share it: with a word inside, or behind a number."""
+    words = key.split()
+    return any(len(word) <= JOINING and word.isalpha() and word not in _INSIDE for word in words[1:-1])
+
+
+def _may_be_none(key: str, span: Span) -> bool:
+    """Whether a name is a lone short word at the beginning of a text, as "Det" is."""
+    return span[0] == 0 and len(key) <= SHORT and key.isalpha()
+
+
+def _offered(asked: Sequence[_Word], language: str) -> frozenset[str]:
+    """The names beside the word "or" of a question that offers a choice, and what they end and begin with."""
+    or_word = _OR.get(language.partition("-")[0])
+    at = next((at for at, word in enumerate(asked) if word.key == or_word and 0 < at < len(asked) - 1), None)
+    if at is None or not (asked[at - 1].is_name or asked[at + 1].is_name):
+        return frozenset()
+    sides = asked[max(0, at - LONGEST_NAME) : at], asked[at + 1 : at + 1 + LONGEST_NAME]
+    keys = [[word.key for word in side] for side in sides]
+    before = {" ".join(keys[0][first:]) for first in range(len(keys[0]))}
+    return frozenset(before | {" ".join(keys[1][:last]) for last in range(1, len(keys[1]) + 1)})
+
+
+def _words(text: str) -> list[_Word]:
+    words: list[_Word] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        first = match[0][0]
+        is_name = first.isdigit() or first.isupper() or unicodedata.category(first) == "Lo"
+        begins = not words or _ENDS.search(text, end, match.start()) is not None
+        words.append(_Word(_folded(match[0]), match.start(), match.end(), is_name, begins))
+        end = match.end()
+    return words
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded(word: str) -> str:
+    plain = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("’", "'").removesuffix("'s")
+
+
+def _names(text: str, words: Sequence[_Word], small: Collection[str]) -> dict[str, Span]:
+    """The names in a text and their parts, by their folded words; a short text without a name is one as a whole."""
+    runs = [
+        [word for word in words if quoted.start(1) <= word.start and word.end <= quoted.end(1)]
+        for quoted in _QUOTED.finditer(text[:LONGEST])
+    ]
+    run: list[_Word] = []
+    for word in words:
+        if run and _APART.search(text, run[-1].end, word.start):
+            runs.append(run)
+            run = []
+        if run and word.key[0].isdigit() and run[-1].key in _INSIDE:  # "Bryan Randall in 2015"
+            runs.append(run)
+            run = []
+        if word.is_name or (run and (word.key in _INSIDE or (len(word.key) <= JOINING and word.key.isalpha()))):
+            run.append(word)
+        elif run:
+            runs.append(run)
+            run = []
+    runs.append(run)
+    found: dict[str, Span] = {}
+    if words and not any(runs) and len(words) <= FEW:
+        found[" ".join(word.key for word in words)] = (words[0].start, words[-1].end)
+    for run in runs:
+        for first, word in enumerate(run):
+            if not word.is_name or (word.begins and word.key in small and len(words) > 1):
+                continue  # "Den" of "Den italienske", which is a small word elsewhere
+            for last in range(first, min(len(run), first + LONGEST_NAME)):
+                if run[last].is_name or last == first:
+                    key = " ".join(one.key for one in run[first : last + 1])
+                    found.setdefault(key, (word.start, run[last].end))
+    for at, word in enumerate(words[:-1]):
+        if word.key[0].isdigit():  # "218 f.Kr.", "60 millioner"
+            for last in range(at + 1, min(len(words), at + 1 + UNIT)):
+                if _APART.search(text, words[last - 1].end, words[last].start):
+                    break
+                found.setdefault(" ".join(one.key for one in words[at : last + 1]), (word.start, words[last].end))
+    return found
