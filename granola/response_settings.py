@@ -18,9 +18,8 @@ CountedAs = Annotated[
 AbstainingRule = Annotated[
     Abstaining | None,
     Setting(
-        "How declining responses count. majority: not at all, but if half of the responses or more "
-        "decline, the answer is IDK; ignore: not at all; against: as responses that entail nothing;"
-        " pass: drag's model sees them. Default: pass for drag, else majority.",
+        "How declining responses count. ignore: not at all; vote: for IDK, where more decline than entail the answer; "
+        "against: as responses that entail nothing; pass: drag's model sees them. Default: pass for drag, else ignore.",
         advanced=True,
     ),
 ]

@@ -88,7 +88,7 @@ class Answer(RowsCommand, QuestionSettings):
     samples: Annotated[int, Setting("Responses to a question, for the methods that draw several.", least=1)] = SAMPLES
     temperature: Annotated[float, Setting("Temperature of what is drawn, up to 2; above 0 for several.")] = TEMPERATURE
     top_p: Annotated[float, Setting("Share of likely tokens that is drawn from.", advanced=True)] = 1.0
-    max_tokens: Annotated[int, Setting("The longest response.", least=1, advanced=True)] = 64
+    max_tokens: Annotated[int, Setting("The longest response.", least=1, advanced=True)] = 512
     seed: Annotated[int, Setting("Seed of the first response; the next one's is one more.", advanced=True)] = 0
     prompts: PromptSet = None
     answers: KeptAnswers = None
@@ -119,6 +119,12 @@ class Answer(RowsCommand, QuestionSettings):
                 output.write(self._predictions(output, answerer, relation, unanswered.append))
             output.more |= {**answerer.settings, **snapshot}
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
+            output.more |= {"cut_off": answerer.cut_off}
+            if answerer.cut_off:
+                note(
+                    f"{count(answerer.cut_off, 'response')} ended at --max-tokens {self.max_tokens}; a thought without "
+                    "an end is no answer: allow more"
+                )
             if unanswered:
                 note(unanswered_line(len(unanswered)))
             return output.ended(

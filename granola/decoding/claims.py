@@ -39,10 +39,10 @@ class Claim:
 
     `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
     the tier's own. `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose
-    answer it is. `bits`: None where not known. `is_told`: the question says as much. `is_kind`: it says what the answer
-    is, not where it lies. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest.
-    `information`: its bits, or those of something coarser that has more; where no tier of the question has bits, one
-    more than its depth.
+    answer it is; `support`, `said`: how many they are, or the sum of their weights. `bits`: None where not known.
+    `is_told`: the question says as much. `is_kind`: it says what the answer is, not where it lies. `depth`: the length
+    of the longest chain of coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of something
+    coarser that has more; where no tier of the question has bits, one more than its depth.
     """
 
     text: str
@@ -54,22 +54,19 @@ class Claim:
     is_kind: bool = False
     depth: int = 0
     information: float = 0.0
-
-    @property
-    def support(self) -> int:
-        """How many responses entail it."""
-        return len(self.supporters)
+    support: float = 0
+    said: float = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimTally:
-    """All claims, the finest first. Of the `responses`, `abstaining` declined; `unlinked` are answers that are texts
-    alone, each once.
+    """All claims, the finest first. Of the `responses`, counted or weighed, `abstaining` declined; `unlinked` are
+    answers that are texts alone, each once.
     """
 
     claims: tuple[Claim, ...]
-    responses: int
-    abstaining: int
+    responses: float
+    abstaining: float
     unlinked: tuple[str, ...]
 
 
@@ -90,8 +87,16 @@ def tally(
     containers: PlaceContains,
     implies: Implies = _stated_conditions,
     tells: Tells = lambda _, __: False,
+    weights: Sequence[float] = (),
 ) -> ClaimTally:
-    """The claims of the responses to one question. Their order does not matter but for the numbers of supporters."""
+    """The claims of the responses to one question. Their order does not matter but for the numbers of supporters.
+
+    `weights` are those of the responses, in their order; without any each counts 1.
+    """
+
+    def weight(numbers: Collection[int]) -> float:
+        return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
+
     alike: dict[CleanedResponse, list[int]] = {}  # what says the same is read the same
     for number, reading in enumerate(readings):
         alike.setdefault(reading.cleaned, []).append(number)
@@ -122,18 +127,26 @@ def tally(
         _claim(members[key], held[key], groups, different, depth=depths[key], information=information[key])
         for key in members
     ]
-    claims = [replace(claim, is_told=tells(claim.text, bool(claim.said_by))) for claim in claims]
+    claims = [
+        replace(
+            claim,
+            is_told=tells(claim.text, bool(claim.said_by)),
+            support=weight(claim.supporters),
+            said=weight(claim.said_by),
+        )
+        for claim in claims
+    ]
     return ClaimTally(
         claims=tuple(sorted(claims, key=fineness)),
-        responses=len(readings),
-        abstaining=sum(reading.abstains for reading in readings),
+        responses=weight(range(len(readings))),
+        abstaining=weight([number for number, reading in enumerate(readings) if reading.abstains]),
         unlinked=tuple(
             sorted({reading.cleaned.text for reading in different if not reading.linked and not reading.abstains})
         ),
     )
 
 
-def fineness(claim: Claim) -> tuple[float, int, int, str, str]:
+def fineness(claim: Claim) -> tuple[float, int, float, str, str]:
     """Sort key: by information, then depth, finest first; then the better supported; then by text and id."""
     return -claim.information, -claim.depth, -claim.support, claim.text, claim.qid or ""
 

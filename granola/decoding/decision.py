@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,21 +14,21 @@ from granola.decoding.response_cleaning import IDK
 class Abstaining(StrEnum):
     """What the responses count that decline to answer.
 
-    MAJORITY: nothing, but where half of the responses or more decline, so does the method. IGNORE: nothing, unless
-    all decline. AGAINST: each is a response that entails nothing. PASS: they are shown to the model that aggregates,
-    as IDK; for DRAG alone.
+    IGNORE: nothing, unless all decline. VOTE: each votes for IDK, which is the answer where more responses decline than
+    entail what would be said. AGAINST: each is a response that entails nothing. PASS: they are shown to the model that
+    aggregates, as IDK; for DRAG alone.
     """
 
-    MAJORITY = "majority"
     IGNORE = "ignore"
+    VOTE = "vote"
     AGAINST = "against"
     PASS = "pass"
 
-    def declines(self, *, responses: int, abstaining: int) -> bool:
-        """Whether so many abstaining responses alone decide that there is no answer."""
-        return abstaining == responses or (self is Abstaining.MAJORITY and 2 * abstaining >= responses)
+    def declines(self, *, responses: float, abstaining: float, support: float = math.inf) -> bool:
+        """Whether so many declining responses decide that there is no answer, against one that `support` entail."""
+        return abstaining >= responses or (self is Abstaining.VOTE and abstaining > support)
 
-    def counted(self, *, responses: int, abstaining: int) -> int:
+    def counted(self, *, responses: float, abstaining: float) -> float:
         """How many responses a share is taken of."""
         return responses if self is Abstaining.AGAINST else responses - abstaining
 
@@ -36,9 +37,9 @@ class Abstaining(StrEnum):
 class Decision:
     """`text` is the prediction, "IDK" for an abstention.
 
-    `support`: the share of the `counted` responses that entail it. `confidence` in [0, 1] is of all `responses` and a
-    guess more (`confidence`), None for an abstention. `qid`, `bits` of the tier, where it has them. `more` are further
-    fields of the method's own.
+    `support`: the share of the `counted` responses that entail it, `supporters` their numbers, from 0. `confidence` in
+    [0, 1] is of all `responses` and a guess more (`confidence`), None for an abstention. `qid`, `bits` of the tier,
+    where it has them. `more` are further fields of the method's own.
     """
 
     text: str
@@ -47,14 +48,15 @@ class Decision:
     confidence: float | None = None
     qid: str | None = None
     bits: float | None = None
-    counted: int | None = None
-    responses: int | None = None
+    counted: float | None = None
+    responses: float | None = None
+    supporters: frozenset[int] = field(default=frozenset(), compare=False)
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def abstains(self) -> bool:
-        """Whether there is no answer."""
-        return self.text == IDK
+        """Whether there is no answer: IDK, or a text that declines, whose short form is IDK."""
+        return IDK in (self.text, self.more.get("short"))
 
     def to_json(self) -> dict[str, Any]:
         """The fields that it adds to a row, without those that are not known."""
@@ -64,7 +66,7 @@ class Decision:
                 out[name] = round(value, 4)
         for name, number in (("qid", self.qid), ("counted", self.counted), ("responses", self.responses)):
             if number is not None:
-                out[name] = number
+                out[name] = round(number, 4) if isinstance(number, float) else number
         return out | {"explanation": self.explanation, **self.more}
 
 
@@ -73,7 +75,7 @@ def abstained(explanation: str) -> Decision:
     return Decision(text=IDK, explanation=explanation)
 
 
-def confidence(support: int, responses: int, bits: float | None) -> float:
+def confidence(support: float, responses: float, bits: float | None) -> float:
     """(support + 2^-bits) / (responses + 1): the share of supporters with one guess more among the responses.
 
     `responses` counts those that decline too. A guess entails a tier of so many bits with chance 2^-bits, so of two
@@ -82,6 +84,6 @@ def confidence(support: int, responses: int, bits: float | None) -> float:
     return (support + (0.0 if bits is None else 2.0**-bits)) / (responses + 1)
 
 
-def of_responses(number: int, of: int) -> str:
-    """`4 of 4 responses`, `1 of 1 response`."""
-    return f"{number} of {of} response{'' if of == 1 else 's'}"
+def of_responses(number: float, of: float) -> str:
+    """`4 of 4 responses`, `1 of 1 response`; of weights, `2.5 of 4 responses`."""
+    return f"{number:.4g} of {of:.4g} response{'' if of == 1 else 's'}"

@@ -31,7 +31,7 @@ class DragGraph:
 
     support: float = SUPPORT
     kinds: float = KINDS
-    abstaining: Abstaining = Abstaining.MAJORITY
+    abstaining: Abstaining = Abstaining.IGNORE
 
     def __post_init__(self) -> None:
         if not 0.0 < self.support <= 1.0:
@@ -56,6 +56,9 @@ class DragGraph:
         )
         if chosen is None:
             return abstained(self._explained(None, tally, of))
+        if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining, support=chosen.support):
+            explained = self._explained(chosen, tally, of)
+            return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explained}")
         return Decision(
             text=chosen.text,
             explanation=self._explained(chosen, tally, of),
@@ -63,33 +66,34 @@ class DragGraph:
             confidence=confidence(chosen.support, tally.responses, chosen.bits),
             qid=chosen.qid,
             bits=chosen.bits,
+            supporters=chosen.supporters,
             counted=of,
             responses=tally.responses,
         )
 
-    def _explained(self, chosen: Claim | None, tally: ClaimTally, of: int) -> str:
+    def _explained(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
         others = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:
             demanded = "all" if self.support == 1 else f"{100 * self.support:g} %"
-            parts = [f"nothing that {demanded} of {of} responses entail"]
+            parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
         else:
             parts = [f"{chosen.text}: {of_responses(chosen.support, of)}"]
-        parts += [f"{claim.text}: {claim.support} of {of}" for claim in others[:SHOWN]]
+        parts += [f"{claim.text}: {claim.support:.4g} of {of:.4g}" for claim in others[:SHOWN]]
         if len(others) > SHOWN:
             parts.append(f"{len(others) - SHOWN} more")
         parts += _ties(tally.claims)
         if tally.abstaining:
-            parts.append(f"{tally.abstaining} of {tally.responses} abstain")
+            parts.append(f"{tally.abstaining:.4g} of {tally.responses:.4g} abstain")
         if tally.unlinked:
             named = ", ".join(tally.unlinked[:SHOWN]) + (", ..." if len(tally.unlinked) > SHOWN else "")
             parts.append(f"not linked: {named}")
         return "; ".join(parts)
 
 
-def needed(share: float, of: int) -> int:
+def needed(share: float, of: float) -> float:
     """The least number of responses that is at least a share of so many; 0.1 * 10 is 1, whatever binary makes of it."""
-    return math.ceil(Fraction(str(share)) * of)
+    return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
 
 
 def stands(claim: Claim, claims: Sequence[Claim]) -> bool:

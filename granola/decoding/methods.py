@@ -32,7 +32,7 @@ def rule_of(
     if method != "drag-graph" and support is not None:
         raise UsageError("--support is drag-graph's; give --method drag-graph with it")
     if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
-        raise UsageError("--abstaining pass is drag's; for others give majority, ignore or against")
+        raise UsageError("--abstaining pass is drag's; for others give ignore, vote or against")
     if method != "self-consistency" and counting is not Counting.TEXT:
         raise UsageError(f"--counting {counting} is self-consistency's; give --method self-consistency with it")
     if method == "drag-graph":
@@ -44,7 +44,7 @@ def rule_of(
 
 def usual_abstaining(method: str) -> Abstaining:
     """What responses count that decline where nothing is said: DRAG's model sees them, as in Yona et al. 2024."""
-    return Abstaining.PASS if method == "drag" else Abstaining.MAJORITY
+    return Abstaining.PASS if method == "drag" else Abstaining.IGNORE
 
 
 def needs_snapshot(rule: Method | None) -> bool:

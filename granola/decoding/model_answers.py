@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,8 +19,10 @@ from granola.decoding.response_cleaning import IDK, CleanedResponse, clean_respo
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
 from granola.matching.squad import normalise
+from granola.replies import read_reply
 
 _STAGE = "answering"
+MAX_TOKENS = 512
 CHUNK = 256  # questions whose responses are drawn before any of them are aggregated
 
 
@@ -35,7 +38,7 @@ class AnswerSettings:
     samples: int = SAMPLES
     temperature: float = TEMPERATURE
     top_p: float = 1.0
-    max_tokens: int = 64
+    max_tokens: int = MAX_TOKENS
     seed: int = 0
     abstaining: Abstaining = Abstaining.PASS
 
@@ -122,6 +125,7 @@ class Answerer:
         self._rule = rule
         self._language = language
         self._drag_model = drag_model or model
+        self.cut_off = 0  # responses that ended at the longest that was allowed
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -169,6 +173,7 @@ class Answerer:
             if isinstance(result, Failure):
                 yield Unanswered(row=row, reason=str(result.reason), message=result.message)
             else:
+                self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
         next(replies, None)  # used up, so that nothing is under way
 
@@ -184,7 +189,7 @@ class Answerer:
 
     def _only(self, row: SampleRow) -> Decision:
         (response,) = self._cleaned(row)
-        return plain(response)
+        return plain(response, row.samples[0])
 
     def _cleaned(self, row: SampleRow) -> list[CleanedResponse]:
         return [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
@@ -210,11 +215,15 @@ class Answerer:
         declining = len(responses) - len(answering)
         passed = self._asking.abstaining is Abstaining.PASS
         against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
-        if against or self._asking.abstaining.declines(responses=len(responses), abstaining=declining):
+        declines = self._asking.abstaining.declines(
+            responses=len(responses), abstaining=declining, support=len(answering) if not passed else math.inf
+        )
+        if against or declines:
             return abstained(f"{of_responses(declining, len(responses))} abstain")
         if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
             explanation = f"{of_responses(len(answering), len(responses))} say the same"
-            return replace(plain(answering[0]), explanation=explanation)
+            first = next(text for text, one in zip(row.samples, responses, strict=True) if one is answering[0])
+            return replace(plain(answering[0], first), explanation=explanation)
         slots: dict[str, str | Sequence[str]] = {"question": row.question}
         shown = responses if passed else answering
         slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
@@ -223,7 +232,7 @@ class Answerer:
 
     def _replied(self, row: SampleRow, text: str) -> Decision:
         response = clean_response(text, subject=row.subject_text, language=self._language)
-        return replace(plain(response), explanation=f"the model's answer to {len(row.samples)} responses")
+        return replace(plain(response, text), explanation=f"the model's answer to {len(row.samples)} responses")
 
 
 def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswered:
@@ -232,8 +241,11 @@ def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswere
     return Answered(row=row, decision=decision)
 
 
-def plain(response: CleanedResponse) -> Decision:
-    """The decision to say what a single response says."""
-    if response.abstains is not None:
-        return abstained(f"the response abstains ({response.abstains})")
-    return Decision(text=response.prediction, explanation="the response itself")
+def plain(response: CleanedResponse, raw: str) -> Decision:
+    """The decision to say what a single response says, in its own words; `short` is what of it is compared, or IDK.
+
+    Only what `granola.replies` cuts is left out: thoughts, further turns, labels.
+    """
+    said = read_reply(raw).answer.strip()
+    why = "the response itself" if response.abstains is None else f"the response abstains ({response.abstains})"
+    return Decision(text=said or IDK, explanation=why, more={"short": response.prediction})

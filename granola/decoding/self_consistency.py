@@ -46,7 +46,7 @@ class SelfConsistency:
     """The settings."""
 
     counting: Counting = Counting.TEXT
-    abstaining: Abstaining = Abstaining.MAJORITY
+    abstaining: Abstaining = Abstaining.IGNORE
 
     def of_texts(self, responses: Sequence[CleanedResponse]) -> Decision:
         """The answer by counting texts. Equal numbers: see `tie_break`."""
@@ -69,8 +69,8 @@ class SelfConsistency:
     def of_tally(self, tally: ClaimTally) -> Decision:
         """The answer by counting what the responses mean. Equal numbers: the finest, then see `tie_break`."""
 
-        def votes(claim: Claim) -> int:
-            return claim.support if self.counting is Counting.LADDER else len(claim.said_by)
+        def votes(claim: Claim) -> float:
+            return claim.support if self.counting is Counting.LADDER else claim.said
 
         answers = [claim for claim in tally.claims if claim.said_by]
         chance = tie_break(claim.text for claim in answers)
@@ -85,25 +85,28 @@ class SelfConsistency:
             support=decided.support,
             confidence=confidence(votes(best), tally.responses, best.bits),
             qid=best.qid,
+            supporters=best.supporters if self.counting is Counting.LADDER else best.said_by,
             bits=best.bits,
             counted=decided.counted,
             responses=decided.responses,
         )
 
-    def _decided(self, answers: Sequence[tuple[str, int]], responses: int, abstaining: int) -> Decision:
+    def _decided(self, answers: Sequence[tuple[str, float]], responses: float, abstaining: float) -> Decision:
         if self.abstaining.declines(responses=responses, abstaining=abstaining):
             return abstained(f"{of_responses(abstaining, responses)} abstain")
         of = self.abstaining.counted(responses=responses, abstaining=abstaining)
         (text, votes), *others = answers
-        if self.abstaining is Abstaining.AGAINST and abstaining > votes:
-            return abstained(f"{of_responses(abstaining, responses)} abstain; {text}: {votes} of {of}")
-        parts = [f"{text}: {of_responses(votes, of)}", *(f"{other}: {n} of {of}" for other, n in others[:SHOWN])]
+        against = self.abstaining is Abstaining.AGAINST and abstaining > votes
+        if against or self.abstaining.declines(responses=responses, abstaining=abstaining, support=votes):
+            return abstained(f"{of_responses(abstaining, responses)} abstain; {text}: {votes:.4g} of {of:.4g}")
+        parts = [f"{text}: {of_responses(votes, of)}"]
+        parts += [f"{other}: {n:.4g} of {of:.4g}" for other, n in others[:SHOWN]]
         if len(others) > SHOWN:
             parts.append(f"{len(others) - SHOWN} more")
         if tied := [other for other, n in others if n == votes]:
             parts.append(f"a tie with {' and '.join(tied[:2])}")
         if abstaining:
-            parts.append(f"{abstaining} of {responses} abstain")
+            parts.append(f"{abstaining:.4g} of {responses:.4g} abstain")
         return Decision(
             text=text,
             explanation="; ".join(parts),

@@ -93,16 +93,16 @@ def lines(path: Path) -> list[dict[str, object]]:
 @pytest.mark.parametrize(
     ("method", "more", "predictions"),
     [
-        ("greedy", [], ["Berlin", "Hamburg", "IDK"]),
-        ("sample", [], ["Berlin", "Hamburg", "IDK"]),
+        ("greedy", [], ["Berlin", "Hamburg", "I don't know"]),
+        ("sample", [], ["Berlin", "Hamburg", "I don't know"]),
         ("idk", [], ["Berlin", "IDK", "IDK"]),
         ("idk-if-uncertain", [], ["IDK", "IDK", "IDK"]),
         ("agg", [], ["Germany", "Hamburg", "IDK"]),
-        ("self-consistency", [], ["Hamburg", "Hamburg", "IDK"]),
-        ("self-consistency", ["--counting", "ladder"], ["Hamburg", "Hamburg", "IDK"]),
-        ("drag", [], ["Germany", "Hamburg", "IDK"]),
-        ("drag-graph", [], ["Germany", "Hamburg", "IDK"]),
-        ("drag-graph", ["--support", "0.6"], ["Hamburg", "Hamburg", "IDK"]),
+        ("self-consistency", [], ["Hamburg", "Hamburg", "Berlin"]),
+        ("self-consistency", ["--counting", "ladder"], ["Hamburg", "Hamburg", "Berlin"]),
+        ("drag", [], ["Germany.", "Hamburg", "IDK"]),
+        ("drag-graph", ["--abstaining", "vote"], ["Germany", "Hamburg", "IDK"]),
+        ("drag-graph", ["--support", "0.6"], ["Hamburg", "Hamburg", "Berlin"]),
     ],
 )
 def test_methods(
@@ -113,7 +113,7 @@ def test_methods(
     status, told, _ = run(*arguments, "--out", out)
     found = lines(out)
     assert [row["prediction"] for row in found] == predictions
-    idk = predictions.count("IDK")
+    idk = sum("IDK" in (row["prediction"], row.get("short")) for row in found)
     assert (status, told) == (0, f"3 questions: {3 - idk} answered, {idk} IDK\n")
     assert all(row["explanation"] and row["method"] == method and "levels" not in row for row in found)
     often = method in ("self-consistency", "drag", "drag-graph")
@@ -133,7 +133,7 @@ def test_with_one_sample_every_method_is_its_plain_form(
         out = tmp_path / f"{method}.jsonl"
         arguments = [questions, "--model", model, "--method", method, "--samples", 1, "--snapshot", snapshot]
         assert run(*arguments, "--out", out)[0] == 0
-        found[method] = [(row["prediction"], row["samples"]) for row in lines(out)]
+        found[method] = [(row.get("short", row["prediction"]), row["samples"]) for row in lines(out)]
     assert len({str(rows) for rows in found.values()}) == 1
 
 

@@ -58,7 +58,7 @@ def who(responses: Sequence[str]) -> Decision:
         (["He was born in Berlin, where he grew up.", "Hamburg"], "Germany"),
         (["I don't know", "Hamburg", "Hamburg"], "Hamburg"),
         (["He was born in Hamburg near the harbour.", "Hamburg close to Altona", "Hamburg"], "Hamburg"),
-        (["I don't know", "IDK", "Hamburg"], "IDK"),
+        (["I don't know", "IDK", "Hamburg"], "Hamburg"),
         (["I don't know"], "IDK"),
     ],
 )
@@ -167,7 +167,7 @@ def test_amounts() -> None:
 @pytest.mark.parametrize(
     ("responses", "answer"),
     [
-        (["7,000 miles", "7,000 km"], "between 1,000 and 10,000 miles"),  # 7,000 km are 4,300 miles
+        (["7,000 miles", "7,000 km"], "IDK"),  # 7,000 km are 4,300 miles
         (["7,200 km", "7,400 kilometres"], "about 7,000 km"),
         (["1.8 m", "180 cm", "5 ft 11 in"], "1.8 m"),
         (["5 ft 11 in", "1.83 m", "180 cm"], "about 180 cm"),
@@ -216,8 +216,9 @@ def test_support() -> None:
 
 def test_what_abstaining_counts() -> None:
     responses = ["Hamburg", "Hamburg", "IDK", "IDK", "IDK"]
-    assert decide(responses).text == "IDK"
-    assert decide(responses, DragGraph(abstaining=Abstaining.IGNORE)).text == "Hamburg"
+    assert decide(responses).text == "Hamburg"
+    assert decide(responses, DragGraph(abstaining=Abstaining.VOTE)).text == "IDK"
+    assert decide([*responses, "Hamburg"], DragGraph(abstaining=Abstaining.VOTE)).text == "Hamburg"
     assert decide(responses, DragGraph(abstaining=Abstaining.AGAINST)).text == "IDK"
     assert decide(responses, DragGraph(abstaining=Abstaining.AGAINST, support=0.4)).text == "Hamburg"
     assert decide(["IDK"], DragGraph(abstaining=Abstaining.IGNORE)).text == "IDK"
@@ -230,7 +231,8 @@ def test_self_consistency() -> None:
     assert (alias.text, alias.support) == ("Hamburg", 0.5)
     ladder = decide(responses, SelfConsistency(counting=Counting.LADDER))
     assert (ladder.text, ladder.support) == ("Germany", 1.0)
-    assert decide(["IDK", "IDK", "Hamburg"], SelfConsistency()).text == "IDK"
+    assert decide(["IDK", "IDK", "Hamburg"], SelfConsistency()).text == "Hamburg"
+    assert decide(["IDK", "IDK", "Hamburg"], SelfConsistency(abstaining=Abstaining.VOTE)).text == "IDK"
 
 
 def test_settings_outside_their_range() -> None:

@@ -174,7 +174,7 @@ def test_the_model_that_aggregates_may_be_another(run: Run, tmp_path: Path) -> N
     ("abstaining", "predicted"),
     [
         ("pass", PREDICTED),
-        ("majority", ["Germany", "Hamburg", "Hamburg", "IDK", "IDK"]),
+        ("vote", ["Germany", "Hamburg", "Hamburg", "IDK", "IDK"]),
         ("ignore", ["Germany", "Hamburg", "Hamburg", "Bonn", "IDK"]),
         ("against", ["Germany", "Hamburg", "IDK", "IDK", "IDK"]),
     ],

@@ -132,7 +132,7 @@ class AggregateRequest(_Open):
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
     counting: Literal["text", "alias", "ladder"] = _as_in(response_settings.CountedAs, "text")
-    abstaining: Literal["majority", "ignore", "against", "pass"] | None = _as_in(response_settings.AbstainingRule, None)
+    abstaining: Literal["ignore", "vote", "against", "pass"] | None = _as_in(response_settings.AbstainingRule, None)
     language: Language = _as_in(response_settings.ResponseLanguage, "en")
     linker: Linker = _as_in(shared_settings.Linker, "question")
 

@@ -174,10 +174,10 @@ def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -
 def aggregate(session: SnapshotSession, asked: AggregateRequest) -> dict[str, Any]:
     """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
     row = asked.row
-    abstaining = Abstaining(asked.abstaining or "majority")
+    abstaining = Abstaining(asked.abstaining or "ignore")
     if abstaining is Abstaining.PASS:
         raise HTTPProblem(
-            422, "request", "abstaining is pass, which is drag's; allowed here: majority, ignore, against"
+            422, "request", "abstaining is pass, which is drag's; allowed here: ignore, vote, against"
         )
     method: DragGraph | SelfConsistency
     if asked.method == "drag-graph":
