@@ -116,7 +116,7 @@ def test_ended_and_dissolved_containers_count_only_where_nothing_else_is_left() 
     make = maker(ussr, russia, EUROPE, both, silent, only)
     assert texts(make.make(row("Saint Petersburg"))) == [["Russia"], ["Europe"]]
     assert texts(make.make(row("Leningrad"))) == [["Russia"], ["Europe"]]
-    assert texts(make.make(row("Atomgrad"))) == [["Soviet Union"]]
+    assert texts(make.make(row("Atomgrad"))) == []  # whose state of today nobody tells
 
 
 def test_preferred_rank_decides_and_deprecated_never_counts() -> None:
@@ -534,14 +534,14 @@ def test_a_suburb_lies_in_its_city_only_where_statements_say_so() -> None:
 
 
 def test_what_is_yet_to_come_has_not_ended_nor_begun() -> None:
-    here = entity("Q2", "Northshire", "county", P31="Q10864048")
-    there = entity("Q3", "Southshire", "county", P31="Q10864048")
-    moving = entity("Q1", "Swap", P31="Q515", P131=[("Q2", {"end": 2990}), ("Q3", {"start": 2990})])
+    here = entity("Q12", "Northshire", "county", P31="Q10864048")
+    there = entity("Q13", "Southshire", "county", P31="Q10864048")
+    moving = entity("Q11", "Swap", P31="Q515", P131=[("Q12", {"end": 2990}), ("Q13", {"start": 2990})])
     made = maker(here, there, moving).make(row("Swap", "P19", question="Where was Zed born?"))
     assert texts(made) == [["Northshire"]]
 
 
 def test_a_state_that_is_no_more_holds_nothing_of_today() -> None:
-    empire = entity("Q2", "Mughal Empire", "historical country", P31="Q3024240", P576=1857)
-    town = entity("Q1", "Varanasi", P31="Q515", P17="Q2")
+    empire = entity("Q12", "Mughal Empire", "historical country", P31="Q3024240", P576=1857)
+    town = entity("Q11", "Varanasi", P31="Q515", P17="Q12")
     assert texts(maker(empire, town).make(row("Varanasi", "P20", question="Where did Ann die?"))) == []
