@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.rows import TieredRow
-from abstraction.tiers import Evidence, Tier
+from abstraction.tiers import Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw, TierCheck
 from granola.attribution.categories import Category
-from granola.attribution.fact_wording import sentence_of
+from granola.attribution.fact_sentences import step_sentence
 from kg.store.protocol import Store
 
 _CONTRADICTS = frozenset({Flaw.OTHER_CONCLUSION, Flaw.STATEMENT_CHANGED, Flaw.DESCRIPTION_CHANGED, Flaw.RULE_WRONG})
@@ -86,16 +86,4 @@ def category_of(check: TierCheck) -> Category | None:
 
 def citations_of(tier: Tier) -> tuple[str, ...]:
     """The evidence of a tier in sentences; a model's call is no evidence."""
-    return tuple(dict.fromkeys(text for step in tier.evidence if (text := _cited(step))))
-
-
-def _cited(step: Evidence) -> str | None:
-    if step.kind == "statement":
-        subject, prop, value = (
-            step.labels.get(entity_id or "", entity_id or "?")
-            for entity_id in (step.subject, step.property, step.value)
-        )
-        return sentence_of(step.property or "", subject, prop, value)
-    if step.kind == "description":
-        return f"{step.labels.get(step.subject or '', step.subject)}: {step.text}."
-    return step.text if step.kind == "rule" else None
+    return tuple(dict.fromkeys(text for step in tier.evidence if (text := step_sentence(step))))

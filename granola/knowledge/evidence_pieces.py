@@ -12,11 +12,12 @@ from typing import Any, Protocol
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records
 from abstraction.models import EmbeddingModel
+from granola.attribution.fact_sentences import described, value_words
 from granola.attribution.fact_wording import sentence_of
 from granola.errors import UsageError
 from granola.knowledge.knowledge_items import KnowledgeItem
 from kg.extras import install_hint
-from kg.model import Entity, EntityValue, QuantityValue, TextValue, TimeValue
+from kg.model import Entity, EntityValue
 from kg.store.protocol import Store
 from kg.terms import best_text
 
@@ -195,8 +196,6 @@ def quietly() -> Any:
 
 # A snapshot's statements about an item's topic, in words, as pieces of evidence.
 
-MONTHS = ("", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-          "November", "December")  # fmt: skip
 _ENTITIES = 3  # that carry the topic's name: which one is meant is not known
 _STATEMENTS = 400  # of an entity
 
@@ -252,23 +251,9 @@ class StatementPieces:
     def _lines(self, entity: Entity, named: Mapping[str, str]) -> list[str]:
         subject = self._label(entity)
         description = entity.descriptions.get(self._language)
-        lines = [f"{subject} is {description}."] if description else []
+        lines = [described(subject, description)] if description else []
         for statement in entity.statements[:_STATEMENTS]:
-            value = in_words(statement.value, named)
+            value = value_words(statement.value, named)
             if value and statement.rank != "deprecated" and statement.property in named:
                 lines.append(sentence_of(statement.property, subject, named[statement.property], value))
         return lines
-
-
-def in_words(value: object, named: Mapping[str, str]) -> str:
-    """A statement's value as a reader says it; empty for one that has no words here."""
-    if isinstance(value, EntityValue):
-        return named.get(value.id, "")
-    if isinstance(value, TimeValue):
-        year = str(value.year) if value.year > 0 else f"{-value.year} BC"
-        month = MONTHS[value.month] if value.month else ""
-        return " ".join(part for part in (month, f"{value.day}," if value.day else "", year) if part)
-    if isinstance(value, QuantityValue):
-        unit = named.get(value.unit or "", "")
-        return f"{value.amount} {unit}".strip()
-    return value.text if isinstance(value, TextValue) else ""
