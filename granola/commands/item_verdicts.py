@@ -227,7 +227,7 @@ class Table(Command[TableMade]):
 
     def run(self) -> TableMade:
         """Read and score. Raises UsageError for an unknown table, and where no row is of its task."""
-        from granola.evidence.item_figures import read_verdicts
+        from granola.evidence.item_figures import figure_signature, read_verdicts
         from granola.evidence.paper_tables import filled_table, paired_tests
         from granola.evidence.task_list import TABLES
 
@@ -243,9 +243,8 @@ class Table(Command[TableMade]):
             intervals=self.intervals,
         )  # fmt: skip
         tests = paired_tests(task, table, rows, resamples=self.resamples, seed=self.seed) if self.tests else []
-        judges = sorted({str(row[task.judge]) for row in rows if row.get(task.judge)})
-        signed = "|".join([f"table:{self.table}|n:{len(rows)}|boot:{self.resamples}|seed:{self.seed}",
-                           f"version:{__version__}", *(f"judge:[{judge}]" for judge in judges)])  # fmt: skip
+        how = figure_signature(rows, [], resamples=self.resamples, seed=self.seed)
+        signed = f"table:{self.table}|n:{len(rows)}|{how}"
         return TableMade(filled=filled, tests=tests, signature=signed, rejected=rejected)
 
     def show(self, result: TableMade) -> None:

@@ -69,19 +69,22 @@ class FactList:
         return {node: self._back.get((node, hop.property), ()) for node in nodes}
 
 
-def ground(query: LogicalQuery, source: FactSource, *, most: int = 1_000) -> Grounding:
-    """The answers by a source of facts. Raises GroundingError where a layer has more than `most` nodes."""
-    return combined(query, [_layers(branch, source, most) for branch in query.branches])
+MOST = 1_000  # nodes of a layer
+
+
+def ground(query: LogicalQuery, source: FactSource) -> Grounding:
+    """The answers by a source of facts. Raises GroundingError where a layer has more than MOST nodes."""
+    return combined(query, [_layers(branch, source) for branch in query.branches])
 
 
 Layers = list[dict[str, str]]  # of each hop: node reached -> the node before it that was found first
 
 
-def _layers(branch: Branch, source: FactSource, most: int) -> Layers:
+def _layers(branch: Branch, source: FactSource) -> Layers:
     layers: Layers = []
     nodes: Collection[str] = (branch.start,)
     for place, hop in enumerate(branch.hops):
-        layers.append(next_layer(branch, place, nodes, source.ahead(nodes, hop), most))
+        layers.append(next_layer(branch, place, nodes, source.ahead(nodes, hop), MOST))
         nodes = layers[-1]
     return layers
 
