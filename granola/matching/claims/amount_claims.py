@@ -49,6 +49,7 @@ _AMOUNT = re.compile(
     r"(?:(?:(?P<below>fewer than|less than|under|below|at most|up to|<=?|≤)"
     r"|(?P<above>more than|over|above|at least|>=?|≥))\s*+)?"
     rf"(?<![\w.,])(?<![^\W\d_]-)(?P<a>[-−]?{_DIGITS}|\b(?:{_WORDS})\b)" + _POWER + _SCALE.format("a")
+    + r"(?:(?P<more>\+(?![\w.])|\s++(?:or|and) (?:more|above|over)\b)|(?P<less>\s++or (?:less|fewer|under)\b))?"
     + rf"(?:\s*+(?:-|–|—|\bto\b|\band\b)\s*+(?P<b>{_DIGITS})" + _SCALE.format("b") + r")?(?![\w]*\d|[.,]\d)"
     + r"[\s-]*+(?:square\s++(?P<of>kilometre|kilometer|mile|metre|meter)s?"
     r"|(?:degrees?\s++(?=celsius|fahrenheit))?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[2²]?)"
@@ -72,9 +73,9 @@ def _read(match: re.Match[str]) -> tuple[float, float, float | None]:
         first = scale if match["as"] else last
         return float(digits) * first, float(_GROUPS.sub("", match["b"])) * last, None
     value = float(digits) * scale
-    if match["below"]:
+    if match["below"] or match["less"]:
         return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
-    if match["above"]:
+    if match["above"] or match["more"]:
         return math.nextafter(value, math.inf), _next_power(value), None
     half = half_step(digits.lstrip("-")) * scale
     plainly = None if match["as"] or power else value

@@ -22,7 +22,8 @@ _PART = re.compile(
 _AND_A_HALF = re.compile(
     rf"\b(?P<whole>\d{{1,15}}|{_NAMES}|an? dozen)\s+and\s+a\s+(?P<part>half|quarter)(?:\s+(?P<scale>{_POWERS}))?\b"
 )
-_NEEDED = re.compile(r"hundred|thousand|illion|and a ")
+_DOZENS = re.compile(rf"\b(?P<half>half )?(?P<many>an?|{_NAMES}|\d{{1,3}}) dozens?\b")
+_NEEDED = re.compile(r"hundred|thousand|illion|dozen|and a ")
 
 
 def with_digits(lower: str) -> str:
@@ -33,6 +34,7 @@ def with_digits(lower: str) -> str:
     if not _NEEDED.search(lower):
         return lower
     lower = _AND_A_HALF.sub(_mixed, lower)
+    lower = _DOZENS.sub(_dozens, lower)
     lower = _PART.sub(_fraction, lower)
     return _RUN.sub(_run, lower)
 
@@ -51,6 +53,11 @@ def _mixed(found: re.Match[str]) -> str:
 
 def _fraction(found: re.Match[str]) -> str:
     return _placed(_SMALL.get(found["many"] or "", 1) * _PARTS[found["part"]] * _LARGE[found["scale"]], found)
+
+
+def _dozens(found: re.Match[str]) -> str:
+    many = _SMALL.get(found["many"]) or int(found["many"])
+    return _placed(many * (6 if found["half"] else 12), found)
 
 
 def _run(match: re.Match[str]) -> str:
