@@ -138,7 +138,7 @@ class RulesMatcher(ReplyMatcher):
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
         if len(names) == 1 and (
-            verdict.rule in _COVERABLE or (verdict.rule == PART and not AnswerText("", (), question).asks_place)
+            verdict.rule in _COVERABLE
         ):
             for reading in readings:
                 if coverage := _covered(reading, names, question, code):
@@ -146,7 +146,7 @@ class RulesMatcher(ReplyMatcher):
         return verdict
 
 
-_COVERABLE = frozenset({"no-match", LONGER, RESTATED})
+_COVERABLE = frozenset({"no-match", RESTATED})
 
 
 def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:

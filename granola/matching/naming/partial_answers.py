@@ -239,6 +239,8 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
         return False
     if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
         return False
+    if len(answer.words) <= FEW and not answer.present & MARKS <= set(key(name)):
+        return False  # Disney+ is another than Disney
     return sum(stated_weights) >= SHARE * sum(weights.values())
 
 

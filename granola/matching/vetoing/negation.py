@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -65,8 +66,18 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
 _DENYING = word_lists.NEGATIONS | {phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY)}
 
 
+_CORRECTED = re.compile(
+    r"\W{1,4}(?:(?:oh|hm+|no|wait),? )*(?:no|wait|sorry|scratch that|i mean|correction|make that)\b[\s,:.–—-]{1,4}"
+    r"(?:it(?:'s| is| was) |i mean(?:t)? |in |make that )?",
+    re.IGNORECASE,
+)
+
+
 def _is_asked_and_denied(answer: AnswerText, mention: Mention) -> bool:
-    """`Born in Lyon? No, in Marseille.`"""
+    """`Born in Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`"""
+    corrected = _CORRECTED.match(answer.text, answer.words[mention.end - 1].end)
+    if corrected and answer.text[corrected.end() : corrected.end() + 1].isupper():
+        return True
     if "?" not in answer.text:
         return False
     for index in range(mention.end, len(answer.words)):

@@ -8,6 +8,7 @@ SHORT words (docs/reference/scoring.md).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
@@ -36,6 +37,8 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     first, left = answer.words[mention.start], mention.start - 1
     if left >= 0 and _is_in_a_run_of_signs(answer, mention.start):
         return True
+    if _is_in_a_country_s_name(answer, mention):
+        return True
     if left < 0 or first.gap.strip("-") or (answer.cased and not first.capital):
         return False
     if answer.is_mentioned(left, left + 1):
@@ -43,11 +46,22 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     word = answer.words[left]
     if word.text in word_lists.DIRECTIONS or word.text in word_lists.POINTS:
         return _is_elsewhere(answer, mention, word)
-    if word.text in word_lists.QUALIFIERS and (word.capital or not answer.cased):
+    if word.text in word_lists.QUALIFIERS and (word.capital or not answer.cased) and word.text not in answer.asked:
         if answer.is_function_word((word.text,)) and (left == 0 or not answer.cased):
             return False  # la langue allemande
         return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
     return answer.cased and _goes_on_from(answer, mention, left)
+
+
+def _is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a mention is part of the name of a country that is no tier: New Guinea in Papua New Guinea."""
+    own = country_ids(key(mention.name)) | answer.countries
+    return any(
+        country_ids(answer.texts[start:end]) - own
+        for start in range(max(0, mention.start - 2), mention.start + 1)
+        for end in range(mention.end, min(len(answer.texts), mention.end + 2) + 1)
+        if end - start > mention.end - mention.start
+    )
 
 
 def _is_in_a_run_of_signs(answer: AnswerText, start: int) -> bool:
@@ -399,6 +413,10 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
     end = _chain_end(answer, mention)
     if end < len(words) and not _BETWEEN.isdisjoint(words[end].gap) and _is_name(answer, end):
         return True  # Paris/Lyon, Paris -> Lyon
+    if mention.start and "/" in words[mention.start].gap and _is_name(answer, mention.start - 1):
+        return True
+    if _is_one_of_a_list(answer, end):
+        return True
     start, joined = _past_or(answer, end, 1)
     if end < start < len(words):
         stop = start + 1
@@ -410,6 +428,20 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
     if not 0 <= left < mention.start - 1:
         return False
     return answer.is_claim(left, left + 1) if joined else _is_name(answer, left)
+
+
+def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
+    """`Paris, Lyon, or Nice`; and guesses a line each, where others than the mention are no tiers."""
+    lines = answer.text.split("\n")
+    if len(lines) > 1 and all(_ITEM.match(line) for line in lines):
+        return any(_is_name(answer, index) for index in range(len(answer.words)))
+    index = end
+    while index < len(answer.words) and answer.words[index].gap == "," and _is_name(answer, index):
+        index += 1
+    return end < index < len(answer.words) and answer.words[index].gap == "," and answer.texts[index] == "or"
+
+
+_ITEM = re.compile(r"\s*+(?:[-*•]|\d{1,2}[.)])\s")
 
 
 def _chain_end(answer: AnswerText, mention: Mention) -> int:
