@@ -39,6 +39,7 @@ from granola.matching.naming.names import (
     by_spelling,
     country_tiers,
     joined_tiers,
+    spelling_tiers,
 )
 from granola.matching.naming.partial_answers import (
     by_phrase,
@@ -85,7 +86,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="acronym", find=by_acronym, of=acronym_tiers),
     Rule(name="words", find=by_words, whole=True),
     Rule(name="phrase", find=by_phrase, of=phrase_tiers),
-    Rule(name="spelling", find=by_spelling, of=lambda answer: answer.tiers),
+    Rule(name="spelling", find=by_spelling, of=spelling_tiers),
 )
 """Asked in this order behind `span`, each for levels finer than the one matched before."""
 

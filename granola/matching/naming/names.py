@@ -199,12 +199,6 @@ def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
     it is none of a country, on neither side.
     """
     level, name, folded = tier
-    if not name[:1].isupper() or len(folded) > SPELT or name.startswith(("A ", "An ")) or not answer.cased:
-        return
-    if max(map(len, folded)) < (ONE if len(folded) > 1 else ALONE) or is_country(folded):
-        return
-    if len(folded) == 1 and len(answer.words) <= SENTENCE:
-        return
     texts = answer.texts
     for start in range(min(len(texts) - len(folded) + 1, MOST)):
         run = texts[start : start + len(folded)]
@@ -214,3 +208,21 @@ def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
             continue
         if answer.is_claim(start, start + len(folded)):
             yield Mention(level, name, start, start + len(folded))
+
+
+def spelling_tiers(answer: AnswerText) -> Sequence[Tier]:
+    """Names in capitals that are long enough, where a word with a capital begins as they do."""
+    if not answer.cased:
+        return ()
+    openings = {word.text[0] for word in answer.words if word.capital}
+    is_sentence = len(answer.words) > SENTENCE
+    return [
+        tier
+        for tier in answer.tiers
+        if tier[2][0][0] in openings
+        and (1 if is_sentence else 2) <= len(tier[2]) <= SPELT
+        and max(map(len, tier[2])) >= (ONE if len(tier[2]) > 1 else ALONE)
+        and tier[1][:1].isupper()
+        and not tier[1].startswith(("A ", "An "))
+        and not is_country(tier[2])
+    ]

@@ -203,11 +203,13 @@ def key(text: str) -> tuple[str, ...]:
 
 def simple(text: str) -> tuple[str, ...] | None:
     """The key of a text of plain words, found without looking at every character; None where it may be another."""
-    if not text.isascii() or _MARK.search(text):
+    if not text.isascii():
         return None
     lower = text.lower()
     tokens = lower.split()
     if not "".join(tokens).isalnum():
+        if _MARK.search(text):
+            return None
         tokens = lower.replace(", ", " ").replace(". ", " ").replace("-", " ").rstrip(".").split()
         if "'" in text:
             tokens = [_without_apostrophe(token) if "'" in token else token for token in tokens]
