@@ -27,6 +27,7 @@ _METRICS = {
     "granola_requests_in_flight": ("gauge", "Requests being received, worked at or answered."),
     "granola_waiting": ("gauge", "Pieces of work that wait for the snapshot."),
     "granola_connections": ("gauge", "Open connections."),
+    "granola_workers": ("gauge", "Workers that answer requests."),
     "granola_snapshot_info": ("gauge", "1 for the snapshot that is served."),
 }
 _INFO = "granola_snapshot_info"
@@ -142,6 +143,7 @@ class Metrics:
         for place in range(self._shared.places):
             for key, value in self._shared.read(place).items():
                 total[key] = 1 if key.startswith(_INFO) else total[key] + value
+        total["granola_workers"] = self._shared.serving
         lines = []
         for name, (kind, words) in _METRICS.items():
             own = sorted(key for key in total if _name_of(key) == name)

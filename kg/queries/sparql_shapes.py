@@ -15,7 +15,10 @@ from typing import Any
 from kg.errors import QueryShapeError
 from kg.queries.logical_query import Branch, Hop, LogicalQuery, Shape
 
-LONGEST, DEEPEST = 10_000, 30  # characters, and brackets in brackets: the parser takes time and stack for them
+# Characters, brackets in brackets, and terms: the parser takes stack for the second, and for the third time that grows
+# with its square (a hundredth of a second for 20, half a second for 300).
+LONGEST, DEEPEST, MOST_TERMS = 10_000, 30, 300
+_TERM = re.compile(r"<[^<>]*>|\"[^\"]*\"|'[^']*'|[^\s,;.(){}<>|/^*+]+")
 _BASE = "http://www.wikidata.org/"
 _PREFIXES = {
     "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
@@ -63,8 +66,11 @@ def _algebra(text: str) -> Any:
     from pyparsing import ParseException
     from rdflib.plugins.sparql import prepareQuery
 
-    if len(text) > LONGEST or _depth(text) > DEEPEST:
-        raise QueryShapeError(f"longer than {LONGEST:,} characters, or deeper than {DEEPEST}", reason="too large")
+    if len(text) > LONGEST or _depth(text) > DEEPEST or sum(1 for _ in _TERM.finditer(text)) > MOST_TERMS:
+        raise QueryShapeError(
+            f"longer than {LONGEST:,} characters, deeper than {DEEPEST}, or of more than {MOST_TERMS} terms",
+            reason="too large",
+        )
     try:
         return prepareQuery(text, initNs=_PREFIXES).algebra
     except (ParseException, RecursionError) as error:

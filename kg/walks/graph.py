@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from kg.bounded_cache import SizedDict
-from kg.model import Entity, Statement, TimeValue
+from kg.model import ENTITY_ID, Entity, Statement, TimeValue
 from kg.store.protocol import NameMatch, Store
 from kg.terms import best_text, fallback_chain, names, normalise
 from kg.walks.ranks import current, held_at, is_to_come
@@ -23,7 +23,11 @@ STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descript
 
 
 class Graph:
-    """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone."""
+    """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone.
+
+    What is no entity's id is in no store and is not remembered; nothing is concluded of what the store lacks. So what
+    is asked from outside fills no cache beyond `capacity` ids.
+    """
 
     def __init__(
         self,
@@ -56,8 +60,8 @@ class Graph:
         self._names: dict[str, tuple[str, ...]] = {}
 
     def fetch(self, ids: Iterable[str]) -> None:
-        """Read the entities that are not here yet, in one batch."""
-        lacking = [i for i in dict.fromkeys(ids) if i not in self._entities]
+        """Read the entities that are not here yet, in one batch; what is no id is passed over."""
+        lacking = [i for i in dict.fromkeys(ids) if i not in self._entities and ENTITY_ID.match(i)]
         if not lacking:
             return
         if self._held + len(lacking) > self._capacity:
@@ -85,7 +89,7 @@ class Graph:
             return self._entities[entity_id]
         except KeyError:
             self.fetch([entity_id])
-            return self._entities[entity_id]
+            return self._entities.get(entity_id)
 
     def find(self, text: str) -> tuple[NameMatch, ...]:
         """Entities that carry the name in the languages' fallback chains: labels first, then by id."""
@@ -124,7 +128,9 @@ class Graph:
         known = self._names.get(entity_id)
         if known is None:
             entity = self.entity(entity_id)
-            known = self._names[entity_id] = names(entity.labels, entity.aliases, self.language) if entity else ()
+            if entity is None:
+                return ()
+            known = self._names[entity_id] = names(entity.labels, entity.aliases, self.language)
         return known
 
     def shown_label(self, entity_id: str) -> tuple[str, str] | None:
@@ -150,9 +156,11 @@ class Graph:
         known = self._current.get(key)
         if known is None:
             statements = self.statements(entity_id, prop)
+            if not statements:
+                return []
             if len(statements) > 1:
                 self.fetch(s.target for s in statements if s.target)
-            known = self._current[key] = current(statements, historical=self.is_historical) if statements else []
+            known = self._current[key] = current(statements, historical=self.is_historical)
         return known
 
     def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
@@ -165,6 +173,8 @@ class Graph:
         known = self._targets.get(key)
         if known is None:
             held = self.current(entity_id, prop)
+            if not held:
+                return ()
             known = self._targets[key] = tuple(dict.fromkeys(s.target for s in held if s.target))
         return known
 
@@ -176,6 +186,8 @@ class Graph:
         """The class and everything above it by current P279, cycles and depth bounded."""
         known = self._superclasses.get(class_id)
         if known is None:
+            if self.entity(class_id) is None:
+                return frozenset({class_id})
             seen = {class_id}
             layer = [class_id]
             for _ in range(CLASS_DEPTH):
@@ -216,13 +228,13 @@ class Graph:
         """Whether the entity is dissolved or directly of a historical class: not a value for today."""
         known = self._historical.get(entity_id)
         if known is None:
-            known = self._historical[entity_id] = self._is_historical(entity_id)
+            entity = self.entity(entity_id)
+            if entity is None:
+                return False
+            known = self._historical[entity_id] = self._is_historical(entity)
         return known
 
-    def _is_historical(self, entity_id: str) -> bool:
-        entity = self.entity(entity_id)
-        if entity is None:
-            return False
+    def _is_historical(self, entity: Entity) -> bool:
         if any(s.rank != "deprecated" and s.kind != "novalue" and _is_past(s) for s in entity.values(DISSOLVED)):
             return True
         kinds = [s.target for s in current(entity.values("P31")) if s.target]

@@ -133,3 +133,18 @@ def test_an_entity_in_the_place_of_the_snapshots_leaves_the_graph_as_it_is(store
     assert (below.label("Q1"), below.targets("Q1", "P31"), below.targets("Q1", "P17")) == before
     unknown = below.with_entity(entity("Q999", en="Nowhere"))
     assert (unknown.label("Q999"), below.entity("Q999")) == ("Nowhere", None)
+
+
+def test_what_is_no_id_is_not_remembered(store: CountingStore) -> None:
+    graph = Graph(store)
+    texts = ["x" * 1_000, "Q", "Q0", "Q1 ", "q1", "L1", ""]
+    for text in texts:
+        assert graph.entity(text) is None
+        assert graph.names(text) == graph.targets(text, "P31") == ()
+        assert graph.current(text, "P31") == graph.current("Q1", text) == []
+        assert graph.superclasses(text) == {text}
+        assert not graph.is_historical(text)
+    assert graph.label("Q1") == "Berlin"
+    assert graph.held == 1
+    caches = (graph._names, graph._current, graph._targets, graph._superclasses, graph._historical, graph._entities)
+    assert not any(key in cache for cache in caches for key in texts)

@@ -201,3 +201,9 @@ def test_hubs_are_not_asked_for() -> None:
     facts = StoreFacts(store_of(entity("Q1", "male"), *crowd, *homes))
     mined = MinedQueries(facts, MiningSettings(counts={Shape.SINGLE: 100}, hub=10, excluded={"P279"}))
     assert {prop for query in mined for prop in query.properties} == {"P19"}
+
+
+def test_a_query_of_many_terms_is_refused_before_it_is_read() -> None:
+    values = ", ".join(f"wd:Q{number}" for number in range(1, 700))
+    with pytest.raises(QueryShapeError, match="300 terms"):
+        query_of_sparql(f"SELECT ?x WHERE {{ ?x wdt:P31 {values} }}")

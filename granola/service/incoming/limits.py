@@ -16,6 +16,7 @@ from abstraction.rows import QARow, TieredRow
 from granola.decoding import SampleRow
 from granola.scoring.items import names_of
 from granola.service.incoming.problems import HTTPProblem
+from kg.model import ENTITY_ID
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
 MOST_VALUES = 1_200_000  # of one body: more would hold up everybody while they are read
@@ -97,11 +98,17 @@ def _list_of(data: Any, name: str) -> list[Any]:
 
 
 def check_evidence(row: TieredRow) -> None:
-    """Raise HTTPProblem where more steps are to be looked at than may be, and RowError as `lengths_of`."""
+    """Raise HTTPProblem where more steps are to be looked at than may be; RowError as `lengths_of`, or for no ids."""
     lengths_of(row)
-    steps = sum(1 + len(tier.evidence) for level in row.levels for tier in level.tiers)
+    tiers = [tier for level in row.levels for tier in level.tiers]
+    steps = sum(1 + len(tier.evidence) for tier in tiers)
     if steps > MOST_STEPS:
         raise _too_much(steps, MOST_STEPS, "tiers and steps of evidence", "send a row with fewer")
+    for tier in tiers:
+        asked = (tier.qid, *(one for step in tier.evidence for one in (step.subject, step.property)))
+        for given in filter(None, asked):
+            if not isinstance(given, str) or not ENTITY_ID.match(given):
+                raise RowError(f"{str(given)[:40]!r} of tier {tier.text[:40]!r} is no item's or property's id, as Q42")
 
 
 def check_resampled(resamples: int, relations: int, rows: int) -> None:
