@@ -9,6 +9,7 @@ three-way=MODEL           a chat model with AttrScore's words
 decomposed=MODEL          a chat model, fact by fact
 nli=TEXT_MODEL            entailment in three classes
 nli-binary=TEXT_MODEL     entailment against the rest
+autois=MODEL              a model that writes 1 where the evidence entails the statement, else 0: AutoIS
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.attribution.evaluators import AttributionEvaluator
 
-KINDS = ("graph", "words", "trained", "defined", "options", "three-way", "decomposed", "nli", "nli-binary")
+KINDS = ("graph", "words", "trained", "defined", "options", "three-way", "decomposed", "nli", "nli-binary", "autois")
 CHAT = ("defined", "options", "three-way", "decomposed")
 GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
@@ -68,6 +69,10 @@ class EvaluatorWords:
         kind, _, where = word.partition("=")
         if kind in CHAT:
             return self._chat(kind, where, stack)
+        if kind == "autois":
+            from granola.attribution.entailment_evaluators import GeneratedEntailment
+
+            return GeneratedEntailment(model=stack.enter_context(self.chat(where)), premise=self.premise)
         if kind.startswith("nli"):
             from abstraction.models import open_entailment
             from granola.attribution.entailment_evaluators import EntailmentEvaluator

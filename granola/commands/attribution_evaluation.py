@@ -78,7 +78,8 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
         tuple[str, ...],
         Setting(
             "KIND=WHERE; may be given again. graph=SNAPSHOT, words=SHARE, trained=FOLDER, "
-            "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, nli-binary=TEXT_MODEL.",
+            "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, nli-binary=TEXT_MODEL, "
+            "autois=MODEL.",
             metavar="KIND=WHERE",
         ),
     ] = ()

@@ -27,7 +27,7 @@ from granola.attribution.categories import Category, Complexity, read_category
 from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
 from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
-from granola.attribution.entailment_evaluators import EntailmentEvaluator, PremiseIs
+from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
 from granola.attribution.evaluation import agreement, compared, evaluated
 from granola.attribution.evaluation_metrics import (
     CATEGORIES,
@@ -198,6 +198,15 @@ def test_the_graph_tells_the_four_apart() -> None:
             assert verdicts.category(one) is category, (name, one.citations)
     (none,) = GraphEvaluator(facts).judged([sample()])
     assert none.failed == "no query that the graph answers"
+
+
+def test_a_model_that_writes_entailment_as_a_number() -> None:
+    """AutoIS: "premise: ... hypothesis: ..." in, 1 or 0 out."""
+    model = Scripted(lambda request: "1" if "born in Manchester. hypothesis" in request.messages[-1].content else "0")
+    judged = list(GeneratedEntailment(model=model).judged([sample(), sample(1, citations=("She was born.",))]))
+    assert [(one.category, one.supported) for one in judged] == [(None, True), (None, False)]
+    last = model.asked[0].messages[-1].content
+    assert last == "premise: Ann Lee was born in Manchester. hypothesis: Ann Lee was born in Manchester."
 
 
 def test_shared_words_are_the_baseline() -> None:
