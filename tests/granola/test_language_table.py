@@ -1,0 +1,64 @@
+"""What holds in each language: the table of docs/reference/languages.md, filled from the data and the verdicts.
+
+`GRANOLA_WRITE_TABLES=1 python -m pytest tests/granola/test_language_table.py` writes it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from abstraction.language.languages import language, languages
+from abstraction.package_data import package_data
+from granola.replies import refusals
+from tests.granola.test_matching_languages import TABLE, verdict
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "languages.md"
+BOUNDS = re.compile(r"(?<=<!-- table of languages -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
+HEAD = (
+    "language", "judged as in English", "decades, centuries", "units named", "word endings", "national adjectives",
+    "refusals", "question words", "relations asked for",
+)  # fmt: skip
+
+
+def judged(code: str) -> str:
+    if code not in languages():
+        return "not measured"
+    alike = 0
+    for kind, prediction in TABLE["predictions"]:
+        english, own = (verdict(kind, prediction, one) for one in ("en", code))
+        alike += (english.level, english.abstained) == (own.level, own.abstained)
+    return f"{alike} of {len(TABLE['predictions'])}"
+
+
+def row(code: str) -> tuple[str, ...]:
+    words = language(code)
+    is_english = code == "en"
+    english = "the rules' own"
+    return (
+        f"{words.name} ({code})",
+        "all" if is_english else judged(code),
+        "yes" if words.can_tell("century") else "no",
+        "all" if is_english else str(len(words.units)),
+        english if is_english else str(len(words.endings)),
+        "table and graph" if is_english else f"{len(words.demonyms)} countries" if words.demonyms else "no",
+        "yes" if code in refusals.languages() else "in English",
+        english if is_english else str(sum(map(len, words.asks.values()))),
+        english if is_english else str(len(words.relations)),
+    )
+
+
+def table() -> str:
+    few = sorted(set(package_data("other_languages.json")) - {"comment"})
+    rows = [HEAD, tuple("-" * 3 for _ in HEAD), *map(row, (*languages(), *few, "pl"))]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def test_the_page_has_the_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    if os.environ.get("GRANOLA_WRITE_TABLES"):
+        page = BOUNDS.sub(lambda _: table(), page)
+        PAGE.write_text(page, encoding="utf-8")
+    found = BOUNDS.search(page)
+    assert found is not None and found[0] == table()
