@@ -81,7 +81,7 @@ def localised(
     """
     if graph.shown_in == graph.language:
         return Localised(proposals=tuple(proposals))
-    own_codes = {*(code for code in fallback_chain(graph.shown_in) if code != "en"), "mul"}
+    own_codes = {*(code for code in fallback_chain(graph.shown_in) if code != graph.language), "mul"}
     proposals = tuple(remove(as_graph(proposals), trivial).values())
     out: list[Proposal] = []
     dropped: set[str] = set()
@@ -141,11 +141,12 @@ def _names(proposal: Proposal, graph: Graph, *, feminine: bool) -> list[str]:
         shown = graph.shown_label(qid)
         if shown is None or (proposal.qid is None and shown[1] not in fallback_chain(graph.shown_in)[:-2]):
             return []
-        name = proposal.text if shown[1] == "en" else words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
+        own = words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
+        name = proposal.text if shown[1] == graph.language else own
         masculine_forms, feminine_forms = word_forms(graph, qid)
         names_both = len(words.halves(name)) == 2
-        own = feminine_forms[:1] if feminine else masculine_forms[:1] if names_both else []
-        return [*own, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(qid)]
+        gendered = feminine_forms[:1] if feminine else masculine_forms[:1] if names_both else []
+        return [*gendered, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(qid)]
     sports = [c.value for c in proposal.conditions if c.property == _SPORT]
     alone = len(sports) == len(proposal.conditions) == 1 and proposal.text.startswith("a position in ")
     if not alone or not is_known(graph.shown_in):

@@ -14,7 +14,6 @@ from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
 from abstraction.ladders.entity_values import entity_proposal
 from abstraction.ladders.kept_results import kept_with_source
-from abstraction.ladders.nations import speaks_english
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, may_stand
 from abstraction.proposals import ANSWER, LadderCase, Proposal
@@ -41,7 +40,7 @@ def concepts(case: LadderCase) -> list[Proposal]:
     used = used_as_value(case.graph, case.relation.id, minimum=1)
     label = case.graph.label(case.relation.id)
     # The noun of the relation's own name: "religion", "sport", "instrument".
-    noun = normalise(label).split(" of ")[0].split(" ")[-1] if label and speaks_english(case) else None
+    noun = normalise(label).split(" of ")[0].split(" ")[-1] if label else None
 
     def keep(qid: str) -> bool:
         label = normalise(case.graph.label(qid) or "")
@@ -87,7 +86,7 @@ def taxa(case: LadderCase) -> list[Proposal]:
 def _described(case: LadderCase) -> list[Proposal]:
     """ "a species of bird", where the description says so."""
     text = case.graph.description(case.answer)
-    match = _KIND_OF.match(first_segment(text)) if text and speaks_english(case) else None
+    match = _KIND_OF.match(first_segment(text)) if text else None
     if match is None:
         return []
     words = f"{match['rank']} of {match['x']}"

@@ -9,7 +9,7 @@ from abstraction.descriptions.organisation_grammar import parse_organisation
 from abstraction.descriptions.spelling import shortenings
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations, speaks_english
+from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, indefinite, may_stand
 from abstraction.proposals import LadderCase, Proposal
@@ -24,8 +24,6 @@ _NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
 
 def groups(case: LadderCase) -> list[Proposal]:
     """ "an English rock band › a rock band | an English band", from the description or from P31, P136 and P495."""
-    if not speaks_english(case):
-        return []
     text = case.graph.description(case.answer)
     described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
     kind = described.kind if described is not None else None

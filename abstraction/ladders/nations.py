@@ -38,11 +38,6 @@ class Nation(Wording):
         return self.evidence[0].kind == "statement"
 
 
-def speaks_english(case: LadderCase) -> bool:
-    """Whether descriptions and phrases are English, the one language whose grammar is here."""
-    return all(code.split("-")[0] == "en" for code in (case.graph.language, case.vocabulary.language))
-
-
 def ever(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
     """The statements that hold today, or, where all have ended, those that once did."""
     if today := graph.current(entity_id, prop):

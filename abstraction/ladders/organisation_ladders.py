@@ -10,7 +10,7 @@ from abstraction.descriptions.organisation_grammar import Owner, parse_organisat
 from abstraction.evidence import from_description, from_span, from_statement, joined
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations, speaks_english
+from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.place_ladders import Climb
 from abstraction.language.phrases import Lattice, definite, indefinite, listed, short
@@ -186,8 +186,6 @@ def organisations(case: LadderCase) -> list[Proposal]:
     "a subsidiary of General Dynamics", and only where it was one at the question's date or is made to be one.
     """
     above = parents(case) if case.relation.asks == "owner" else belonging(case)
-    if not speaks_english(case):
-        return above
     phrases = kinds(case)
     text = case.graph.description(case.answer)
     if text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners):

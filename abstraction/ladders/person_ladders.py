@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from abstraction.descriptions.person_grammar import parse_person
 from abstraction.evidence import from_span
 from abstraction.ladders.entity_values import NamedValue, current_values, named_values
-from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
+from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.occupation_chains import (
     OccupationChain,
     described_occupations,
@@ -139,8 +139,6 @@ _IS_A_NOUN = re.compile(
 
 def people(case: LadderCase) -> list[Proposal]:
     """Occupations, offices and nationality of a person, from "the 15th Prime Minister of Canada" to "a politician"."""
-    if not speaks_english(case):
-        return []
     if "fictional" in case.gazetteer.classes(case.answer):
         return characters(case)
     return _Person(case).proposals()

@@ -44,7 +44,7 @@ class PlaceNames:
 
     def spelled(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
         """The proposals with the names of places as they are said; the bare name is among the aliases."""
-        if self._graph.shown_in != "en":
+        if self._graph.shown_in != self._graph.language:
             return nodes
         return {key: self._spelled(node) for key, node in nodes.items()}
 

@@ -10,7 +10,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description
 from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
 from abstraction.ladders.entity_values import current_values
-from abstraction.ladders.nations import nations, speaks_english
+from abstraction.ladders.nations import nations
 from abstraction.ladders.office_phrases import office_labelled
 from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import indefinite, listed
@@ -40,7 +40,7 @@ def posts(case: LadderCase) -> list[Proposal]:
     how = Climbing(properties=("P279",), depth=STEPS, keep=keep, doubting=True)
     above = climb(graph, case.answer, how, condition="P279") or _titled(case)
     out = dict(above)
-    for nation in nations(case, None, ("P1001", "P17")) if speaks_english(case) else ():
+    for nation in nations(case, None, ("P1001", "P17")):
         for key, node in above.items():
             if node.parents == (ANSWER,):
                 text = f"{nation.text} {node.text}"
@@ -54,7 +54,7 @@ def posts(case: LadderCase) -> list[Proposal]:
 def _titled(case: LadderCase) -> dict[str, Proposal]:
     """ "mayor" for "Mayor of Chicago", where no statement tells the broader post."""
     label = case.graph.label(case.answer)
-    office = office_labelled(label) if label is not None and speaks_english(case) else None
+    office = office_labelled(label) if label is not None else None
     if label is None or office is None or (title := office.title.lower()) in listed("general_posts"):
         return {}
     text = f"{indefinite(label)} is {indefinite(title)}"

@@ -14,7 +14,7 @@ from abstraction.descriptions.words import words
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.nations import Nation, nation_of, nations, speaks_english
+from abstraction.ladders.nations import Nation, nation_of, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice, definite, indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
@@ -47,8 +47,6 @@ class ThingRecipe:
 def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     """Named wholes first, then phrases from the most telling to the kind alone; empty where nothing tells a kind."""
     above = wholes(case, recipe)
-    if not speaks_english(case):
-        return above
     chains, nation = _kinds(case, recipe)
     behind = recipe.behind(case)
     if not chains and (above or behind):
@@ -156,7 +154,7 @@ def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     graph = case.graph
     label = graph.label(case.answer) or ""
     match = _EDITION.match(label) or _CATEGORY.match(label)
-    if match is None or graph.language.split("-")[0] != "en":
+    if match is None:
         return []
     stem = match.groupdict()["x"] or match.groupdict().get("y") or ""
     for name in (stem, f"{stem}s", stem.removesuffix("s"), f"{stem.removesuffix('s')} Games"):

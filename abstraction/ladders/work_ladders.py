@@ -10,7 +10,7 @@ from abstraction.descriptions.work_grammar import WorkDescription, parse_work
 from abstraction.evidence import from_statement
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.nations import Nation, nations, speaks_english, word_evidence
+from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.language.phrases import Lattice
@@ -44,8 +44,6 @@ def works(case: LadderCase) -> list[Proposal]:
         for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
         if v.qid != case.subject
     ]
-    if not speaks_english(case):
-        return series
     if _belongs_to_another(case):
         return []
     text = case.graph.description(case.answer)

@@ -382,10 +382,9 @@ def notice(code: str) -> str | None:
         )
     if used.has_file:
         return None
-    return (
-        f"{code!r} has days, months, years and numbers alone, from Unicode CLDR: no decades, no centuries, "
-        "no words for about, no names of units, no phrases, no refusals"
-    )
+    lacks = ["decades", "centuries", "words for about", "names of units", "phrases", "national adjectives"]
+    lacks += [what for what, given in (("word endings", used.endings), ("question words", used.asks)) if not given]
+    return f"{code!r} has days, months, years and numbers from Unicode CLDR, but no {', no '.join(lacks)}"
 
 
 def _folder() -> Traversable:

@@ -62,7 +62,7 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = Tr
     Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
     Families of languages get their article. Which settlement is meant may not be `certain`: then it is a place.
     """
-    if case.graph.shown_in != "en":
+    if case.graph.shown_in != case.graph.language:
         return nodes
     if case.relation.asks == "language":
         return {key: _with_article(node) for key, node in nodes.items()}

@@ -82,7 +82,7 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     """
     base = language.partition("-")[0]
     unknown = AskedKind(QuestionKind.UNKNOWN)
-    if base != "en" and (kind := _by_question_words(question, [base])) != unknown:
+    if (kind := _by_question_words(question, [base])) != unknown:
         return kind
     tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
     words = [part for token in tokens for part in _expanded(token)]

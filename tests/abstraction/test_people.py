@@ -6,7 +6,6 @@ import pytest
 
 from abstraction.ladders.person_ladders import people
 from kg.model import Entity
-from kg.walks.graph import Graph
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker
 
@@ -222,19 +221,6 @@ def test_rare_classes_are_passed_over() -> None:
         *(entity(f"Q98{n:04}", f"M{n}", "person", P31="Q5", P106="Q36834") for n in range(3)),
     )  # fmt: skip
     assert ladder(people, case_in(alone, "Q900500")) == [["a French composer"], ["a composer", "a French person"]]
-
-
-def test_phrases_are_english_only() -> None:
-    world = maker(person("French composer"), *WORLD)
-    case = case_in(world, "Q900500")
-    german = type(case)(
-        graph=Graph(world.graph.store, language="de"),
-        vocabulary=world.vocabulary,
-        gazetteer=world.gazetteer,
-        answer="Q900500",
-        relation=case.relation,
-    )
-    assert people(german) == []
 
 
 def test_offices_and_citizenships_that_ended_still_tell_the_dead() -> None:

@@ -137,7 +137,7 @@ def test_what_the_runs_say_of_what_they_lack(
     questions.write_bytes(questions.read_bytes() + b"\n" + orjson.dumps(row))
     GroundingJudge(questions=questions, given=answers, language="fi", out=str(tmp_path / "j.jsonl")).execute()
     noted = capsys.readouterr().err
-    assert "no refusals" in noted  # Finnish has no rules of deflection
+    assert "no phrases" in noted  # Finnish has no rules of deflection
     assert "not understood 1 time: RELEVANT, second label NO (counts in the wide reading alone)" in noted
     described = GroundingDescribe(questions=questions).run()
     assert len(described.counts["not_understood"]) == 1

@@ -61,4 +61,5 @@ def test_the_page_has_the_table() -> None:
         page = BOUNDS.sub(lambda _: table(), page)
         PAGE.write_text(page, encoding="utf-8")
     found = BOUNDS.search(page)
-    assert found is not None and found[0] == table()
+    assert found is not None
+    assert found[0] == table()
