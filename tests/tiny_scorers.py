@@ -28,7 +28,9 @@ def pair_tokenizer() -> Any:
     )
 
 
-def build_classifier(folder: Path, labels: Sequence[str], *, room: int = 64, seed: int = 0) -> Path:
+def build_classifier(
+    folder: Path, labels: Sequence[str], *, room: int = 64, seed: int = 0, spread: float = 0.6
+) -> Path:
     """A BERT of two layers with an output for each label, saved in `folder`; the same each time."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
@@ -37,8 +39,8 @@ def build_classifier(folder: Path, labels: Sequence[str], *, room: int = 64, see
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-        max_position_embeddings=room, num_labels=len(labels), id2label=dict(enumerate(labels)), initializer_range=0.6,
-        label2id={label: at for at, label in enumerate(labels)}, pad_token_id=0,
+        max_position_embeddings=room, num_labels=len(labels), id2label=dict(enumerate(labels)),
+        label2id={label: at for at, label in enumerate(labels)}, pad_token_id=0, initializer_range=spread,
     )  # fmt: skip
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -102,11 +102,13 @@ class LocalWeights:
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:
-        """Errors of libraries and of the card as one sentence that says what to do; no bar of loading on a terminal."""
+        """Errors of libraries and of the card as one sentence that says what to do; no bars and reports of loading."""
         from transformers.utils import logging
 
-        bars = logging.is_progress_bar_enabled()
+        bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
         logging.disable_progress_bar()
+        if level == logging.WARNING:  # the default; whoever asks for more gets more
+            logging.set_verbosity_error()
         try:
             yield
         except ModelError:
@@ -120,6 +122,7 @@ class LocalWeights:
             cause = " ".join(str(error).split())[:300]
             raise ModelError(f"local:{self.place}: {what} cannot be loaded on {self.device}: {cause}") from error
         finally:
+            logging.set_verbosity(level)
             if bars:
                 logging.enable_progress_bar()
 

@@ -1,0 +1,229 @@
+"""The fine-tuned evaluator: a checkpoint's encoder trained by the library's `Trainer` on samples with labels.
+
+Its folder has the settings of its training beside the weights, and it is used as it was trained: the same length, the
+same texts on the same sides.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.errors import UsageError
+from kg.files import atomic_path
+
+if TYPE_CHECKING:
+    from abstraction.models.local_scorers import LocalClassifier
+
+FILE = "encoder.json"
+SUPPORTED = ("not supported", "supported")  # of samples that tell only these two apart
+_LEAST = 8  # samples
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EncoderTraining:
+    """How an encoder is trained. `checkpoint`: a folder or a name on the hub; one trained before is trained on.
+
+    `longest`: tokens of a pair, citations cut first; `batch`: pairs a step; `warm_up`: share of the steps in which the
+    rate rises to `rate`; `validation`: share of the samples that choose the best epoch; after `patience` epochs without
+    a better one it ends, after `epochs` in any case. `device` as of every local model.
+    """
+
+    checkpoint: str
+    longest: int = 256
+    epochs: int = 8
+    batch: int = 32
+    rate: float = 5e-5
+    warm_up: float = 0.1
+    validation: float = 0.1
+    patience: int = 2
+    seed: int = 0
+    device: str = "auto"
+    progress: bool = False
+
+
+class EncoderEvaluator:
+    """Question and statement as the first text, citations as the second, which loses its end where both are too long.
+
+    It tells the four categories apart, or supported from not, as the samples did that it was trained on.
+    """
+
+    def __init__(self, word: str) -> None:
+        """`word`: FOLDER, with settings as of a local model (`FOLDER?device=cuda`). Raises UsageError, ModelError."""
+        from abstraction.models import ModelUse, open_classifier, parse_model_spec
+
+        spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
+        self.training = training_of(Path(spec.where))
+        longest = self.training["longest"]
+        if spec.settings.get("longest", longest) != longest:
+            raise UsageError(f"encoder={spec.where} was trained on {longest} tokens; leave out longest=")
+        settings = "" if "longest" in spec.settings else f"{'&' if spec.settings else '?'}longest={longest}"
+        self._model: LocalClassifier = open_classifier(f"local:{word}{settings}")
+        self.labels = self._model.labels
+
+    @property
+    def classes(self) -> tuple[Category, ...]:
+        """The categories; none where it tells only supported from not."""
+        return () if set(self.labels) == set(SUPPORTED) else tuple(Category(label) for label in self.labels)
+
+    def signature(self) -> str:
+        """`encoder:HASH|longest:N`, of the folder's files."""
+        return f"encoder:{self._model.identity['weights'][:8]}|longest:{self.training['longest']}"
+
+    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judged`."""
+        source = iter(samples)
+        while block := list(islice(source, self._model.block)):
+            for sample, row in zip(block, self._model.logits(list(map(pair_of, block)), cut="second"), strict=True):
+                label = self.labels[row.index(max(row))]
+                if self.classes:
+                    yield of_category(sample, Category(label))
+                else:
+                    yield AttributionJudgement(id=sample.id, supported=label == SUPPORTED[1])
+
+
+def pair_of(sample: AttributionSample) -> tuple[str, str]:
+    """What an encoder reads: the claim with its question, and the evidence."""
+    return f"{sample.question} {sample.statement}".strip(), " ".join(sample.citations)
+
+
+def training_of(folder: Path) -> Mapping[str, Any]:
+    """The settings with which a folder's encoder was trained. Raises UsageError where they are missing or wrong."""
+    try:
+        told = orjson.loads((folder / FILE).read_bytes())
+        if told["kind"] != "encoder" or not isinstance(told["training"]["longest"], int):
+            raise ValueError("no length")
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{folder} is no trained encoder ({FILE}: {error}); train one: granola attribution train --encoder"
+        ) from error
+    training: Mapping[str, Any] = told["training"]
+    return training
+
+
+def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: EncoderTraining) -> dict[str, Any]:
+    """Train and save to `folder`; what the validation split says. Raises UsageError, ModelError.
+
+    Samples with categories in all of them give four classes, else supported and not.
+    """
+    labelled = [sample for sample in samples if sample.supported is not None]
+    by_category = all(sample.category is not None for sample in labelled)
+    labels = [str(s.category) if by_category else SUPPORTED[bool(s.supported)] for s in labelled]
+    names = [str(category) for category in Category] if by_category else list(SUPPORTED)
+    if len(set(labels)) < 2 or len(labelled) < _LEAST:
+        raise UsageError(f"{len(labelled)} samples of {len(set(labels))} labels; at least {_LEAST} of two are wanted")
+    rows = [(*pair_of(sample), names.index(label)) for sample, label in zip(labelled, labels, strict=True)]
+    random.Random(how.seed).shuffle(rows)
+    held = max(2, round(how.validation * len(rows)))
+    found = _trained(rows[held:], rows[:held], names, folder, how)
+    told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": asdict(how), "validation": found}
+    with atomic_path(folder / FILE) as place:
+        place.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    return found
+
+
+def _trained(
+    rows: Sequence[tuple[str, str, int]],
+    held: Sequence[tuple[str, str, int]],
+    names: Sequence[str],
+    folder: Path,
+    how: EncoderTraining,
+) -> dict[str, Any]:
+    from abstraction.errors import ModelError
+    from abstraction.models.local_weights import LocalSettings, LocalWeights, is_out_of_memory
+
+    def load(weights: LocalWeights) -> Any:
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer, set_seed
+
+        set_seed(how.seed)  # of a head that is new
+        labels = {"id2label": dict(enumerate(names)), "label2id": {name: at for at, name in enumerate(names)}}
+        return (
+            AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.is_folder),
+            AutoModelForSequenceClassification.from_pretrained(
+                weights.place, num_labels=len(names), ignore_mismatched_sizes=True, dtype="float32",
+                local_files_only=weights.is_folder, **labels,
+            ),
+        )  # fmt: skip
+
+    weights = LocalWeights(how.checkpoint, load, settings=LocalSettings(device=how.device, longest=how.longest))
+    tokenizer, model = weights.model
+    if (room := weights.longest(tokenizer.model_max_length)) < how.longest:
+        raise UsageError(f"{how.checkpoint} holds {room} tokens, fewer than the {how.longest} that are asked for")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+        model.config.pad_token_id = tokenizer.pad_token_id
+    with tempfile.TemporaryDirectory(prefix="granola-encoder-") as scratch:
+        encoded = [_encoded(tokenizer, part, how) for part in (rows, held)]
+        trainer = _trainer(model, tokenizer, encoded[0], encoded[1], scratch, how)
+        try:
+            with redirect_stdout(sys.stderr):  # where the library's messages go
+                trainer.train()
+                found = trainer.evaluate()
+        except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise ModelError(
+                    f"{how.checkpoint}: a step of {how.batch} pairs does not fit into the memory of {weights.device}: "
+                    "give a smaller batch or fewer tokens"
+                ) from error
+            raise
+        folder.mkdir(parents=True, exist_ok=True)
+        trainer.model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    best = {name: found[f"eval_{name}"] for name in ("loss", "macro_f1")}
+    return {**best, "samples": len(held), "epochs": round(trainer.state.epoch or 0)}
+
+
+def _encoded(tokenizer: Any, rows: Sequence[tuple[str, str, int]], how: EncoderTraining) -> list[dict[str, Any]]:
+    """As `LocalClassifier.logits` reads pairs: the evidence is cut, and the claim only where it alone is too long."""
+    counted = tokenizer([first for first, _, _ in rows], add_special_tokens=False)["input_ids"]
+    encoded: list[dict[str, Any]] = []
+    for (first, second, label), ids in zip(rows, counted, strict=True):
+        cut = "only_second" if len(ids) <= how.longest // 2 else "longest_first"
+        own = tokenizer(first, second, truncation=cut, max_length=how.longest)
+        encoded.append({**own, "labels": label, "length": len(own["input_ids"])})
+    return encoded
+
+
+def _trainer(
+    model: Any,
+    tokenizer: Any,
+    rows: list[dict[str, Any]],
+    held: list[dict[str, Any]],
+    scratch: str,
+    how: EncoderTraining,
+) -> Any:
+    from sklearn.metrics import f1_score
+    from transformers import DataCollatorWithPadding, EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments
+
+    steps = -(-len(rows) // how.batch) * how.epochs
+    settings = TrainingArguments(
+        output_dir=scratch, num_train_epochs=how.epochs, learning_rate=how.rate, weight_decay=0.01, seed=how.seed,
+        per_device_train_batch_size=how.batch, per_device_eval_batch_size=2 * how.batch,
+        warmup_steps=round(how.warm_up * steps), train_sampling_strategy="group_by_length", eval_strategy="epoch",
+        save_strategy="epoch", save_total_limit=1, load_best_model_at_end=True, metric_for_best_model="macro_f1",
+        greater_is_better=True, logging_strategy="epoch", report_to="none", disable_tqdm=not how.progress,
+        log_level="info" if how.progress else "error", use_cpu=how.device == "cpu", dataloader_pin_memory=False,
+    )  # fmt: skip
+    settings._n_gpu = min(1, settings.n_gpu)  # one card, as everywhere here
+
+    def metrics(predicted: Any) -> dict[str, float]:
+        return {"macro_f1": float(f1_score(predicted.label_ids, predicted.predictions.argmax(-1), average="macro"))}
+
+    trainer = Trainer(
+        model=model, args=settings, train_dataset=rows, eval_dataset=held, compute_metrics=metrics,
+        data_collator=DataCollatorWithPadding(tokenizer), callbacks=[EarlyStoppingCallback(how.patience)],
+    )  # fmt: skip
+    trainer.remove_callback(PrinterCallback)  # it stands in for the bar where there is none
+    return trainer

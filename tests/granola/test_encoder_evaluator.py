@@ -1,0 +1,82 @@
+"""A fine-tuned evaluator, on a tiny checkpoint: it learns, is used as it was trained, and cuts the evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from granola.attribution.attribution_samples import AttributionSample
+from granola.attribution.categories import Category
+from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderTraining, train_encoder
+from granola.errors import UsageError
+from tests.tiny_model import WORDS
+from tests.tiny_scorers import build_classifier
+
+for library in ("torch", "sentence_transformers", "accelerate", "sklearn"):
+    pytest.importorskip(library, reason="pip install -e '.[models,evidence]'")
+
+import torch  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("torch")
+
+
+def samples(count: int, *, categories: bool = False, filler: int = 0) -> list[AttributionSample]:
+    """Supported where the citation says yes."""
+    made = []
+    for at in range(count):
+        yes = at % 2 == 0
+        citation = ("yes " if yes else "no ") + " ".join(WORDS[: at % 5]) + " river" * filler
+        kind = Category.SUPPORTIVE if yes else Category.IRRELEVANT
+        made.append(
+            AttributionSample(
+                id=str(at), question="who", statement=f"is born in {WORDS[at % len(WORDS)]}", citations=(citation,),
+                category=kind if categories else None, attributable=yes,
+            )
+        )  # fmt: skip
+    return made
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.set_num_threads(1)
+    base = build_classifier(tmp_path_factory.mktemp("base"), ["one"], room=64, spread=0.1)
+    folder = tmp_path_factory.mktemp("trained")
+    how = EncoderTraining(checkpoint=str(base), longest=32, epochs=4, batch=8, rate=3e-3, device="cpu")
+    found = train_encoder(samples(120), folder, how)
+    assert found["samples"] == 12
+    assert found["macro_f1"] > 0.9
+    return folder
+
+
+def test_it_has_learned_and_reads_long_evidence_as_in_training(trained: Path) -> None:
+    evaluator = EncoderEvaluator(f"{trained}?device=cpu")
+    assert evaluator.classes == ()
+    assert evaluator.signature().endswith("|longest:32")
+    for filler in (0, 200):  # longer than the 32 tokens of training: the citation loses its end, the claim nothing
+        given = samples(20, filler=filler)
+        judged = list(evaluator.judged(given))
+        right = sum(one.supported == sample.supported for one, sample in zip(judged, given, strict=True))
+        assert right >= 18
+
+
+def test_it_is_used_at_the_length_of_its_training(trained: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="was trained on 32 tokens; leave out longest="):
+        EncoderEvaluator(f"{trained}?longest=64")
+    assert EncoderEvaluator(f"{trained}?longest=32").training["longest"] == 32
+    with pytest.raises(UsageError, match="is no trained encoder"):
+        EncoderEvaluator(str(build_classifier(tmp_path / "plain", ["a", "b"])))
+    with pytest.raises(UsageError, match="holds 64 tokens, fewer than the 128"):
+        train_encoder(samples(20), tmp_path / "out", EncoderTraining(checkpoint=str(trained), longest=128))
+    with pytest.raises(UsageError, match="at least 8 of two are wanted"):
+        train_encoder(samples(4), tmp_path / "out", EncoderTraining(checkpoint=str(trained), longest=32))
+
+
+def test_it_is_trained_on_from_another_stage(trained: Path, tmp_path: Path) -> None:
+    how = EncoderTraining(checkpoint=str(trained), longest=32, epochs=1, batch=8, device="cpu")
+    train_encoder(samples(40, categories=True), tmp_path, how)
+    assert EncoderEvaluator(str(tmp_path)).classes == tuple(Category)
+    train_encoder(samples(40), tmp_path / "again", how)
+    given = samples(20)
+    judged = EncoderEvaluator(str(tmp_path / "again")).judged(given)
+    assert sum(one.supported == s.supported for one, s in zip(judged, given, strict=True)) >= 18
