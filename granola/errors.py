@@ -25,3 +25,7 @@ class SheetError(GranolaError, ValueError):
 
 class SampleError(GranolaError, ValueError):
     """A row of an attribution set is not one; the message names the field."""
+
+
+class BatchWritten(GranolaError):  # noqa: N818 - no error: what was asked for is done
+    """Requests were written to a file instead of being asked; the message says how to go on."""

@@ -225,6 +225,12 @@ class AnswerStore:
             completion_of(found[key], request, sample) if key in found else None for sample, key in enumerate(keys)
         ]
 
+    def keep(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
+        """Keep choices of the protocol by the number of their sample, as those that came from elsewhere."""
+        if self._kept is None:
+            raise ModelError("answers that come in a file are kept: give --answers FILE, or an output")
+        self._kept.put({self._sample_key(key, sample): choice for sample, choice in choices.items()})
+
     def called(
         self,
         request: Request,

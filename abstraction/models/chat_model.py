@@ -135,6 +135,7 @@ class FailureReason(StrEnum):
     TOO_LONG = "too-long"  # prompt and answer together exceed what the model holds
     OUT_OF_MEMORY = "out-of-memory"
     NOT_RECORDED = "not-recorded"  # a replay has no such answer
+    WRITTEN = "written"  # to the file of a batch, not asked for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -38,6 +38,7 @@ class OpenAIModel:
         self._client = ServerClient(url, model, key=key, settings=settings)
         self.settings = self._client.settings
         self._store = AnswerStore(self.identity, cache=cache, log=log, prices=prices)
+        self.known, self.keep = self._store.known, self._store.keep
         self._one_by_one = False  # n is passed over or refused
         self._under_way: dict[str, asyncio.Future[list[Completion | None]]] = {}  # by key: asked once at a time
 
@@ -120,12 +121,16 @@ class OpenAIModel:
             self._one_by_one = True
         return completions
 
-    async def _post(self, request: Request, key: str, samples: range) -> Sequence[Completion]:
+    def body_of(self, request: Request, samples: range) -> dict[str, Any]:
+        """What asks for some samples of a request."""
         how = self.settings
-        body = body_of(
+        return body_of(
             request, model=self._client.model, first=samples.start, count=len(samples), limit_name=how.limit_name,
             sends_stop=how.sends_stop, extra=how.extra,
         )  # fmt: skip
+
+    async def _post(self, request: Request, key: str, samples: range) -> Sequence[Completion]:
+        body = self.body_of(request, samples)
 
         def told(attempt: Attempt, answer: Parsed | None) -> None:
             had = () if answer is None else (answer.completions, answer.tokens)

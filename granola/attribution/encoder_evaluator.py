@@ -38,7 +38,8 @@ class EncoderTraining:
 
     `longest`: tokens of a pair, citations cut first; `batch`: pairs a step; `warm_up`: share of the steps in which the
     rate rises to `rate`; `validation`: share of the samples that choose the best epoch; after `patience` epochs without
-    a better one it ends, after `epochs` in any case. `device` as of every local model.
+    a better one it ends, after `epochs` in any case. `device` as of every local model. `progress` shows a bar,
+    `messages` the library's own.
     """
 
     checkpoint: str
@@ -52,6 +53,7 @@ class EncoderTraining:
     seed: int = 0
     device: str = "auto"
     progress: bool = False
+    messages: bool = False
 
 
 class EncoderEvaluator:
@@ -128,7 +130,8 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
     random.Random(how.seed).shuffle(rows)
     held = max(2, round(how.validation * len(rows)))
     found = _trained(rows[held:], rows[:held], names, folder, how)
-    told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": asdict(how), "validation": found}
+    training = {name: value for name, value in asdict(how).items() if name not in ("device", "progress", "messages")}
+    told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": training, "validation": found}
     with atomic_path(folder / FILE) as place:
         place.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
     return found
@@ -214,7 +217,7 @@ def _trainer(
         warmup_steps=round(how.warm_up * steps), train_sampling_strategy="group_by_length", eval_strategy="epoch",
         save_strategy="epoch", save_total_limit=1, load_best_model_at_end=True, metric_for_best_model="macro_f1",
         greater_is_better=True, logging_strategy="epoch", report_to="none", disable_tqdm=not how.progress,
-        log_level="info" if how.progress else "error", use_cpu=how.device == "cpu", dataloader_pin_memory=False,
+        log_level="info" if how.messages else "error", use_cpu=how.device == "cpu", dataloader_pin_memory=False,
     )  # fmt: skip
     settings._n_gpu = min(1, settings.n_gpu)  # one card, as everywhere here
 

@@ -3,6 +3,7 @@
 graph=SNAPSHOT            names looked up, the query tested; no model
 words=SHARE               words that statement and citations share: a baseline; words=0.6
 trained=FOLDER            trained on features, see `granola attribution train`; trained=bundled is in the box
+encoder=FOLDER            a fine-tuned encoder, see `granola attribution train --encoder`; FOLDER?device=cuda
 defined=MODEL             a chat model with the four definitions
 options=MODEL             a chat model with the words alone
 three-way=MODEL           a chat model with AttrScore's words
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.attribution.evaluators import AttributionEvaluator
 
-KINDS = ("graph", "words", "trained", "defined", "options", "three-way", "decomposed", "nli", "nli-binary", "autois")
+KINDS = (
+    "graph", "words", "trained", "encoder", "defined", "options", "three-way", "decomposed", "nli", "nli-binary",
+    "autois",
+)  # fmt: skip
 CHAT = ("defined", "options", "three-way", "decomposed")
 GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
@@ -84,6 +88,10 @@ class EvaluatorWords:
             from kg.store import open_store
 
             return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
+        if kind == "encoder":
+            from granola.attribution.encoder_evaluator import EncoderEvaluator
+
+            return EncoderEvaluator(where)
         if kind == "words":
             from granola.attribution.simple_evaluators import WordEvaluator
 

@@ -20,6 +20,8 @@ from granola.errors import PredictionError, UsageError
 from granola.response_settings import AbstainingRule, CountedAs, ResponseLanguage
 from granola.settings import ADVANCED, Setting
 from granola.shared_settings import (
+    BatchFile,
+    BatchResults,
     Force,
     KeptAnswers,
     Limit,
@@ -92,6 +94,8 @@ class Answer(RowsCommand, QuestionSettings):
     seed: Annotated[int, Setting("Seed of the first response; the next one's is one more.", advanced=True)] = 0
     prompts: PromptSet = None
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
     snapshot: Annotated[str | None, Setting("What responses are linked to, where ladders or names count.")] = None
     support: Support = None
     counting: CountedAs = Counting.TEXT
@@ -174,7 +178,7 @@ class Answer(RowsCommand, QuestionSettings):
         store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
         if store is not None:
             warn_of_language(self.language, store)
-        asked = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
+        asked = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs, batch=self))
         drag_model = None
         if self.aggregator is not None and self.aggregator != self.model:
             drag_model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
@@ -253,6 +257,8 @@ class Aggregate(RowsCommand):
     aggregator: AggregatorModel = None
     prompts: Annotated[str | None, Setting(f"drag: {PROMPTS_HELP}", metavar="SET|FOLDER", advanced=True)] = None
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
     language: ResponseLanguage = "en"
     linker: Linker = LinkerName.QUESTION
     limit: Limit = None
@@ -314,7 +320,7 @@ class Aggregate(RowsCommand):
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 
         assert self.aggregator is not None  # `run` has looked
-        model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
+        model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs, batch=self))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
         answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language)
         output.more |= answerer.settings

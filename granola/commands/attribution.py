@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -23,7 +24,7 @@ from granola.commands.output import alone, json_lines, writing
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
-from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Tiered
+from granola.shared_settings import AsJson, BatchFile, BatchResults, Force, KeptAnswers, Language, Tiered
 from granola.terminal_lines import TextTable, Verbatim, counted, show_lines
 from kg.files import resolved
 from kg.queries.logical_query import Shape
@@ -142,6 +143,8 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         ),
     ] = None
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
     force: Force = False
     as_json: AsJson = False
 
@@ -221,7 +224,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
 
         prompts = read_wording_prompts(self.prompts)
         inputs: list[Path | str] = [*self.questions, self.snapshot]
-        with opened(self.words, f"{self.out}.words", self.answers, inputs) as model:
+        with opened(self.words, f"{self.out}.words", self.answers, inputs, batch=self) as model:
             wording = ModelWording(model=model, prompts=prompts)
             worded_samples = list(wording.worded(samples))
         description = (
@@ -358,7 +361,8 @@ class AttributionTrain(Command[EvaluatorTrained]):
     """Train an evaluator on samples that people marked, or on a benchmark's: forests on what the citations repeat.
 
     Read as they are: AttributionBench, FactcheckGPT's stances, RefChecker's claims with their passages, and samples of
-    ours. The folder is named with --evaluator of `granola attribution evaluate`, as trained=FOLDER.
+    ours. The folder is named with --evaluator of `granola attribution evaluate`, as trained=FOLDER. With --encoder a
+    checkpoint is fine-tuned instead, which is encoder=FOLDER there; one that was trained before is trained on.
     """
 
     samples: Annotated[
@@ -370,14 +374,28 @@ class AttributionTrain(Command[EvaluatorTrained]):
         Setting("A model of entailment whose three probabilities are features, too: local:FOLDER, openai:URL#NAME.",
                 metavar="TEXT_MODEL"),
     ] = None  # fmt: skip
+    encoder: Annotated[
+        str | None, Setting("Fine-tune this checkpoint: a folder, or a name on the hub.", metavar="FOLDER")
+    ] = None
+    longest: Annotated[
+        int, Setting("--encoder: tokens of a sample; citations are cut first.", least=16, advanced=True)
+    ] = 256
+    epochs: Annotated[
+        int, Setting("--encoder: passes at most; it ends where two brought nothing.", least=1, advanced=True)
+    ] = 8
+    batch: Annotated[int, Setting("--encoder: samples a step.", least=1, advanced=True)] = 32
+    device: Annotated[
+        str, Setting("--encoder: auto, cpu, cuda or cuda:NUMBER.", recorded=False, advanced=True)
+    ] = "auto"
+    verbose: Annotated[
+        bool, Setting("--encoder: the library's own messages and its bar.", recorded=False, advanced=True)
+    ] = False
     seed: Annotated[int, Setting("Seed of everything that is drawn.", least=0)] = 0
     force: Force = False
 
     def run(self) -> EvaluatorTrained:
         """Train it. Raises UsageError."""
-        from abstraction.models import open_entailment
         from granola.attribution.attribution_samples import read_any_samples
-        from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
@@ -387,23 +405,46 @@ class AttributionTrain(Command[EvaluatorTrained]):
         if not samples:
             report_rejects(str(self.samples[0]), rejected)
             raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
-        model = None if self.entailment is None else open_entailment(self.entailment)
         with alone(self.out):
-            evaluator = TrainedEvaluator.trained(samples, seed=self.seed, entailment=model)
-            evaluator.save(self.out)
-            signature = evaluator.signature()
+            file, signature = self._trained(samples) if self.encoder is None else self._tuned(samples)
             write_run_record(
-                self.out / FILE, command=self.verb, arguments=self.arguments(), inputs=self.samples,
+                self.out / file, command=self.verb, arguments=self.arguments(), inputs=self.samples,
                 more={"signature": signature},
             )  # fmt: skip
         sources = Counter(str(sample.provenance.get("source") or "no source") for sample in samples)
         return EvaluatorTrained(samples=sources, signature=signature, rejected=rejected)
 
+    def _trained(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
+        """The file of the evaluator, and its signature."""
+        from abstraction.models import open_entailment
+        from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
+
+        model = None if self.entailment is None else open_entailment(self.entailment)
+        evaluator = TrainedEvaluator.trained(samples, seed=self.seed, entailment=model)
+        evaluator.save(self.out)
+        return FILE, evaluator.signature()
+
+    def _tuned(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
+        from granola.attribution.encoder_evaluator import FILE, EncoderEvaluator, EncoderTraining, train_encoder
+
+        if self.entailment is not None:
+            raise UsageError("--entailment gives features to the forests; --encoder reads the texts themselves")
+        assert self.encoder is not None  # `run` has looked
+        how = EncoderTraining(
+            checkpoint=self.encoder, longest=self.longest, epochs=self.epochs, batch=self.batch, seed=self.seed,
+            device=self.device, progress=self.verbose or sys.stderr.isatty(), messages=self.verbose,
+        )  # fmt: skip
+        found = train_encoder(samples, self.out, how)
+        held = count(found["samples"], "sample")
+        note(f"best of {count(found['epochs'], 'epoch')}: macro-F1 {found['macro_f1']:.3f} on {held} held out")
+        return FILE, EncoderEvaluator(str(self.out)).signature()
+
     def show(self, result: EvaluatorTrained) -> None:
         """Where it is, and what was rejected."""
         show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
         show_lines(counted(dict(result.samples.most_common())))
-        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}"))
+        kind = "trained" if self.encoder is None else "encoder"
+        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.out}"))
         report_rejects(str(self.samples[0]), result.rejected)
 
 

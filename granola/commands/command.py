@@ -32,6 +32,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from granola.commands.command_list import verb_of
+from granola.commands.messages import note
+from granola.errors import BatchWritten
 from granola.settings import fit, recorded
 
 Result = TypeVar("Result")
@@ -64,7 +66,11 @@ class Command(ABC, Generic[Result]):
 
     def execute(self) -> int:
         """Run and show it, as the command line does; returns the exit status."""
-        result = self.run()
+        try:
+            result = self.run()
+        except BatchWritten as told:
+            note(str(told))
+            return 0
         self.show(result)
         return int(self.failed(result))
 

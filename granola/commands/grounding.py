@@ -30,7 +30,7 @@ from granola.grounding.grounding_scores import (
     worths,
 )
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Limit, Out, Resamples
+from granola.shared_settings import AsJson, BatchFile, BatchResults, Force, KeptAnswers, Language, Limit, Out, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ class GroundingAnswer(RowsCommand):
     max_tokens: Annotated[int, Setting("The longest answer.", least=1)] = 1_000
     prompts: GroundingPrompts = None
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
     limit: Limit = None
     force: Force = False
     as_json: AsJson = False
@@ -218,7 +220,7 @@ class GroundingAnswer(RowsCommand):
                 return Request(id=sample.id, messages=prompts[ANSWER.name].fill(slots), sampling=sampling)
 
             def rows() -> Iterator[dict[str, Any]]:
-                with opened(self.model, output.beside, self.answers, [self.questions]) as model:
+                with opened(self.model, output.beside, self.answers, [self.questions], batch=self) as model:
                     form: RequestForm[GroundedSample, str] = RequestForm(
                         model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
                     )
@@ -267,6 +269,8 @@ class GroundingJudge(RowsCommand):
     ] = 0.2
     prompts: GroundingPrompts = None
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
     system: Annotated[
         str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
     ] = None
@@ -402,7 +406,8 @@ class GroundingJudge(RowsCommand):
         place = None if self.out == STANDARD else self.out
         chat = None
         if self.model is not None:
-            asked = stack.enter_context(opened(self.model, place, self.answers, [self.questions, self.given]))
+            inputs = [self.questions, self.given]
+            asked = stack.enter_context(opened(self.model, place, self.answers, inputs, batch=self))
             chat = CountedModel(asked)
         sentences: Any = WordSentences()
         if kind == ENTAILMENT:

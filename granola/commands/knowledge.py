@@ -33,7 +33,18 @@ from granola.knowledge.knowledge_generation import KIND_OF, Generated
 from granola.knowledge.knowledge_judge import AnswerForm
 from granola.knowledge.knowledge_metrics import Aggregation
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, KeptAnswers, Limit, Out, Resamples, Tiered, check_language
+from granola.shared_settings import (
+    AsJson,
+    BatchFile,
+    BatchResults,
+    Force,
+    KeptAnswers,
+    Limit,
+    Out,
+    Resamples,
+    Tiered,
+    check_language,
+)
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -131,6 +142,8 @@ class KnowledgeGenerate(RowsCommand):
     texts: Texts = None
     documents: Documents = None
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
     limit: Limit = None
     force: Force = False
     as_json: AsJson = False
@@ -163,7 +176,7 @@ class KnowledgeGenerate(RowsCommand):
             items = read_items(
                 self.items, texts=self.texts, documents=self.documents, on_reject=rejected, limit=self.limit
             )
-            with opened(self.model, output.beside, self.answers, output.inputs) as model:
+            with opened(self.model, output.beside, self.answers, output.inputs, batch=self) as model:
                 output.write(self._rows(output, items, model, prompts, sampling, shown))
                 output.more["model"] = dict(model.identity)
             output.more |= {

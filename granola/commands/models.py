@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from granola.commands.messages import count, note
 from granola.commands.output import check_outputs
-from granola.errors import UsageError
+from granola.errors import BatchWritten, GranolaError, UsageError
 from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
@@ -17,11 +17,30 @@ if TYPE_CHECKING:
     from granola.matching import Matcher
 
 
+class BatchSettings(Protocol):
+    """The two settings of a provider's batch API by file."""
+
+    @property
+    def batch_file(self) -> Path | None:
+        """Where requests are written to."""
+
+    @property
+    def batch_results(self) -> Path | None:
+        """Where answers are read from."""
+
+
 @contextmanager
 def opened(
-    word: str, out: Path | str | None, answers: Path | None, inputs: Iterable[Path | str]
+    word: str,
+    out: Path | str | None,
+    answers: Path | None,
+    inputs: Iterable[Path | str],
+    batch: BatchSettings | None = None,
 ) -> Iterator[ChatModel]:
-    """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`."""
+    """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`.
+
+    Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
+    """
     from abstraction.models import open_model
 
     cache, log = kept_places(word, out, answers)
@@ -34,10 +53,44 @@ def opened(
                 check_outputs(place, inputs=taken, force=True, asked="--answers")
     model = open_model(word, cache=cache, log=log)
     try:
-        yield model
+        if batch is None or (batch.batch_file is None and batch.batch_results is None):
+            yield model
+        else:
+            with _by_batch(model, batch, word) as batched:
+                yield batched
     finally:
         model.close()
         tell_totals(model)
+
+
+@contextmanager
+def _by_batch(model: ChatModel, batch: BatchSettings, word: str) -> Iterator[ChatModel]:
+    """The model with the answers of a batch; or one that writes requests, and raises BatchWritten when it has."""
+    from abstraction.models.batch_files import BatchWriter, take_results
+    from abstraction.models.server_chat import OpenAIModel
+
+    if not isinstance(model, OpenAIModel):
+        raise UsageError(f"--batch-file and --batch-results are a server's (openai:URL#NAME), not {word}'s")
+    if batch.batch_results is not None:
+        taken = take_results(model, batch.batch_results)
+        note(f"{batch.batch_results}: {count(taken.answers, 'answer')} taken")
+        for reason, times in taken.failed.most_common(5):
+            note(f"  {count(times, 'request')} without one: {reason}")
+    if batch.batch_file is None:
+        yield model
+        return
+    check_outputs(batch.batch_file, inputs=[], force=True, asked="--batch-file")
+    with BatchWriter(model, batch.batch_file) as writer:
+        try:
+            yield writer
+        except GranolaError:  # as a rule that nothing has an answer yet
+            if not writer.written:
+                raise
+    if writer.written:
+        raise BatchWritten(
+            f"{count(writer.written, 'request')} written to {batch.batch_file}, and nothing was asked; "
+            "have the provider answer them, then give the same command with --batch-results RESULTS instead"
+        )
 
 
 def kept_places(word: str, out: Path | str | None, answers: Path | None) -> tuple[Path | None, Path | None]:

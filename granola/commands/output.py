@@ -21,7 +21,7 @@ from abstraction.faults import Fault, RejectedRow, Taken
 from abstraction.files.writing import check_format, write_records, writing_lines
 from granola.commands.command import Command
 from granola.commands.messages import note, print_json, report_rejects, with_progress
-from granola.errors import UsageError
+from granola.errors import BatchWritten, UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.terminal_lines import Part, show_lines
@@ -155,11 +155,11 @@ def _locked(lock: Path) -> int:
 
 @contextmanager
 def _removed_on_error(out: Path | str) -> Iterator[None]:
-    """Where the block fails to write something, remove `out` if the block, or what led to it, has put it there."""
+    """Remove `out` where the block has put it there and then fails to write something, or ends in requests alone."""
     before = _stamp(out)
     try:
         yield
-    except OSError:
+    except (OSError, BatchWritten):
         if _stamp(out) != before:
             writable(out).unlink(missing_ok=True)
         raise

@@ -14,7 +14,7 @@ from granola.commands.messages import count, note
 from granola.commands.models import opened
 from granola.errors import UsageError
 from granola.settings import Setting, recorded, settings_of
-from granola.shared_settings import KeptAnswers, PhraseMode, Unproven, UnprovenTiers
+from granola.shared_settings import BatchFile, BatchResults, KeptAnswers, PhraseMode, Unproven, UnprovenTiers
 from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
@@ -66,6 +66,8 @@ class PhrasingSettings:
     max_tokens: Annotated[int, Setting("The longest reply that --phrase takes.", advanced=True)] = LONGEST
     phrase_seed: Annotated[int, Setting("Seed of --phrase, where the temperature is above 0.", advanced=True)] = 0
     answers: KeptAnswers = None
+    batch_file: BatchFile = None
+    batch_results: BatchResults = None
 
     def check_phrasing(self, *, scored: bool = False) -> None:
         """Raise before anything is read or asked: UsageError, ModelSpecError or PromptError.
@@ -160,7 +162,7 @@ class DatasetModels(PhrasingSettings):
         word, phraser, scorer = self.phrase, None, None
         model: ChatModel | None = None
         if word is not None:
-            model = stack.enter_context(opened(word, out, self.answers, inputs))
+            model = stack.enter_context(opened(word, out, self.answers, inputs, batch=self))
             phraser = self.phraser(model, store, language)
         if self.consistency is not None:
             if model is None or word != self.consistency:

@@ -191,7 +191,8 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
                 questions = watch_languages((decided(row, decisions) for row in asked), self.language)
                 ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
                 if self.phrase is not None:
-                    model = stack.enter_context(opened(self.phrase, beside, self.answers, [*qa, self.snapshot]))
+                    inputs = [*qa, self.snapshot]
+                    model = stack.enter_context(opened(self.phrase, beside, self.answers, inputs, batch=self))
                     made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
                     ladders = made.phrasing.rows(ladders, on_reject=made.reject)
                 self._write(made.coverage.watch(ladders), kind, made)
