@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +30,6 @@ from granola.shared_settings import (
     Out,
     QuestionSettings,
     Relation,
-    Samples,
     check_language,
     property_id,
 )
@@ -229,6 +228,35 @@ def answered_rows(
         raise PredictionError(f"no question in {', '.join(source)} has an answer{why}")
 
 
+def weights_of(files: Mapping[str, str], labelled: str, language: str) -> dict[str, float]:
+    """By system its share of right answers among those given to labelled questions, with one of two more, by the mean.
+
+    The mean weight of all is 1. Raises UsageError where a system answers none of the questions.
+    """
+    from granola.decoding.samples import read_samples
+    from granola.matching import matcher
+    from granola.scoring.metrics import LAMBDA
+    from granola.scoring.predictions import Prediction
+    from granola.scoring.scores import score_item
+    from granola.scoring.tiered_file import read_tiered_file
+
+    ladders = {row.id: row for row in read_tiered_file(labelled).rows}
+    rules = matcher("rules", language=language)
+    shares = {}
+    for system, path in files.items():
+        rows = read_samples(path, on_reject=lambda row: None, as_one=True)
+        verdicts = [
+            score_item(ladders[row.id], Prediction(id=row.id, text=text), rules, LAMBDA).verdict
+            for row in rows if row.id in ladders for text in row.samples
+        ]  # fmt: skip
+        given = [verdict for verdict in verdicts if verdict is not None and not verdict.abstained]
+        if not verdicts:
+            raise UsageError(f"{path} has no row with an id of {labelled}")
+        shares[system] = (sum(verdict.level is not None for verdict in given) + 1) / (len(given) + 2)
+    mean = sum(shares.values()) / len(shares)
+    return {system: round(share / mean, 4) for system, share in shares.items()}
+
+
 class AggregateMethod(StrEnum):
     """What `--method` takes."""
 
@@ -244,8 +272,23 @@ class Aggregate(RowsCommand):
     Fields that mean nothing here stay in the rows. Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
     """
 
-    samples: Samples
+    samples: Annotated[
+        tuple[str, ...],
+        Setting(
+            'Rows with "id", "question" and "samples", or one file a system, with its "prediction" or "samples", as '
+            "JSONL, CSV or Parquet; - is standard input.",
+            metavar="SAMPLES...",
+            positional=True,
+        ),
+    ]
     out: Out
+    labelled: Annotated[
+        str | None,
+        Setting(
+            "Tiered rows of some of the questions: a system's responses count by its share of right answers there.",
+            metavar="TIERED",
+        ),
+    ] = None
     method: Annotated[AggregateMethod, Setting("How one answer is made of several.")] = AggregateMethod.DRAG_GRAPH
     snapshot: Annotated[
         str | None,
@@ -276,7 +319,10 @@ class Aggregate(RowsCommand):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):
             raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
-        inputs = [self.samples, self.snapshot]
+        inputs = [*self.samples, self.snapshot, self.labelled]
+        check_standard_input(self.samples)
+        if self.labelled is not None and len(self.samples) == 1:
+            raise UsageError("--labelled weighs systems against each other: give a file for each of them")
         gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of it
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             with ExitStack() as stack:
@@ -287,16 +333,17 @@ class Aggregate(RowsCommand):
                 snapshot = {} if store is None else {"snapshot": store.manifest()["snapshot_id"]}
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected), **snapshot}
             support = getattr(rule, "support", None)
-            return output.ended(_outcomes_line(output), source=self.samples, support=support, abstaining=abstaining)
+            source = ", ".join(self.samples)
+            return output.ended(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
 
     def _predictions(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
         from abstraction.faults import Fault, attempt
-        from granola.decoding import Aggregator, prediction_row, read_samples
+        from granola.decoding import Aggregator, prediction_row
 
         reject = output.rejected.append
-        rows = read_samples(self.samples, on_reject=reject, limit=self.limit)
+        rows = self._rows(output)
         if rule is None:
             decided = self._by_model(rows, output, stack, abstaining)
         else:
@@ -309,7 +356,22 @@ class Aggregate(RowsCommand):
                 output.taken.unwritten(prediction)
                 continue
             output.counts["IDK" if decision.abstains else "answered"] += 1
+            if decision.bits is not None:
+                output.more["bits"] = round(output.more.get("bits", 0.0) + decision.bits, 4)
             yield prediction
+
+    def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
+        """The questions with their responses; those of several systems with their names and weights."""
+        from granola.decoding.samples import read_samples, read_systems
+        from granola.scoring.scored_systems import names_of_systems
+
+        reject = output.rejected.append
+        if len(self.samples) == 1:
+            return read_samples(self.samples[0], on_reject=reject, limit=self.limit)
+        files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
+        weights = None if self.labelled is None else weights_of(files, self.labelled, self.language)
+        output.more["weights"] = weights or dict.fromkeys(files, 1.0)
+        return read_systems(files, on_reject=reject, weights=weights)[: self.limit]
 
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
@@ -336,4 +398,7 @@ class Aggregate(RowsCommand):
 
 def _outcomes_line(output: RowsOutput) -> str:
     total = count(output.counts.total(), "question")
+    if told := output.more.get("bits"):
+        bits = f"{told / output.counts.total():.2f} bits a question"
+        return f"{total}: {output.counts['answered']:,} answered, {output.counts['IDK']:,} IDK; {bits}"
     return f"{total}: {output.counts['answered']:,} answered, {output.counts['IDK']:,} IDK"

@@ -41,7 +41,7 @@ class Curves:
 class Curve(Command[Curves]):
     """Show precision, coverage and bits of answers by the support that they must have, with 95 % intervals.
 
-    For drag-graph and self-consistency, on samples to questions whose ladders are known.
+    For drag-graph, and self-consistency of what follows (ladder) and of words, where the ladders are known.
     """
 
     samples: Samples

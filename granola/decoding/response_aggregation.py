@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -63,11 +64,13 @@ class Aggregator:
         """Each row with its decision, or the fault in making it, in order."""
         if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
             for row in rows:
-                yield row, attempt(_STAGE, self._of_texts, row, method)
+                decided = attempt(_STAGE, self._of_texts, row, method)
+                yield row, decided if isinstance(decided, Fault) or not row.systems else with_systems(row, decided)
             return
         decision = method.decide if isinstance(method, DragGraph) else method.of_tally
         for row, counted in self._tallies(rows):
-            yield row, counted if isinstance(counted, Fault) else attempt(_STAGE, decision, counted)
+            outcome = counted if isinstance(counted, Fault) else attempt(_STAGE, decision, counted)
+            yield row, outcome if isinstance(outcome, Fault) or not row.systems else with_systems(row, outcome)
 
     def tallies(
         self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
@@ -77,7 +80,8 @@ class Aggregator:
 
     def _of_texts(self, row: SampleRow, method: SelfConsistency) -> Decision:
         return method.of_texts(
-            [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
+            [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples],
+            row.weights,
         )
 
     def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
@@ -122,7 +126,9 @@ class Aggregator:
                 return repeats(text, subject) and repeats(subject, text)
             return repeats(text, row.question) or tells(text, row.question, self._language, relation=asked)
 
-        return tally(readings, containers=self._containers, implies=self._implied, tells=is_told)
+        return tally(
+            readings, containers=self._containers, implies=self._implied, tells=is_told, weights=row.weights
+        )
 
     def _implied(self, tier: Tier) -> frozenset[Condition]:
         assert self._maker is not None
@@ -170,6 +176,17 @@ def _good(outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject |
             on_reject(outcome.rejected(source=row.source, id=row.id, text=row.question))
         elif outcome.cause is not None:
             raise outcome.cause
+
+
+def with_systems(row: SampleRow, decision: Decision) -> Decision:
+    """The decision with what each system said, and whether the answer follows from it."""
+    said = [
+        {"system": system, "response": response, "agrees": number in decision.supporters}
+        for number, (system, response) in enumerate(zip(row.systems, row.samples, strict=True))
+    ]
+    agreeing = dict.fromkeys(str(one["system"]) for one in said if one["agrees"])
+    told = f"{decision.explanation}; agree: {', '.join(agreeing) or 'none'}"
+    return replace(decision, explanation=told, more={**decision.more, "systems": said})
 
 
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:

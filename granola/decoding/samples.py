@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -27,7 +28,8 @@ class SampleRow:
     """A question with the responses drawn for it, in their order.
 
     `relation`, `subject_text`, `subject_qid` as in `abstraction.rows.QARow`, read from the question where the row
-    does not give them. `data` is the record as it was read; `source` is "file:line".
+    does not give them. `data` is the record as it was read; `source` is "file:line". `systems` and `weights` are those
+    of the samples, where they are of several systems.
     """
 
     id: str
@@ -38,6 +40,8 @@ class SampleRow:
     subject_qid: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    systems: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
 
 
 def _samples(value: object) -> tuple[str, ...]:
@@ -55,11 +59,16 @@ class SampledModel(AskedModel):
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"samples": split_cell}
 
     id: NeededId = Field(description="a text or a whole number")
-    samples: Annotated[tuple[str, ...], PlainValidator(_samples)] = Field(description="a list of texts")
+    samples: Annotated[tuple[str, ...] | None, PlainValidator(_samples)] = Field(None, description="a list of texts")
+    prediction: str | None = None
 
 
-def read_samples(path: Path | str, *, on_reject: OnReject, limit: int | None = None) -> Iterator[SampleRow]:
+def read_samples(
+    path: Path | str, *, on_reject: OnReject, limit: int | None = None, as_one: bool = False
+) -> Iterator[SampleRow]:
     """The rows of a file ("-": standard input) in order; bad and repeated ones go to `on_reject` with the reason.
+
+    With `as_one` a row's prediction is its only sample, where it has one.
 
     Raises RowError for a file that is empty or of no known kind.
     """
@@ -71,10 +80,32 @@ def read_samples(path: Path | str, *, on_reject: OnReject, limit: int | None = N
         on_reject(row)
 
     row = None
-    for row in islice(accepted(each_once(read_records(path), sample_row), reject), limit):
+    for row in islice(accepted(each_once(read_records(path), partial(sample_row, as_one=as_one)), reject), limit):
         yield row
     if row is None and limit != 0:
         raise RowError(f"{path}: no row with samples{first}; {EXPECTED}")
+
+
+def read_systems(
+    files: Mapping[str, Path | str], *, on_reject: OnReject, weights: Mapping[str, float] | None = None
+) -> list[SampleRow]:
+    """The questions of several systems' files, by id: what each says is a response, with the system's name and weight.
+
+    A row of a system has a prediction, else several samples, which share its weight. The first file with a question
+    tells what else is known of it. Raises RowError for a file that cannot be used.
+    """
+    rows: dict[str, SampleRow] = {}
+    for system, path in files.items():
+        for row in read_samples(path, on_reject=on_reject, as_one=True):
+            before = rows.get(row.id, replace(row, samples=()))
+            each = (weights or {}).get(system, 1.0) / len(row.samples)
+            rows[row.id] = replace(
+                before,
+                samples=(*before.samples, *row.samples),
+                systems=(*before.systems, *[system] * len(row.samples)),
+                weights=(*before.weights, *[each] * len(row.samples)),
+            )
+    return list(rows.values())
 
 
 def read_asked(
@@ -97,10 +128,13 @@ def read_asked(
     return islice(accepted(rows, on_reject, on_unanswered), limit)
 
 
-def sample_row(record: Record) -> SampleRow:
-    """The row of a record with samples. Raises RowError with the reason why it is none."""
+def sample_row(record: Record, *, as_one: bool = False) -> SampleRow:
+    """The row of a record with samples, or with its prediction as its only one. Raises RowError where it is none."""
     told = SampledModel.of(record)
-    return _row(record, told, id=told.id, samples=told.samples)
+    samples = (told.prediction,) if as_one and told.prediction is not None else told.samples
+    if not samples:
+        raise RowError(f"no samples; {EXPECTED}")
+    return _row(record, told, id=told.id, samples=samples)
 
 
 def _asked(record: Record, *, default: str | None, numbers: RowNumbers) -> SampleRow:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from granola.decoding.claims import Claim, ClaimTally, fineness
@@ -48,23 +48,28 @@ class SelfConsistency:
     counting: Counting = Counting.TEXT
     abstaining: Abstaining = Abstaining.IGNORE
 
-    def of_texts(self, responses: Sequence[CleanedResponse]) -> Decision:
-        """The answer by counting texts. Equal numbers: see `tie_break`."""
-        votes: dict[str, list[CleanedResponse]] = {}
-        for response in responses:
+    def of_texts(self, responses: Sequence[CleanedResponse], weights: Sequence[float] = ()) -> Decision:
+        """The answer by counting texts, each by its weight if there are any. Equal numbers: see `tie_break`."""
+        votes: dict[str, list[int]] = {}
+        for number, response in enumerate(responses):
             if response.abstains is None:
-                votes.setdefault(normalise(response.text) or response.text, []).append(response)
+                votes.setdefault(normalise(response.text) or response.text, []).append(number)
+
+        def weight(numbers: Collection[int]) -> float:
+            return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
+
         answers = []
+        saying: dict[str, list[int]] = {}
         for group in votes.values():
-            texts = Counter(response.whole for response in group)
-            answers.append((min(texts, key=lambda text: (-texts[text], len(text), text)), len(group)))
+            texts = Counter(responses[number].whole for number in group)
+            answers.append((min(texts, key=lambda text: (-texts[text], len(text), text)), weight(group)))
+            saying[answers[-1][0]] = group
         answering = sum(number for _, number in answers)
         chance = tie_break(text for text, _ in answers)
-        return self._decided(
-            sorted(answers, key=lambda answer: (-answer[1], chance[answer[0]])),
-            len(responses),
-            len(responses) - answering,
-        )
+        every = weight(range(len(responses)))
+        ranked = sorted(answers, key=lambda answer: (-answer[1], chance[answer[0]]))
+        decided = self._decided(ranked, every, every - answering)
+        return replace(decided, supporters=frozenset(saying.get(decided.text, ())))
 
     def of_tally(self, tally: ClaimTally) -> Decision:
         """The answer by counting what the responses mean. Equal numbers: the finest, then see `tie_break`."""

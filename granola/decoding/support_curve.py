@@ -17,7 +17,7 @@ from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.response_cleaning import IDK
 from granola.decoding.samples import SampleRow
-from granola.decoding.self_consistency import SelfConsistency
+from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.matching import Matcher
 from granola.scoring.aggregation import Estimate, aggregate
 from granola.scoring.bootstrap import RESAMPLES, divided, estimated
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SUPPORTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
-RULES = ("drag-graph", "self-consistency")
+RULES = ("drag-graph", "ladder", "self-consistency")
 METRICS = {"precision": "selective_accuracy", "coverage": "coverage", "bits": "bits"}
 Outcomes = Sequence[tuple[Outcome, ...]]
 """Of each question the outcome at each of `SUPPORTS`."""
@@ -65,9 +65,13 @@ def _judged(
 ) -> list[tuple[Outcome, ...]]:
     """Of each rule the outcomes at each support."""
     ((_, most),) = aggregator.decide([row], SelfConsistency())
+    finest = SelfConsistency(counting=Counting.LADDER).of_tally(tally)
     texts = [
         [DragGraph(support=support).decide(tally).text for support in SUPPORTS],
-        [most.text if (most.support or 0.0) >= support - 1e-9 else IDK for support in SUPPORTS],
+        *(
+            [decided.text if (decided.support or 0.0) >= support - 1e-9 else IDK for support in SUPPORTS]
+            for decided in (finest, most)
+        ),
     ]
     outcomes: dict[str, Outcome] = {}
     for text in {text for of_rule in texts for text in of_rule}:

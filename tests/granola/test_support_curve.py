@@ -45,7 +45,7 @@ def test_a_coarser_answer_is_right_where_the_finest_is_not() -> None:
 def test_questions_without_a_ladder_count_for_nothing() -> None:
     row = replace(BORN, samples=("Hamburg",))
     found = support_outcomes([row], {"2": BORN_IN_HAMBURG}, AGGREGATOR, matcher("rules"), on_reject=lambda row: None)
-    assert found == {"drag-graph": [], "self-consistency": []}
+    assert found == {"drag-graph": [], "ladder": [], "self-consistency": []}
 
 
 def test_precision_coverage_and_bits() -> None:
@@ -84,7 +84,7 @@ def test_the_command(run: Run, files: dict[str, Path]) -> None:
     status, out, _ = run(*words, "--precision", "0.5")
     assert (status, "drag-graph, 1 question\n" in out) == (0, True)
     told = json.loads(run(*words, "--json", "--precision", "0.5")[1])
-    assert list(told["support_reaching_precision"]) == ["drag-graph", "self-consistency"]
+    assert list(told["support_reaching_precision"]) == ["drag-graph", "ladder", "self-consistency"]
     assert [point["support"] for point in told["precision"]["drag-graph"]] == list(SUPPORTS)
     files["samples"].write_text(json.dumps({"id": "9", "question": "Where?", "samples": ["Hamburg"]}) + "\n")
     status, _, problem = run(*words)
