@@ -208,8 +208,11 @@ class SheetsRead(Command[SheetsJudged]):
         return SheetsJudged(agreement=sheet_agreement(sheets, form, automatic), verdicts=len(verdicts))
 
     def show(self, result: SheetsJudged) -> None:
-        """Tables, or JSON."""
+        """Tables, or JSON; of texts what the paper's readers said beside."""
+        from granola.attribution.text_task import PAPER
+
         if self.as_json:
             print_json(result.to_json(), indent=1)
         else:
-            show_lines(*result.parts())
+            beside = [PAPER] if self.task is TaskName.TEXTS else []
+            show_lines(*result.parts(), *beside)
