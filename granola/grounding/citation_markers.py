@@ -145,6 +145,9 @@ _MATRIX = re.compile(
 _INDEXED = re.compile(r"(?:(?<![\w.])[a-z]|\w_\w{1,40}|\b(?:arr|args|argv))\Z")
 _EQUATED = re.compile(r"[=∈∉×∪∩] {0,2}\Z")
 _CODE = re.compile(r"`[^`\n]{1,200}`")
+_MATHEMATICS = re.compile(r"\$(?=\S)[^$\n]{1,200}(?<=\S)\$(?!\d)|\\\([^\n]{1,200}?\\\)")  # as Pandoc has it
+_VARIABLE = re.compile(r"(?<![\w.])[A-Z]\Z")  # with an operator behind it: "P[3] = 0.5", but "vitamin C[3] is"
+_OPERATOR = re.compile(r" {0,2}[=<>≤≥+*/^]")
 _JOINED = re.compile(rf"\[([^\[\]\d\n]{{0,40}})(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(?:\1)?(\d{{1,6}})\]")
 _LEAD = re.compile(
     rf"(?:see |see also |cf\.? |from |siehe |vgl\.? |voir |v[ée]ase |ver )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}",
@@ -225,7 +228,7 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     marked = list(joined)
     inside = _Spans(joined)
     for match in _brackets(text):
-        inner = next(one for one in match.groups() if one is not None).rstrip("\\")
+        inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
         names = _named(inner, known, strict=match["round"] is not None)
         if names and not inside.covers(match.start()):
             marked.append(Marker(match.start(), match.end(), names))
@@ -256,15 +259,17 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
     """What may be markers in brackets, without those of mathematics and of code."""
     matrices = _Spans(match.span() for match in _MATRIX.finditer(text))
     code = _Spans(match.span() for match in _CODE.finditer(text))
+    formulas = _Spans(match.span() for match in _MATHEMATICS.finditer(text))
     indexed = -1  # where a place in a sequence ends: x[1][2]
     for match in _BRACKETS.finditer(text):
         start, before = match.start(), text[max(0, match.start() - 42) : match.start()]
         if match["square"] is not None and not before.endswith("\\"):
             in_code = code.covers(start) and before[-1:] not in ("", " ", "`")
-            if in_code or start == indexed or _INDEXED.search(before):
+            variable = _VARIABLE.search(before) and _OPERATOR.match(text, match.end())
+            if in_code or variable or start == indexed or _INDEXED.search(before):
                 indexed = match.end()
                 continue
-            if matrices.covers(start) or _EQUATED.search(before):
+            if matrices.covers(start) or formulas.covers(start) or _EQUATED.search(before):
                 continue
         yield match
 
