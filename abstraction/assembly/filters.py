@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from abstraction.assembly.levels import ancestors, merge, remove
 from abstraction.descriptions.place_grammar import variants
+from abstraction.language.phrases import is_well_formed
 from abstraction.properties import with_role
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.relations import Relation, table
@@ -179,6 +180,7 @@ def clean(
     nodes = remove(nodes, leaks)
     if subject is not None:
         nodes = remove(nodes, lambda p: p.qid == subject)
+    nodes = remove(nodes, lambda p: not is_well_formed(p.text))
     nodes = remove(nodes, lambda p: is_trivial(p, relation) or (usual is not None and usual(p)))
     nodes = _collapse(nodes)
     return _unambiguous(nodes, answer_names[:2] if is_place else ()), texts_of_answer

@@ -53,7 +53,7 @@ _WITH_THE = {
     "place": re.compile(
         r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|"
         r"Republic |Kingdom |Federal |State of|Isle of|Province of|Canary|Vatican$|City of|"
-        r"Caribbean|Balkans|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
+        r"Caribbean|Balkans|Guianas|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
         r"(?:South |North )?Caucasus|Southern Cone|(?:Greater |Lesser )?Antilles|"
         r"(?:Royal|London|Metropolitan) Borough)|"
         r"United States$| (?:Lakes|Mountains|Highlands|Midlands|Alps)$|"
@@ -95,6 +95,20 @@ def listed(name: str) -> frozenset[str]:
 def may_stand(phrase: str) -> bool:
     """Whether a shortened phrase still says what it is: "host", "laureate" alone do not."""
     return normalise(phrase) not in listed("weak_heads")
+
+
+# Signs of a cut or raw label: invisible signs, a name in capitals among others, two nouns without their "and", an
+# adjective or preposition at the end ("a founder of Western").
+_ILL_FORMED = re.compile(
+    r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\s{2}|[,;:(/–-]\Z|\b(?:of|in|by|for|and|the|from|with|to|at)\Z"
+    r"|\b(?:of|in) (?:North|South|East|West)(?:ern)?\Z|[a-z] (?:[A-Z]{5,}|[A-Z]{4,} [A-Z][a-z]{1,3})\b"
+    r"|\btelevision radio\b|\bPresident of the Jury\b"
+)
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether a wording may stand as it is: no cut or raw label, brackets in pairs."""
+    return not _ILL_FORMED.search(text) and text.count("(") == text.count(")")
 
 
 def takes_back(longer: str, shorter: str) -> bool:

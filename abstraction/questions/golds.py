@@ -99,8 +99,8 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
         return Abstention.KIND_CONFLICT
     if kind in _MEASURED:
         parsed = read_amount(text.partition("(acceptable range")[0], code=code)
-        if parsed is None:
-            return Abstention.KIND_CONFLICT
+        if parsed is None or (parsed.unit is None and parsed.noun[:1].isupper()):
+            return Abstention.KIND_CONFLICT  # "2001 NBA Finals" is one of those that are counted
         dimensions = _DIMENSIONS.get(asked.detail)
         if dimensions is not None and parsed.unit is not None and parsed.unit.dimension not in dimensions:
             return Abstention.KIND_CONFLICT
