@@ -312,13 +312,26 @@ class Containers:
 
     def _agreeing(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
-        statements = self._in_todays_division(entity_id, statements)
+        statements = self._in_todays_division(entity_id, self._in_the_described_state(entity_id, statements))
         states = [s for s in statements if self.case.gazetteer.is_state(s.target or "")]
         today = {s.target for s in self.values(entity_id, "P17")} if states else set()
         if today:
             statements = [s for s in statements if s not in states or s.target in today]
             states = [s for s in states if s.target in today]
         return states if states and self._is_division(entity_id) else statements
+
+    def _in_the_described_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
+        """Where the description names one of several, without those that are not known to lie in its state.
+
+        Mumbai was of the Bombay Presidency, which no one says has ended.
+        """
+        described = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid}
+        states = [qid for qid in described if self.case.gazetteer.is_state(qid)]
+        if len(statements) < 2 or not states or described.isdisjoint(s.target for s in statements):
+            return statements
+        names = {normalise(name) for state in states for name in self.graph.names(state)}
+        above = self.case.gazetteer.above
+        return [s for s in statements if s.target in described or not names.isdisjoint(above(s.target or ""))]
 
     def _in_todays_division(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """Of Alberta, and what it was part of before, the one that the description tells."""
@@ -386,7 +399,7 @@ class Containers:
         at, target = self.case.at, statement.target or ""
         ends, begins = self._times(target, "P576"), self._times(target, "P571")
         if at is None:  # a state that is no more is never today's; of a district the name is still told
-            return not (ends and self.case.gazetteer.is_state(target))
+            return "country" not in self.case.gazetteer.classes(target)
         return not (ends and max(ends) < time_key(at)) and not (begins and min(begins) > time_key(at, late=True))
 
     def _times(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:

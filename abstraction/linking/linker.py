@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
-from abstraction.linking.gazetteer import CAPITAL, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
+from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
 from abstraction.linking.link_features import Measured, Signs, Surroundings
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.priors import Priors
@@ -226,7 +226,12 @@ class Linker:
         unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
-        enough = settings.shares["state" if self._gazetteer.is_state(best) else "medium"]
+        # A city is meant before its borough, and holds it.
+        settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
+        enough = settings.shares["state" if settled or self._gazetteer.is_state(best) else "medium"]
+        inner = _innermost(order, parts, signs, settings.shares["medium"]) if relation.passes else None
+        if share < enough and inner is not None and self._graph.is_instance(inner, SETTLEMENTS):
+            return Link(qid=inner, confidence="medium", rule="class", rivals=rivals, share=parts[inner] / whole)
         if share >= enough and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
         else:
@@ -246,6 +251,18 @@ class Linker:
         }
         namesake = sum(value * seen.get(name, 0.0) for name, value in link_settings().doubts.items())
         return namesake + self._open_doubt(qid, text, signs, relation, question)
+
+
+def _innermost(
+    order: Sequence[str], parts: Mapping[str, float], signs: Mapping[str, Signs], least: float
+) -> str | None:
+    """Of a city and the region of its name around it the city, where it is one or the other: who was born in the city
+    was born in the region, and what holds the region holds the city."""
+    inner = next((qid for qid in order if signs[qid].get("inner")), None)
+    outer = next((qid for qid in order if signs[qid].get("outer")), None)
+    if inner is None or outer is None or (parts[inner] + parts[outer]) < least * sum(parts.values()):
+        return None
+    return inner
 
 
 def _is_sure(signs: Signs) -> bool:

@@ -103,11 +103,16 @@ class ToldInQuestion:
         """All names in the question; of a question about a person those beside the name, and behind its "of"."""
         if case.relation.subject != "person":
             return facts.names
+        # Kings of France were born where they were; the dukes of a region as a rule in it.
+        lands = bundled_demonyms().names
+        behind = frozenset(
+            name for name in facts.behind_of if not any(map(case.gazetteer.is_state, lands.get(name, ())))
+        )
         if not case.subject_text:
-            return facts.behind_of | (facts.names & self._demonyms)
+            return behind | (facts.names & self._demonyms)
         if case.subject_text not in case.question:
-            return facts.behind_of
-        return facts.behind_of | question_facts(case.question.replace(case.subject_text, " ")).names
+            return behind
+        return behind | question_facts(case.question.replace(case.subject_text, " ")).names
 
     def _lands(self, names: frozenset[str]) -> frozenset[str]:
         """Ids of what the demonyms, the countries and the parts of names among them stand for."""
