@@ -134,7 +134,11 @@ def _any_beginning(code: str) -> re.Pattern[str]:
 
 def _says_nothing_told(sentence: str, codes: tuple[str, ...]) -> bool:
     return any(
-        wording(code, "sources", "hint").search(sentence) and wording(code, "sources", "anywhere").search(sentence)
+        wording(code, "sources", "hint").search(sentence)
+        and (
+            wording(code, "sources", "anywhere").search(sentence)
+            or wording(code, "sources", "passages").match(sentence)
+        )
         for code in codes
     )
 
