@@ -20,6 +20,8 @@ DISSOLVED = "P576"
 CLASS_DEPTH = 12
 FOUND, EACH = 25_000_000, 200  # characters of names that are kept; what a carrier of a name counts as
 STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descriptions, that count as one more entity
+CONCLUDED = 500_000  # pairs of an entity and a property whose current statements are kept: 100 MB at most
+_NOTHING: list[Statement] = []
 
 
 class Graph:
@@ -155,12 +157,16 @@ class Graph:
         key = (entity_id, prop)
         known = self._current.get(key)
         if known is None:
-            statements = self.statements(entity_id, prop)
-            if not statements:
+            entity = self.entity(entity_id)
+            if entity is None or not ENTITY_ID.match(prop):
                 return []
+            statements = entity.values(prop)
             if len(statements) > 1:
                 self.fetch(s.target for s in statements if s.target)
-            known = self._current[key] = current(statements, historical=self.is_historical)
+            if len(self._current) >= CONCLUDED:
+                self._current.clear()
+                self._targets.clear()
+            known = self._current[key] = current(statements, historical=self.is_historical) if statements else _NOTHING
         return known
 
     def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
@@ -173,9 +179,9 @@ class Graph:
         known = self._targets.get(key)
         if known is None:
             held = self.current(entity_id, prop)
-            if not held:
-                return ()
-            known = self._targets[key] = tuple(dict.fromkeys(s.target for s in held if s.target))
+            known = tuple(dict.fromkeys(s.target for s in held if s.target))
+            if key in self._current:
+                self._targets[key] = known
         return known
 
     def classes(self, entity_id: str) -> tuple[str, ...]:
