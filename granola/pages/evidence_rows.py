@@ -17,6 +17,7 @@ _WHY = {
     SetAside.NO_VALUE: "states that there is no value, or none known",
     SetAside.HEDGED: "stated with a reserve",
     SetAside.ENDED: "has ended",
+    SetAside.TO_COME: "is still to come",
     SetAside.NOT_PREFERRED: "WikiData prefers another value",
     SetAside.PART: "holds of a part only",
     SetAside.DISPUTED: "disputed",
