@@ -57,7 +57,7 @@ def test_without_a_model_two_systems_have_no_score_of_both(here: Path, run: Run)
         judged = ("--answered", answers, "--out", f"{system}.jsonl", "--system", system)
         assert run("grounding", "judge", questions, *judged)[0] == 0
     _, out, _ = run("grounding", "score", "x.jsonl", "y.jsonl")
-    assert "x - y, RAF strict: no question has this score of both" in out
+    assert "x - y, RAF strict: no item has this score of both" in out
     assert "no answer has a verdict on eligibility" in out
     assert "nan" not in out
 
