@@ -330,7 +330,7 @@ def _questions(
     if isinstance(questions, Path | str):
         yield from read_questions([questions], relation=relation, shape=shape, language=language, on_reject=on_reject)
         return
-    records: Iterable[Any] = _as_records(questions, "question")
+    records: Iterable[Any] = _as_records(questions, "question", is_flat=shape is None)
     if shape is not None:
         records = shaped_records(records, shape, language)
     yield from accepted(question_rows(records, relation=relation), on_reject)
@@ -369,16 +369,16 @@ def _predictions(predictions: Any, by_question: QuestionIds | None) -> Predictio
     return predictions_of(_as_records(predictions, "prediction"), "predictions", by_question=by_question)
 
 
-def _as_records(rows: Iterable[Mapping[str, Any]], what: str) -> Iterator[Any]:
+def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool = False) -> Iterator[Any]:
+    """The rows as records; of a flat one None is an empty cell, as in a DataFrame."""
     from abstraction.files.records import Record
 
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
         cells = ((name, _cell(value)) for name, value in row.items())
-        is_asked = what == "question"
-        data = {name: value for name, value in cells if not (_is_missing(value) or (is_asked and value is None))}
-        columns = tuple(map(str, row)) if is_asked else ()  # so that an empty cell is called empty
+        data = {name: value for name, value in cells if not (_is_missing(value) or (is_flat and value is None))}
+        columns = tuple(map(str, row)) if is_flat else ()  # so that an empty cell is called empty
         yield Record(source=f"{what} {number}", data=data, columns=columns)
 
 
