@@ -230,7 +230,8 @@ class Linker:
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         enough = settings.shares["state" if settled or self._gazetteer.is_state(best) else "medium"]
         inner = _innermost(order, parts, signs, settings.shares["medium"]) if relation.passes else None
-        if share < enough and inner is not None and self._graph.is_instance(inner, SETTLEMENTS):
+        is_city = inner is not None and inner != best and self._graph.is_instance(inner, SETTLEMENTS)
+        if share < enough and inner is not None and is_city and not self._graph.is_instance(best, SETTLEMENTS):
             return Link(qid=inner, confidence="medium", rule="class", rivals=rivals, share=parts[inner] / whole)
         if share >= enough and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
