@@ -1,8 +1,9 @@
-"""The 500 tiers that were read one by one, as a regression: faults mended, faults left, good tiers lost.
+"""The tiers that were read one by one, as a regression: faults mended, faults left, good tiers lost.
 
-    python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--out FILE.csv]
+    python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--sheet 350] [--out FILE.csv]
 
-Each judged tier is looked for in the ladder that is made today of the same question and answer. It is `there` where a
+The sheet of 500 was read once; in that of 350 a fault is one that either of two readers marked, and `both` counts those
+that both did. Each judged tier is looked for in the ladder that is made today of the same question and answer. It is `there` where a
 level says it by its text, `alias` where by another name only; `reworded` where a container worded as the kind asked for
 says it ("a country in Asia" for "Asia"); `unlinked` where the answer has no ladder now; otherwise `gone`. Last, what
 the audit says of each judged tier as a mere text.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -26,18 +28,40 @@ from abstraction.verifying.verdicts import VerdictKind
 from kg.store.sqlite import SQLiteStore
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
-FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity"}
+FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity", "wording": "clumsy"}
 Judged = dict[str, str]
 
 
 def verdict(judged: Judged) -> str:
     """The first fault of a judged tier, `doubtful` where its reader was not sure, or `good`."""
     for column, fault in FAULTS.items():
-        if judged[column] == "0":
+        if "0" in (judged.get(column), judged.get(f"{column}_A"), judged.get(f"{column}_B")):
             return fault
-        if judged[column] == "?":
+        if "?" in (judged.get(column), judged.get(f"{column}_A"), judged.get(f"{column}_B")):
             return "doubtful"
     return "good"
+
+
+def is_agreed(judged: Judged) -> bool:
+    """Whether both readers of a tier marked the same kind of fault."""
+    return any(judged.get(f"{column}_A") == "0" == judged.get(f"{column}_B") for column in FAULTS)
+
+
+def sheet(data: Path, size: str) -> list[Judged]:
+    """The judged tiers, each with its item, relation and answers split by " / "."""
+    with (data / "tiers_judged" / f"judged_{size}.csv").open(encoding="utf-8", newline="") as file:
+        judged = list(csv.DictReader(file))
+    if size == "500":
+        return judged
+    relations = {
+        asked["question"]: path.name.split(".")[0]
+        for path in sorted((data / "entityquestions" / "test").glob("*.json"))
+        for asked in json.loads(path.read_text(encoding="utf-8"))
+    }
+    return [
+        {**one, "item": str(at), "relation": relations[one["question"]], "answer": one["answer"].replace(" | ", " / ")}
+        for at, one in enumerate(judged, 1)
+    ]
 
 
 def state(tier: str, row: TieredRow) -> str:
@@ -90,10 +114,10 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
     parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
+    parser.add_argument("--sheet", choices=("500", "350"), default="500", help="which of the two sheets [500]")
     parser.add_argument("--out", type=Path, help="a CSV file: item, verdict, state and today's ladder")
     args = parser.parse_args(None if arguments is None else list(arguments))
-    with (args.data / "tiers_judged" / "judged_500.csv").open(encoding="utf-8", newline="") as file:
-        judged = list(csv.DictReader(file))
+    judged = sheet(args.data, args.sheet)
     with SQLiteStore.open(args.snapshot) as store:
         found = measure(store, judged)
         audited = audit(store, judged)
@@ -102,6 +126,9 @@ def main(arguments: Iterable[str] | None = None) -> int:
     print("verdict        " + "".join(f"{one:>10}" for one in states))
     for kind in ("good", "doubtful", *FAULTS.values()):
         print(f"{kind:<15}" + "".join(f"{counts[kind, one]:>10}" for one in states))
+    both = Counter(state for one, state, _ in found if is_agreed(one))
+    if both:
+        print(f"{'of both':<15}" + "".join(f"{both[one]:>10}" for one in states))
     print("\naudit          " + "".join(f"{one:>10}" for one in ("passed", "unknown", "reported")))
     for kind in ("good", "doubtful", *FAULTS.values()):
         print(f"{kind:<15}" + "".join(f"{audited[kind, one]:>10}" for one in ("passed", "unknown", "reported")))
