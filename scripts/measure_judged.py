@@ -2,11 +2,11 @@
 
     python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--sheet 350] [--out FILE.csv]
 
-The sheet of 500 was read once; in that of 350 a fault is one that either of two readers marked, and `both` counts those
-that both did. Each judged tier is looked for in the ladder that is made today of the same question and answer. It is `there` where a
-level says it by its text, `alias` where by another name only; `reworded` where a container worded as the kind asked for
-says it ("a country in Asia" for "Asia"); `unlinked` where the answer has no ladder now; otherwise `gone`. Last, what
-the audit says of each judged tier as a mere text.
+The sheet of 500 was read once; in that of 350 a fault is one that either of two readers marked, and `of both` counts
+those that both did. Each judged tier is looked for in the ladder that is made today of the same question and answer. It
+is `there` where a level says it by its text, `alias` where by another name only; `reworded` where a container worded as
+the kind asked for says it ("a country in Asia" for "Asia"); `unlinked` where the answer has no ladder now; otherwise
+`gone`. Last, what the audit says of each judged tier as a mere text.
 """
 
 from __future__ import annotations
