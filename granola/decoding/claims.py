@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 from abstraction.tiers import Condition, Tier
 from granola.decoding.place_chains import parts_of
@@ -33,6 +34,10 @@ def _stated_conditions(tier: Tier) -> frozenset[Condition]:
     return tier.conditions
 
 
+Basis = Literal["graph", "shared name", "text"]
+"""How responses met in a claim: by what they mean, by a name in them that the graph does not know, by their words."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
     """One tier of the question.
@@ -40,9 +45,9 @@ class Claim:
     `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
     the tier's own. `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose
     answer it is; `support`, `said`: how many they are, or the sum of their weights. `bits`: None where not known.
-    `is_told`: the question says as much. `is_kind`: it says what the answer is, not where it lies. `depth`: the length
-    of the longest chain of coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of something
-    coarser that has more; where no tier of the question has bits, one more than its depth.
+    `basis`: how they met. `is_told`: the question says as much. `is_kind`: it says what the answer is, not where it
+    lies. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest. `information`: its
+    bits, or those of something coarser that has more; where no tier of the question has bits, one more than its depth.
     """
 
     text: str
@@ -52,6 +57,7 @@ class Claim:
     said_by: frozenset[int]
     is_told: bool = False
     is_kind: bool = False
+    basis: Basis = "graph"
     depth: int = 0
     information: float = 0.0
     support: float = 0
@@ -286,6 +292,13 @@ def _is_place(conditions: frozenset[Condition]) -> bool:
     return any(condition.property == "self" for condition in conditions)
 
 
+def _is_kind(conditions: frozenset[Condition]) -> bool:
+    """Whether conditions say what an answer is: not where it lies, nor when or how much."""
+    return bool(conditions) and not any(
+        condition.property in ("self", "time") or condition.property.startswith("amount") for condition in conditions
+    )
+
+
 def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     """The tiers that some ladder has on a coarser level than each, or that follow from it, sorted; none of both where
     ladders disagree.
@@ -367,6 +380,7 @@ def _claim(
     alike = max(saying, key=lambda number: len(groups[number]), default=None)
     if alike is not None and readings[alike].shared and len(groups[alike]) > 1:
         text = readings[alike].cleaned.whole
+    linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
     return Claim(
         text=text,
@@ -374,7 +388,8 @@ def _claim(
         bits=_bits(members),
         supporters=by if saying == held else frozenset().union(*[groups[number] for number in held]),
         said_by=by,
-        is_kind=any(node.tier.conditions and not _is_place(node.tier.conditions) for node in members),
+        basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
+        is_kind=any(_is_kind(node.tier.conditions) for node in members),
         depth=depth,
         information=information,
     )

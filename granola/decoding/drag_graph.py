@@ -69,6 +69,7 @@ class DragGraph:
             supporters=chosen.supporters,
             counted=of,
             responses=tally.responses,
+            more={"basis": chosen.basis},
         )
 
     def _explained(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:

@@ -94,6 +94,7 @@ class SelfConsistency:
             bits=best.bits,
             counted=decided.counted,
             responses=decided.responses,
+            more={"basis": best.basis},
         )
 
     def _decided(self, answers: Sequence[tuple[str, float]], responses: float, abstaining: float) -> Decision:

@@ -170,9 +170,9 @@ def test_amounts() -> None:
         (["7,000 miles", "7,000 km"], "IDK"),  # 7,000 km are 4,300 miles
         (["7,200 km", "7,400 kilometres"], "about 7,000 km"),
         (["1.8 m", "180 cm", "5 ft 11 in"], "1.8 m"),
-        (["5 ft 11 in", "1.83 m", "180 cm"], "about 180 cm"),
+        (["5 ft 11 in", "1.83 m", "180 cm"], "IDK"),  # 180 cm has no rounding within a tenth
         (["8848 m", "8,849 metres", "29,029 feet"], "about 8,850 m"),
-        (["100 km", "62 miles"], "100 km"),
+        (["100 km", "62 miles"], "about 60 miles"),
         (["100 km", "62 miles", "2,000 miles"], "IDK"),
         (["3 km", "3 kg"], "IDK"),
         (["4,810 m", "4810 metres above sea level", "15,781 ft"], "4,810 m"),
