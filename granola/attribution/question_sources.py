@@ -1,8 +1,8 @@
 """Questions with logical queries, from the files in which others publish them.
 
 SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P is the property against
-its direction), QALD-10 and LC-QuAD 2.0 (JSON, with SPARQL), and rows of one's own: JSON or JSONL with "question" and
-either "sparql" or "query". The form is recognised by the content.
+its direction), QALD, LC-QuAD 2.0, RuBQ, WikiWebQuestions (with SPARQL), and rows of one's own: JSON or JSONL with
+"question" and either "sparql" or "query". The form is recognised by the content.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from abstraction.files.records import opened_to_read, read_records
 from granola.attribution.benchmark_building import SourcedQuery
 from granola.errors import SampleError
 from kg.errors import QueryShapeError
+from kg.model import ENTITY_ID
 from kg.queries import Branch, Hop, LogicalQuery, query_of_sparql
 
 _SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
@@ -108,7 +109,7 @@ class QuestionSources:
         """The query of a row of QALD, LC-QuAD or one's own. Raises QueryShapeError and SampleError."""
         number = row.get("id", row.get("uid", place))
         return SourcedQuery(
-            id=f"{name}-{number}",
+            id="-".join(str(one) for one in (name, row.get("split"), number) if one is not None),
             query=self._logical(row),
             source=name,
             question=self._question(row),
@@ -119,13 +120,18 @@ class QuestionSources:
         given = row.get("query")
         if isinstance(given, Mapping) and "branches" in given:
             return LogicalQuery.from_json(given)
-        sparql = given.get("sparql") if isinstance(given, Mapping) else row.get("sparql_wikidata", row.get("sparql"))
+        sparql = given.get("sparql") if isinstance(given, Mapping) else given
+        if not isinstance(sparql, str):
+            sparql = row.get("sparql_wikidata", row.get("sparql"))
+        if sparql is None and ("query" in row or "sparql" in row):
+            raise QueryShapeError("the row has no query", reason="no query")
         if not isinstance(sparql, str):
             raise SampleError('no query; expected "sparql", or "query" as docs/reference/attribution.md shows')
         return query_of_sparql(sparql, **self._bounds)
 
     def _question(self, row: Mapping[str, Any]) -> str | None:
-        question = row.get("question") or row.get("paraphrased_question") or row.get("NNQT_question")
+        names = ("natural_question", "question", "question_eng", "paraphrased_question", "NNQT_question")
+        question = next((row[name] for name in names if row.get(name)), None)
         if isinstance(question, list):
             texts = [
                 wording.get("string")
@@ -137,19 +143,27 @@ class QuestionSources:
 
 
 def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids of a row's answers, where they are entities."""
-    if isinstance(row.get("answer_qids"), list):
-        return tuple(entity_id for entity_id in row["answer_qids"] if isinstance(entity_id, str))
-    ids = []
+    """Ids of a row's answers, where they are entities: a list of them, or results as SPARQL's JSON has them."""
+    found: list[str] = []
+    for name in ("answer_qids", "ans_id"):
+        if isinstance(row.get(name), list):
+            found += [one for one in row[name] if isinstance(one, str) and ENTITY_ID.match(one)]
     answers = row.get("answers")
     for answer in answers if isinstance(answers, list) else ():
-        results = answer.get("results") if isinstance(answer, Mapping) else None
-        for binding in (results or {}).get("bindings", ()) if isinstance(results, Mapping) else ():
-            for value in binding.values() if isinstance(binding, Mapping) else ():
-                match = _ENTITY.match(str(value.get("value"))) if isinstance(value, Mapping) else None
-                if match:
-                    ids.append(match[1])
-    return tuple(ids)
+        found += _entities_of(answer)
+    return tuple(dict.fromkeys(found))
+
+
+def _entities_of(answer: object) -> Iterator[str]:
+    """The entities of one answer: a value, or bindings of variables to values."""
+    if not isinstance(answer, Mapping):
+        return
+    results = answer.get("results")
+    bindings = results.get("bindings") if isinstance(results, Mapping) else None
+    given = [value for one in bindings or () if isinstance(one, Mapping) for value in one.values()]
+    for value in (answer, *given):
+        if isinstance(value, Mapping) and (match := _ENTITY.match(str(value.get("value")))):
+            yield match[1]
 
 
 def _of_one_object(path: Path, field: str) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,8 @@
 """SPARQL over WikiData read as a logical query, by rdflib's algebra.
 
 Read are SELECT queries for one variable whose triples are of `wdt:`, or of the statement form `p:`, `ps:`, `pq:`, with
-property paths of one sequence, and a UNION of such. All else is refused with its reason: a filter, a count, an order.
+property paths of one sequence, and a UNION of such. Labels, which the query service's users ask for beside an entity,
+ask for nothing else and are left out. All else is refused with its reason: a filter, a count, an order.
 """
 
 from __future__ import annotations
@@ -24,6 +25,20 @@ _PREFIXES = {
     "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
     "pq": f"{_BASE}prop/qualifier/",
 }  # fmt: skip
+# Those that the query service knows besides, so that a query with them is read, and refused for what it asks.
+_OF_SERVICE = {
+    **_PREFIXES, "psv": f"{_BASE}prop/statement/value/", "pqv": f"{_BASE}prop/qualifier/value/",
+    "psn": f"{_BASE}prop/statement/value-normalized/", "wds": f"{_BASE}entity/statement/",
+    "wdno": f"{_BASE}prop/novalue/", "wdtn": f"{_BASE}prop/direct-normalized/", "pr": f"{_BASE}prop/reference/",
+    "prov": "http://www.w3.org/ns/prov#", "wikibase": "http://wikiba.se/ontology#",
+    "bd": "http://www.bigdata.com/rdf#", "hint": "http://www.bigdata.com/queryHints#", "schema": "http://schema.org/",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#", "skos": "http://www.w3.org/2004/02/skos/core#",
+    "geo": "http://www.opengis.net/ont/geosparql#", "xsd": "http://www.w3.org/2001/XMLSchema#",
+}  # fmt: skip
+_LABEL = _OF_SERVICE["rdfs"] + "label"
+_LABEL_SERVICE = re.compile(
+    r"\bSERVICE\s+(?:wikibase:label|<http://wikiba\.se/ontology#label>)\s*\{[^{}]*\}\s*\.?", re.I
+)
 _ENTITY = re.compile(re.escape(_PREFIXES["wd"]) + r"(Q[1-9][0-9]{0,17})\Z")
 _PROPERTY = re.compile(re.escape(f"{_BASE}prop/") + r"(direct/|statement/|qualifier/|)(P[1-9][0-9]{0,17})\Z")
 _PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # what changes nothing of the answers
@@ -72,7 +87,7 @@ def _algebra(text: str) -> Any:
             reason="too large",
         )
     try:
-        return prepareQuery(text, initNs=_PREFIXES).algebra
+        return prepareQuery(_LABEL_SERVICE.sub(" ", text), initNs=_OF_SERVICE).algebra
     except (ParseException, RecursionError) as error:
         raise QueryShapeError(f"not SPARQL: {str(error)[:200]}", reason="not SPARQL") from error
     except Exception as error:  # rdflib raises bare ones, such as for an unknown prefix
@@ -93,13 +108,40 @@ def _groups(algebra: Any) -> tuple[str, list[list[Any]]]:
         raise QueryShapeError("ASK has no answer among the entities", reason="yes or no")
     if algebra.name != "SelectQuery":
         raise QueryShapeError(f"{algebra.name}: only SELECT asks for entities", reason="not a SELECT")
-    asked = list(algebra.PV)
     node = algebra
     while node.name in _PASSED:
         node = node.p
+    node, labels = _without_labels(node)
+    names = list(dict.fromkeys(map(str, algebra.PV)))
+    asked = [name for name in names if name not in labels and name.removesuffix("Label") not in {*names} - {name}]
     if len(asked) != 1:
         raise QueryShapeError(f"{len(asked)} variables are asked for, expected one", reason="several variables")
     return f"?{asked[0]}", list(_parts(node))
+
+
+def _without_labels(node: Any) -> tuple[Any, set[str]]:
+    """A node without what is there for labels alone, and the variables that stand for them."""
+    labels: set[str] = set()
+    if node.name == "BGP":
+        for _, predicate, target in node.triples:
+            labels.update([str(target)] if str(predicate) == _LABEL else [])
+        node.triples[:] = [triple for triple in node.triples if str(triple[1]) != _LABEL]
+    elif node.name == "Filter":
+        node.p, labels = _without_labels(node.p)
+        if labels and node.expr.name.startswith("Relational") and _is_language_of(node.expr, labels):
+            return node.p, labels  # FILTER(LANG(?xLabel) = "en")
+    elif node.name in ("LeftJoin", "Join"):
+        for side in ("p1", "p2"):
+            node[side], found = _without_labels(node[side])
+            labels |= found
+        if node.p2.name == "BGP" and not node.p2.triples:
+            return node.p1, labels
+    return node, labels
+
+
+def _is_language_of(relation: Any, labels: set[str]) -> bool:
+    asked = relation.expr
+    return getattr(asked, "name", "") == "Builtin_LANG" and str(asked.arg) in labels
 
 
 def _parts(node: Any) -> Iterable[list[Any]]:
