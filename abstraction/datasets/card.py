@@ -95,10 +95,10 @@ class Card:
                 "The coarser answers were phrased by a model and each was checked against WikiData, as far as that "
                 "tells; see below."
             )
-        text = (
-            "Questions with answers at several granularities, finest first. Each answer follows from the finer one "
-            f"before it. {how}"
-        )
+        follows = "Each answer follows from the finer one before it. "
+        if self.phrasing is not None and self.phrasing.as_paper:
+            follows, how = "", "The coarser answers are those of a model, unchecked, as in Yona et al. 2024."
+        text = f"Questions with answers at several granularities, finest first. {follows}{how}"
         return text + (
             f" {self.rejected:,} input rows could not be read; see `rejected.jsonl`." if self.rejected else ""
         )
@@ -172,7 +172,7 @@ their row, for want of a label in it: `language` of the tier names it."
             for name, by in sorted(counts.findings.items())
         ]
         stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
-        stayed = f" {sum(counts.fallbacks.values()):,} rows keep the graph's own ladder: {stay}." if stay else ""
+        stayed = f" {sum(counts.fallbacks.values()):,} rows {counts.left_with}: {stay}." if stay else ""
         return (
             f"{counts.asked:,} of {counts.rows:,} rows were asked for, before cleaning.{stayed} What checking found of "
             "the model's words, and what was done with them; each decision stands in `phrasing.jsonl`:\n\n"

@@ -30,6 +30,7 @@ class CheckResult(StrEnum):
     TRIVIAL = "trivial"
     LEAKING = "leaking"
     SAME = "same"  # a wording that states its tier
+    UNCHECKED = "unchecked"  # by the paper's procedure, which checks nothing
     ANOTHER = "another"  # a wording that states more, less or something else
 
 
@@ -94,7 +95,7 @@ def with_note(
     row: TieredRow, *, mode: str, calls: Iterable[str] = (), fallback: str = "", why: str = "",
     decisions: Iterable[TextDecision] = (),
 ) -> TieredRow:  # fmt: skip
-    """The row with its note: the mode, the keys of its calls, why it has the graph's ladder, each decision."""
+    """The row with its note: the mode, the keys of its calls, why it has no ladder of the model's, each decision."""
     note: dict[str, Any] = {"mode": mode, "calls": list(calls)}
     if fallback:
         note |= {"fallback": fallback, "why": why}
@@ -134,6 +135,7 @@ class DecisionCounts:
         self.findings: dict[str, dict[str, int]] = {}
         self.fallbacks: dict[str, int] = {}
         self.moved = 0
+        self.as_paper = False  # the paper's procedure, in which no graph's ladder stands in for a failed row
 
     def see(self, row: TieredRow) -> None:
         """Count a row that has its whole note."""
@@ -141,6 +143,7 @@ class DecisionCounts:
         if not note:
             return
         calls = len(note.get("calls") or ())
+        self.as_paper |= note.get("mode") == "paper"
         self.rows += 1
         self.asked += calls > 0
         self.asked_again += calls > 1
@@ -150,6 +153,11 @@ class DecisionCounts:
             by = self.findings.setdefault(decision["finding"], {})
             by[decision["action"]] = by.get(decision["action"], 0) + 1
             self.moved += bool(decision.get("moved"))
+
+    @property
+    def left_with(self) -> str:
+        """What rows without a ladder of the model's have."""
+        return "have their answer alone" if self.as_paper else "keep the graph's ladder"
 
     @property
     def unanswered(self) -> int:
@@ -174,5 +182,5 @@ class DecisionCounts:
             actions = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda pair: -pair[1]))
             out.append(f"  {sum(by.values()):>6}  {finding}: {actions}")
         for name, number in sorted(self.fallbacks.items(), key=lambda pair: (-pair[1], pair[0])):
-            out.append(f"  {number:>6}  rows keep the graph's ladder: {name}")
+            out.append(f"  {number:>6}  rows {self.left_with}: {name}")
         return out

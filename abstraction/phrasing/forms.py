@@ -88,18 +88,18 @@ def answer_of(reply: str) -> str:
     return own_turn(text)
 
 
-def read_ladder(reply: str, names: Collection[str] = ()) -> list[str]:
+def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool = False) -> list[str]:
     """The coarser answers of a reply, finest first; [] where it says that there is none. Raises ReplyError.
 
     Either form that the prompts ask for is read, with the tag `answers` around it or, for lines of `1:: answer`,
     without. The first of such lines is left out where it is the answer that was given, by one of its `names`: some
-    models begin with a coarser one.
+    models begin with a coarser one. With `answer_first` it is the answer, whatever it says.
     """
     text = answer_of(reply)
     inner = tagged(text, TAG) if f"<{TAG}>" in text else text
     if re.search(r"^\s{0,8}`?\d{1,3}\s{0,3}::", inner, re.MULTILINE) or (inner is text and "::" in text):
         items = [_plain(item) for item in counted(inner)]
-        if _is_given(items[0], names):
+        if answer_first or _is_given(items[0], names):
             items = items[1:]
     else:
         items = [_plain(item) for item in listed(text, TAG)]

@@ -14,16 +14,17 @@ from abstraction.faults import Fault, OnReject, attempt
 from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
-from abstraction.phrasing.decisions import with_note
+from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, with_note
 from abstraction.phrasing.forms import read_ladder, read_wording
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, WORDING, read_prompts, slots_of
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
+from abstraction.tiers import Evidence, Level, Tier
 from kg.store.protocol import Store
 
-Mode = Literal["free", "word"]
-VERSION = 1  # of what is done with replies
+Mode = Literal["free", "paper", "word"]
+VERSION = 2  # of what is done with replies
 NOTHING_LEFT, NONE_GIVEN, NOTHING_TO_WORD = "nothing-left", "none-given", "nothing-to-word"
 SAMPLING = Sampling(max_tokens=512)
 
@@ -39,8 +40,10 @@ class ModelPhraser:
 
     Mode "free": the model writes coarser answers from the question, the answer and their descriptions (Yona, Aharoni
     and Geva 2024, section 3.1); what stands after checking is the ladder. Mode "word": the graph's ladder stays and
-    the model words its tiers. Either way a row whose reply cannot be read or had, or of which nothing stands, keeps the
-    graph's ladder and says so. Sampling takes one answer a row.
+    the model words its tiers. In both a row whose reply cannot be read or had, or of which nothing stands, keeps the
+    graph's ladder and says so. Mode "paper": what the model writes is the ladder, its first line the answer, and
+    nothing is checked, put together or left out; a row without a reply has its answer alone. What is missing, repeated
+    or trivial falls where the paper lets it fall, in cleaning. Sampling takes one answer a row.
     """
 
     def __init__(
@@ -62,10 +65,10 @@ class ModelPhraser:
         self._prompts = read_prompts() if prompts is None else prompts
         self._sampling = sampling
         self._unproven = unproven
-        self._prompt = self._prompts[(LADDER if mode == "free" else WORDING).name]
+        self._prompt = self._prompts[(WORDING if mode == "word" else LADDER).name]
         self._check: LadderCheck | WordingCheck = (
             LadderCheck(store, unproven=unproven, language=language)
-            if mode == "free"
+            if mode != "word"
             else WordingCheck(store, language=language)
         )
 
@@ -102,9 +105,9 @@ class ModelPhraser:
         Each has its whole note, see `abstraction.phrasing.decisions`. A row with which the program is at fault goes to
         `on_reject`; without it the error is raised. Raises ModelError where asking on is no use.
         """
-        if self.mode == "free":
+        if self.mode != "word":
             asking = RequestForm(
-                model=self.model, ask=self._request, read=lambda row, text: read_ladder(text, _names(row)),
+                model=self.model, ask=self._request, read=self._read_ladder,
                 again=self._prompts[AGAIN.name],
             )  # fmt: skip
         else:
@@ -121,6 +124,9 @@ class ModelPhraser:
             elif phrased.cause is not None:
                 raise phrased.cause
 
+    def _read_ladder(self, row: TieredRow, text: str) -> list[str]:
+        return read_ladder(text, _names(row), answer_first=self.mode == "paper")
+
     def _request(self, row: TieredRow) -> Request:
         slots: dict[str, str | Sequence[str]] = {**self._slots(row)}
         return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
@@ -136,6 +142,8 @@ class ModelPhraser:
 
     def _phrased(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
+        if self.mode == "paper":
+            return _as_written(row, outcome)
         if texts is None:
             fallback = outcome.failed or NOTHING_TO_WORD
             return with_note(row, mode=self.mode, calls=calls, fallback=fallback, why=outcome.why)
@@ -150,6 +158,22 @@ class ModelPhraser:
         return with_note(
             phrased, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions
         )
+
+
+def _as_written(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
+    """The row with the answers as the model wrote them, a level each; without any the answer stands alone."""
+    calls, texts = outcome.calls, outcome.value or []
+    evidence = (Evidence(kind="model", call=calls[-1], check=str(CheckResult.UNCHECKED)),) if calls else ()
+    levels = [Level(tiers=(Tier(text=text, evidence=evidence),)) for text in texts]
+    decisions = [
+        TextDecision(
+            line=at, text=text, finding=CheckResult.UNCHECKED, why="as the model wrote it", action=Action.KEPT, level=at
+        )
+        for at, text in enumerate(texts, 2)
+    ]
+    left = "" if texts else outcome.failed or NONE_GIVEN
+    written = replace(row, levels=(row.levels[0], *levels), abstained=None)
+    return with_note(written, mode="paper", calls=calls, fallback=left, why=outcome.why, decisions=decisions)
 
 
 def _names(row: TieredRow) -> set[str]:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from granola.attribution.attribution_samples import AttributionSample, CitedFact
-from granola.attribution.categories import Category, Complexity
+from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording, WordingError
 from granola.attribution.label_proofs import unproven
@@ -33,8 +33,9 @@ _BATCH = 512
 class CategoryShares(StrEnum):
     """How often a query becomes a sample of each category.
 
-    PAPER: as Table 4 counts them, single triples, which are never partially supportive, apart. EVEN: all that are
-    possible alike. ALL: one sample of every category that is possible.
+    PAPER: as Table 4 counts them, single triples, which are never partially supportive, apart; complexities too, so
+    that samples over are left out at the end (`in_paper_shares`). EVEN: all that are possible alike. ALL: one sample of
+    every category that is possible.
     """
 
     PAPER = "paper"
@@ -49,14 +50,7 @@ class CitedTogether(StrEnum):
     BRANCH = "branch"
 
 
-# Table 4: samples by category, and those that are of single triples.
-TABLE_4 = {
-    Category.SUPPORTIVE: 46_157,
-    Category.PARTIAL: 33_933,
-    Category.CONTRADICTORY: 43_043,
-    Category.IRRELEVANT: 38_041,
-}
-TABLE_4_SINGLE = 84_238
+WITHIN = 0.015  # of all samples: how far a share may be from Table 4's
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +98,10 @@ _Ready = tuple[SourcedQuery, Grounding, Extension]
 
 
 class SampleMaker:
-    """Makes samples over a store. The sample of a query depends on the store, the settings and the query's id alone."""
+    """Makes samples over a store: of a query the category that is lacking most among those of its complexity.
+
+    Where its edit is impossible, or its label cannot be proved, the next one is drawn.
+    """
 
     def __init__(self, facts: StoreFacts, settings: SampleSettings | None = None) -> None:
         self.settings = settings or SampleSettings()
@@ -114,6 +111,7 @@ class SampleMaker:
         values = RelationValues(facts)
         self._editor = EvidenceEditor(facts, values)
         self._extender = QueryExtender(facts, self.settings.extension, values)
+        self._made: Counter[tuple[Shape, Category]] = Counter()
 
     def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:
         """The samples of queries, in order."""
@@ -196,8 +194,8 @@ class SampleMaker:
         except WordingError as error:
             self.counts.left_out[error.reason] += 1
             return
-        drawing = self._drawing(sourced, "category")
-        for category in self._categories(grounding.query.shape, drawing):
+        shape, drawing = grounding.query.shape, self._drawing(sourced, "category")
+        for category in self._categories(shape, drawing):
             try:
                 groups = self._editor.edited(category, grounding, drawing)
                 reason = unproven(category, grounding, groups, self._facts)
@@ -208,16 +206,20 @@ class SampleMaker:
                 self.counts.dropped[f"{category}: {error.reason}"] += 1
                 continue
             self.counts.samples += 1
+            self._made[shape, category] += 1
             yield sample
+            if self.settings.shares is not CategoryShares.ALL:
+                return
 
     def _categories(self, shape: Shape, drawing: random.Random) -> list[Category]:
+        """Those that are possible, in the order in which they are tried: what is lacking most first."""
         possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
         if self.settings.shares is CategoryShares.ALL:
             return possible
-        weights = [1.0] * len(possible)
-        if self.settings.shares is CategoryShares.PAPER:
-            weights = [_paper_weight(category, shape) for category in possible]
-        return drawing.choices(possible, weights)
+        drawing.shuffle(possible)
+        paper = self.settings.shares is CategoryShares.PAPER
+        weights = {one: _weight(one, COMPLEXITY[shape]) if paper else 1.0 for one in possible}
+        return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
     def _texts(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> _Texts:
         """Question, statement and names. Raises WordingError."""
@@ -227,12 +229,16 @@ class SampleMaker:
             starts = [branch.start for branch in query.branches]
             if len({words.name(start) for start in starts}) == 1:
                 called = words.apart(starts)
+        if sourced.question is None and any(words.name(start)[:1].islower() for start in query.given):
+            raise WordingError("a common noun in the place of a name")
         facts = facts_of(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
         if len(set(names)) < len(names):
             raise WordingError("two entities of a sample have one name")
-        question = sourced.question if sourced.question is not None and extension is Extension.NONE else None
+        question = None
+        if sourced.question is not None:
+            question = words.extended(sourced.question, grounding, called, added=extension is not Extension.NONE)
         return _Texts(
             question=question or words.question(grounding, called),
             statement=words.statement(grounding, called),
@@ -249,12 +255,15 @@ class SampleMaker:
         groups: Groups,
         texts: _Texts,
     ) -> AttributionSample:
-        cited = [[self._words.cited(fact, texts.called) for fact in group] for group in groups]
-        flat = tuple(dict.fromkeys(fact for group in cited for fact in group))
+        stated = [[self._words.cited(fact, texts.called) for fact in group] for group in groups]
+        flat = tuple(dict.fromkeys(fact for group in stated for fact in group))
+        places = {fact: at for at, fact in enumerate(flat)}
         if self.settings.together is CitedTogether.FACT:
-            citations = tuple(fact.text for fact in flat)
+            cited: list[tuple[int, ...]] = [(at,) for at in range(len(flat))]
         else:
-            citations = tuple(" ".join(fact.text for fact in group) for group in cited if group)
+            cited = [tuple(places[fact] for fact in group) for group in stated if group]
+        self._drawing(sourced, "order").shuffle(cited)  # the first citation is not always that of the first subject
+        citations = tuple(" ".join(flat[at].text for at in group) for group in cited)
         answers = tuple(self._words.name(answer) for answer in grounding.answers)
         # "York" stands in "New York": a reader would find the answer where the label says that it is not.
         hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
@@ -276,6 +285,7 @@ class SampleMaker:
             query=grounding.query.to_json(),
             subgraph=texts.subgraph,
             evidence=flat,
+            cited=tuple(cited),
             provenance=provenance,
         )
 
@@ -293,12 +303,44 @@ _LETTERS = {
 }  # fmt: skip
 
 
-def _paper_weight(category: Category, shape: Shape) -> float:
-    """The chance of a category by Table 4, where all partially supportive samples are of several facts."""
-    total = sum(TABLE_4.values())
-    partial = TABLE_4[Category.PARTIAL]
-    others = total - partial
-    if shape is Shape.SINGLE:
-        return TABLE_4[category] / others
-    share = partial / (total - TABLE_4_SINGLE)
-    return share if category is Category.PARTIAL else (1 - share) * TABLE_4[category] / others
+def _weight(category: Category, complexity: Complexity) -> float:
+    """The share of a category among samples of a complexity, where all partially supportive ones are of others."""
+    shares = _paper_shares()
+    others = 1 - shares[Category.PARTIAL]
+    if complexity is Complexity.SINGLE:
+        return shares[category] / others if category is not Category.PARTIAL else 0.0
+    # What single triples lack of partial ones the others have more.
+    partial = shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
+    return partial if category is Category.PARTIAL else (1 - partial) * shares[category] / others
+
+
+def _paper_shares() -> dict[str, float]:
+    """Table 4's shares of all samples, by category and by complexity."""
+    return {one: counts[2] / PAPER_COUNTS["all"][2] for one, counts in PAPER_COUNTS.items() if one != "all"}
+
+
+def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> list[AttributionSample]:
+    """As many samples as may stay for categories and complexities to have Table 4's shares, in order.
+
+    Each share is within `WITHIN` of the paper's, or as near as the samples allow.
+    """
+    shares = _paper_shares()
+    cells: dict[tuple[Category, Complexity], list[int]] = {}
+    for at, sample in enumerate(samples):
+        if sample.category is not None and sample.complexity is not None:
+            cells.setdefault((sample.category, sample.complexity), []).append(at)
+    wanted = {(a, b): shares[b] * _weight(a, b) for a in Category for b in Complexity}
+    number = len(samples)
+    while True:
+        kept = {cell: min(len(cells.get(cell, ())), round(number * share)) for cell, share in wanted.items()}
+        whole = sum(kept.values()) or 1
+        far = max(
+            abs(sum(n for cell, n in kept.items() if one in cell) / whole - share) for one, share in shares.items()
+        )
+        if far <= WITHIN or number < 100:
+            break
+        number = int(number * 0.98)
+    chosen: set[int] = set()
+    for cell, n in kept.items():
+        chosen.update(random.Random(f"shares {seed} {cell}").sample(cells.get(cell, []), n))
+    return [sample for at, sample in enumerate(samples) if at in chosen]

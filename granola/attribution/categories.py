@@ -59,3 +59,17 @@ def read_category(reply: str, *, numbered: bool = False) -> Category:
     if verdict is None:
         raise ReplyError("no category, or several")
     return verdict.verdict
+
+
+# Samples of the paper's Table 4: training, testing, all.
+PAPER_COUNTS: Mapping[str, tuple[int, int, int]] = {
+    "all": (137_211, 23_963, 161_174),
+    Category.SUPPORTIVE: (39_489, 6_668, 46_157),
+    Category.PARTIAL: (28_868, 5_065, 33_933),
+    Category.CONTRADICTORY: (36_620, 6_423, 43_043),
+    Category.IRRELEVANT: (32_234, 5_807, 38_041),
+    Complexity.SINGLE: (73_795, 10_443, 84_238),
+    Complexity.CONCATENATION: (46_783, 8_455, 55_238),
+    Complexity.UNION: (5_347, 886, 6_233),
+    Complexity.INTERSECTION: (11_286, 4_179, 15_465),
+}

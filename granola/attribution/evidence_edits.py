@@ -6,18 +6,23 @@ Hu et al. 2025 (CAQA), section 3.4: question and answer statement stay those of 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence, Set
 
 from granola.attribution.categories import Category
-from granola.attribution.relation_table import CLASS, RelationValues, enclosing, excluded, near
+from granola.attribution.relation_table import CLASS, RelationValues, enclosing, excluded, near, wording
 from granola.errors import GranolaError
-from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
+from kg.model import TimeValue
+from kg.queries import Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
 Groups = tuple[tuple[Fact, ...], ...]  # of each branch the facts that its citations state
 _CANDIDATES = 2_000  # entities of a class that are looked at
 _TRIED = 24  # of them, drawn
 _DEPTH = 4  # steps up to what contains an entity
+_STEPS = 60  # facts of an entity that are looked at
+_PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
+_DATING = frozenset({"P569", "P571", "P577"})
+_PERIOD = 40  # years within which entities are of one time
 
 
 class EditError(GranolaError, ValueError):
@@ -58,12 +63,21 @@ class EvidenceEditor:
         return self._irrelevant(grounding, drawing)
 
     def _partial(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
-        """One fact less of a path; one branch less of a tree or union."""
+        """One fact less of a path, which names the answer still; one branch less of a tree or union."""
         shape = grounding.query.shape
         if shape is Shape.SINGLE:
             raise EditError("nothing can be left out of a single triple")
         if shape is Shape.PATH:
-            gone = {drawing.choice(groups[0])}
+            lasts = {grounding.ways[answer][0][-1] for answer in grounding.answers}
+            before = [fact for fact in groups[0] if fact not in lasts]
+            if not before:
+                raise EditError("every fact of the path names the answer")
+            # Of three facts the middle one: what is left names the entity asked about as well. Without that a reader
+            # could tell the category by the names alone, so that half of such paths are left to others.
+            branch = grounding.query.branches[0]
+            if len(before) == 1 and not any(branch.via) and drawing.random() < 0.5:
+                raise EditError("what is left would name nobody that the question names")
+            gone = {drawing.choice(before[1:] or before)}
         else:
             at = drawing.randrange(len(groups))
             gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
@@ -71,6 +85,9 @@ class EvidenceEditor:
 
     def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Another entity in the place of each answer; of one answer in a union."""
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        if all(self._has_several(hop) for hop in lasts):
+            raise EditError("subjects of the relation often have several values: another contradicts none")
         replaced = list(grounding.answers)
         if grounding.query.shape is Shape.UNION:
             replaced = [drawing.choice(replaced)]
@@ -82,6 +99,9 @@ class EvidenceEditor:
             last = branch.hops[-1]
             out.append(tuple(_with_answer(fact, last, instead) for fact in group))
         return tuple(out)
+
+    def _has_several(self, hop: Hop) -> bool:
+        return not hop.forward or hop.qualifier is not None or self._values.often_several(hop.property)
 
     def _instead_of(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
         """An entity of the answer's class of which the facts are not true, at any rank or time."""
@@ -97,7 +117,7 @@ class EvidenceEditor:
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
             drawn = drawing.sample(candidates, min(_TRIED, len(candidates)))
             facts.fetch(drawn)
-            for entity_id in drawn:
+            for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
                 name = name_of(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
                 if name is None or known & names or self._encloses(entity_id, answer):
@@ -105,6 +125,20 @@ class EvidenceEditor:
                 if not any(self._is_true(fact, grounding, answer, entity_id) for fact in grounding.facts()):
                     return entity_id
         raise EditError("no other entity of the answer's class is false for sure")
+
+    def _likeness(self, answer: str, other: str) -> int:
+        """How much two entities share of kind, place and time: what makes a wrong answer plausible."""
+        kinds = len(set(self._values.classes(answer)) & set(self._values.classes(other)))
+        places = sum(
+            bool(set(self._facts.targets(answer, hop)) & set(self._facts.targets(other, hop))) for hop in _PLACING
+        )
+        years = [self._years(entity_id) for entity_id in (answer, other)]
+        return kinds + places + any(abs(one - two) <= _PERIOD for one in years[0] for two in years[1])
+
+    def _years(self, entity_id: str) -> list[int]:
+        entity = self._facts.entity(entity_id)
+        values = [one.value for one in (entity.statements if entity is not None else ()) if one.property in _DATING]
+        return [value.year for value in values if isinstance(value, TimeValue)]
 
     def _likely(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
         """Values of the last relations that share a class with the answer: what a reader would believe."""
@@ -167,47 +201,63 @@ class EvidenceEditor:
             entity_id for fact in grounding.facts() for entity_id in (fact.subject, fact.object)
         } | grounding.query.given
         barred = frozenset().union(*(near(prop) for prop in grounding.query.properties)) | excluded()
+        if grounding.query.shape is Shape.TREE:
+            return self._meeting(grounding, closed, barred, drawing)
         groups = []
         for branch in grounding.query.branches:
-            way = self._chain(branch, closed, barred, drawing)
+            way = self._chain(branch.start, len(branch.hops), closed, barred, drawing)
             closed.update(fact.object for fact in way)
             groups.append(way)
         return tuple(groups)
 
+    def _meeting(
+        self, grounding: Grounding, closed: set[str], barred: frozenset[str], drawing: random.Random
+    ) -> Groups:
+        """Ways from all subjects that meet in one entity, as those of the query do."""
+        for _ in range(3):
+            ways = []
+            for branch in grounding.query.branches:
+                ways.append(self._chain(branch.start, len(branch.hops) - 1, closed, barred, drawing))
+            ends = [way[-1].object if way else b.start for way, b in zip(ways, grounding.query.branches, strict=True)]
+            passed = closed | {fact.object for way in ways for fact in way}
+            led = [{one.object: one for one in self._steps(end, passed, barred)} for end in ends]
+            common = sorted(set.intersection(*(set(one) for one in led)))
+            if common and len(set(ends)) == len(ends):
+                target = drawing.choice(common)
+                return tuple((*way, one[target]) for way, one in zip(ways, led, strict=True))
+        raise EditError("the subjects have no irrelevant facts that meet")
+
     def _chain(
-        self, branch: Branch, closed: set[str], barred: frozenset[str], drawing: random.Random
+        self, start: str, length: int, closed: set[str], barred: frozenset[str], drawing: random.Random
     ) -> tuple[Fact, ...]:
+        """So many facts in a row."""
         for _ in range(3):
             facts: list[Fact] = []
-            node, seen = branch.start, set(closed)
-            for _hop in branch.hops:
-                step = self._step(node, seen, barred, drawing)
-                if step is None:
-                    break
-                facts.append(step)
-                node = step.object
+            node, seen = start, set(closed)
+            while len(facts) < length and (steps := self._steps(node, seen, barred)):
+                facts.append(drawing.choice(steps))
+                node = facts[-1].object
                 seen.add(node)
-            else:
+            if len(facts) == length:
                 return tuple(facts)
         raise EditError("the subject has no facts that are irrelevant for sure")
 
-    def _step(self, node: str, closed: Iterable[str], barred: frozenset[str], drawing: random.Random) -> Fact | None:
+    def _steps(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
+        """True facts about an entity that somebody may ask for, which lead to an entity with a name."""
         entity = self._facts.entity(node)
-        usable = [
-            statement
+        targets = [
+            (statement.property, statement.target)
             for statement in (entity.statements if entity is not None else ())
             if statement.target is not None
             and statement.target.startswith("Q")
             and statement.rank != "deprecated"
             and statement.property not in barred
+            and "question" in wording(statement.property)
             and statement.target not in closed
-        ]
-        drawing.shuffle(usable)
-        for statement in usable[:6]:
-            target = statement.target
-            if target is not None and name_of(self._facts.entity(target)) is not None:
-                return Fact(node, statement.property, target)
-        return None
+        ][:_STEPS]
+        self._facts.fetch(target for _, target in targets)
+        named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
+        return [Fact(node, prop, target) for prop, target in named]
 
 
 def _with_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:

@@ -1,21 +1,30 @@
-"""Facts, questions and answer statements in words, by templates: a table per property, a generic one for the rest."""
+"""Facts, questions and answer statements in words: a table of relations, and labels by their kind for the rest.
+
+A question of several hops asks as a person would: the last relation's question about the rest as a noun phrase
+("Where was the director of Psycho born?"); of several subjects, what they share ("Who directed A and wrote B?").
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from granola.attribution.attribution_samples import CitedFact
-from granola.attribution.relation_table import CLASS, wording
+from granola.attribution.relation_table import wording
 from granola.errors import GranolaError
 from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
-_OPEN = {"what ": "the one that ", "who ": "the one who "}  # how a clause stands within another
-# Last words of labels that go on to their object.
+# How labels of properties go on to their object: "named after", "owned by"; and what their subject does: "uses".
 _LEADS_ON = frozenset({"of", "by", "in", "at", "to", "for", "from", "on", "with", "after", "as"})
-_VERBS = frozenset({"has", "contains", "uses", "shares", "studies", "depicts", "follows", "replaces", "owns", "grants"})
-HUMAN = "Q5"
-_HAS = "has "  # "has part": the part of
+_VERBS = {
+    "has": "have", "contains": "contain", "uses": "use", "shares": "share", "studies": "study", "depicts": "depict",
+    "follows": "follow", "replaces": "replace", "owns": "own", "grants": "grant", "afflicts": "afflict",
+    "represents": "represent", "connects": "connect",
+}  # fmt: skip
+_AUXILIARY = re.compile(r"\b(is|was|does|has) (?=\{subject\})")
+_PLURAL = {"is ": "are ", "was ": "were ", "does ": "do ", "has ": "have "}
+_VAGUE = frozenset({"thing", "place", "work", "topic", "owner", "performer"})  # heads that another may stand for
 
 
 class WordingError(GranolaError, ValueError):
@@ -71,64 +80,129 @@ class FactWording:
         )
 
     def question(self, grounding: Grounding, called: Mapping[str, str]) -> str:
-        """What the query asks; "who" where all answers are people."""
-        query = grounding.query
-        classes = [self._facts.targets(answer, Hop(property=CLASS)) for answer in grounding.answers]
-        asks = "Who" if classes and all(HUMAN in ids for ids in classes) else "What"
-        if query.shape is Shape.UNION:
-            names = list(dict.fromkeys(self.name(branch.start) for branch in query.branches))
-            named = {branch.start: f"each {names[0]}" for branch in query.branches} if len(names) == 1 else called
-            phrases = list(dict.fromkeys(self.phrase(branch, named) for branch in query.branches))
-            return _asked(phrases[0] if len(phrases) == 1 else " or ".join(map(_closed, phrases)), asks)
-        phrases = [self.phrase(branch, called) for branch in query.branches]
-        if len(phrases) == 1:
-            return _asked(phrases[0], asks)
-        return _ended(f"{asks} is {_both(phrases)}?")
+        """What the query asks."""
+        branches = grounding.query.branches
+        if grounding.query.shape is Shape.UNION:
+            # By the name that they share, as one asks who does not know that there are several.
+            asked = dict.fromkeys(self._question(branch, {}) for branch in branches)
+            return " ".join(asked)
+        if len(branches) == 1:
+            return self._question(branches[0], called)
+        lasts = {branch.hops[-1] for branch in branches}
+        if len(lasts) == 1:
+            return self._asked(next(iter(lasts)), "both " + _listed([self._before(b, called) for b in branches]), True)
+        clauses = [self._clause(branch, called) for branch in branches]
+        heads = [head for head, _ in clauses]
+        head = next((one for one in heads if one not in _VAGUE and one != "person"), heads[0])
+        if all(clause.startswith("who ") for _, clause in clauses):
+            return _ended(f"Who {_listed([clause.removeprefix('who ') for _, clause in clauses])}?")
+        return _ended(f"{'Who' if head == 'person' else 'What'} is the {head} {_listed([c for _, c in clauses])}?")
+
+    def extended(
+        self, question: str, grounding: Grounding, called: Mapping[str, str], *, added: bool
+    ) -> str | None:
+        """The question that a person asked, with what was added to its query; None where it cannot be said so.
+
+        A head stands behind the name that it leads to; a subject at the answer in a sentence of its own.
+        """
+        asked = _sentence(question.strip().rstrip("?").strip() + "?")
+        branches = grounding.query.branches
+        if not added:
+            return asked
+        if grounding.query.shape is Shape.TREE and len(branches[-1].hops) == 1:
+            head, clause = self._clause(branches[-1], called)
+            if head == "thing":
+                return None
+            if head == "person":
+                return f"{asked} The same person {clause.removeprefix('who ')}."
+            return f"{asked} It is also the {head} {clause}."
+        named = branches[0].via[0] if len(branches) == 1 and branches[0].via else None
+        if named is None:
+            return None
+        name = called.get(named) or self.name(named)
+        at = asked.casefold().find(name.casefold())
+        if at < 0:
+            return None
+        told = self._noun(branches[0].hops[0], called.get(branches[0].start) or self.name(branches[0].start))
+        return _ended(f"{asked[: at + len(name)]}, {told},{asked[at + len(name) :]}")
 
     def statement(self, grounding: Grounding, called: Mapping[str, str]) -> str:
-        """The answers in a full sentence: "Lyon is the place of birth of ..."."""
-        query = grounding.query
-        if query.shape is Shape.UNION:
-            parts = []
-            for at, branch in enumerate(query.branches):
-                names = [self.name(answer) for answer in grounding.answers if grounding.ways[answer][at]]
-                parts.append(_is(names, _closed(self.phrase(branch, called))))
-            return _sentence(", and ".join(parts) + ".")
-        phrases = [_closed(self.phrase(branch, called)) for branch in query.branches]
-        names = [self.name(answer) for answer in grounding.answers]
-        return _sentence(_is(names, _both(phrases) if len(phrases) > 1 else phrases[0]) + ".")
+        """The answers in a full sentence: "Rick Scott, the spouse of Anna Scott, was born in Bloomington."."""
+        union = grounding.query.shape is Shape.UNION
+        parts: list[str] = []
+        for at, branch in enumerate(grounding.query.branches):
+            answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
+            names = _listed([self.name(answer) for answer in answers])
+            said = self._said(branch.hops[-1], self._before(branch, called), names).rstrip(".")
+            parts.append(f"the {said.removeprefix('The ')}" if parts and said.startswith("The ") else said)
+        return _sentence(", and ".join(parts) + ".")
 
-    def phrase(self, branch: Branch, called: Mapping[str, str]) -> str:
-        """The end of a branch as a noun phrase: "the capital of the place of birth of ..."."""
+    def _before(self, branch: Branch, called: Mapping[str, str]) -> str:
+        """All of a branch but its last hop as a noun phrase: "the director of Psycho"."""
         phrase = called.get(branch.start) or self.name(branch.start)
-        for at, hop in enumerate(branch.hops):
-            phrase = self._hop(hop, _closed(phrase))
-            named = branch.via[at] if at < len(branch.via) else None
-            if named is not None:
-                # Told apart by what leads to it, and asked about by its name.
-                phrase = f"{called.get(named) or self.name(named)}, {_closed(phrase)},"
+        for at, hop in enumerate(branch.hops[:-1]):
+            phrase = self._noun(hop, phrase)
+            named = branch.via[at]
+            if named is not None:  # told apart by what leads to it, and asked about by its name
+                phrase = f"{called.get(named) or self.name(named)}, {phrase},"
         return phrase
 
-    def _hop(self, hop: Hop, before: str) -> str:
+    def _question(self, branch: Branch, called: Mapping[str, str]) -> str:
+        return self._asked(branch.hops[-1], self._before(branch, called), False)
+
+    def _asked(self, hop: Hop, subject: str, plural: bool) -> str:
+        """The question that one hop asks of a subject, or of two of them."""
+        template = wording(hop.property).get("question", "")
+        if hop.qualifier is not None or not hop.forward or not template:
+            label = self.name(hop.property)
+            if hop.forward and hop.qualifier is None and is_verb(label):
+                verb, _, rest = label.partition(" ")
+                template = f"What does {{subject}} {_VERBS[verb]} {rest}".rstrip() + "?"
+            elif hop.forward and hop.qualifier is None and is_clause(label):
+                template = f"What is {{subject}} {label}?"
+            else:
+                return _ended(f"What is {self._noun(hop, subject)}?")
+        if plural:
+            template = _AUXILIARY.sub(lambda match: _PLURAL[match[0]], template)
+        return _sentence(template.format(subject=subject))
+
+    def _noun(self, hop: Hop, before: str) -> str:
+        """What a hop leads to as a noun phrase."""
         words = wording(hop.property)
         label = self.name(hop.property)
         if hop.qualifier is not None:
             return f"the {self.name(hop.qualifier)} of {before} for {label}"
         if hop.forward:
-            template = words.get("asks")
+            template = words.get("noun", "")
             if template:
-                return template.format(subject=before)
-            if label.startswith(_HAS):
-                return f"the {label.removeprefix(_HAS)} of {before}"
+                return str(template.format(subject=before))
             if is_verb(label):
                 return f"the thing that {before} {label}"
             return f"the thing that {before} is {label}" if is_clause(label) else f"the {label} of {before}"
-        template = words.get("against")
-        if template:
-            return template.format(object=before)
+        if template := words.get("against", ""):
+            return str(template.format(object=before))
         if is_verb(label):
             return f"what {label} {before}"
         return f"what is {label} {before}" if is_clause(label) else f"what has {before} as its {label}"
+
+    def _clause(self, branch: Branch, called: Mapping[str, str]) -> tuple[str, str]:
+        """A branch as a noun and a clause that tells of it: ("person", "who directed Psycho")."""
+        hop, before = branch.hops[-1], self._before(branch, called)
+        words = wording(hop.property)
+        if hop.forward and hop.qualifier is None and "that" in words:
+            return str(words["head"]), _ended(words["that"].format(subject=before))
+        return "thing", f"that is {self._noun(hop, before)}"
+
+    def _said(self, hop: Hop, subject: str, target: str) -> str:
+        """A hop as a statement about what it starts from and what it leads to."""
+        label = self.name(hop.property)
+        if hop.qualifier is not None:
+            return f"{target} is {self._noun(hop, subject)}."
+        return (
+            sentence_of(hop.property, subject, label, target)
+            if hop.forward
+            else sentence_of(hop.property, target, label, subject)
+        )
 
 
 def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
@@ -153,35 +227,15 @@ def is_verb(label: str) -> bool:
     return label.split(" ", 1)[0] in _VERBS
 
 
-def _closed(phrase: str) -> str:
-    for opening, instead in _OPEN.items():
-        if phrase.startswith(opening):
-            return instead + phrase[len(opening) :]
-    return phrase
-
-
-def _both(phrases: Sequence[str]) -> str:
-    closed = [_closed(phrase) for phrase in phrases]
-    return f"both {closed[0]} and {closed[1]}" if len(closed) == 2 else "; ".join(closed[:-1]) + f"; and {closed[-1]}"
-
-
-def _asked(phrase: str, asks: str) -> str:
-    for opening in _OPEN:
-        if phrase.startswith(opening):
-            return _ended(f"{asks}{phrase[len(opening) - 1 :]}?")
-    return _ended(f"{asks} is {phrase}?")
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _ended(text: str) -> str:
-    """Without the comma that closes a clause before the mark that closes the sentence."""
-    text = text.replace(",?", "?").replace(",.", ".").replace(",;", ";").replace(",,", ",")
+    """Without the comma that closes a clause before another mark."""
+    for mark in "?.;,'":
+        text = text.replace(f",{mark}", mark)
     return text[:-1] if text.endswith("..") else text
-
-
-def _is(names: Sequence[str], phrase: str) -> str:
-    if len(names) == 1:
-        return f"{names[0]} is {phrase}"
-    return f"{', '.join(names[:-1])} and {names[-1]} are each {phrase}"
 
 
 def _sentence(text: str) -> str:

@@ -1,7 +1,8 @@
 """Citations, questions and statements in a model's words: each checked for the names of its facts and no others.
 
 The three prompts have the structure of Hu et al. 2025 (CAQA), appendix B, in words of our own. A text that does not
-pass, asked for once more, is left as the template made it; both are counted.
+pass, asked for once more, is left as the template made it; both are counted. A text that names its facts may still take
+them back ("It is a myth that ..."): where a model of entailment is at hand, a citation must entail its facts.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from itertools import islice
 from pathlib import Path
 
 from abstraction.errors import ReplyError
+from abstraction.language.comparable_words import FUNCTION
+from abstraction.models import EntailmentModel, TextPair
 from abstraction.models.chat_model import ChatModel, Request, Sampling
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample, CitedFact
-from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
+from granola.attribution.text_checks import TextCoverage, coverage, folded, foreign_names, states_name
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
 QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
@@ -43,6 +46,7 @@ class _WordedText:
     wanted: tuple[str, ...]
     known: tuple[str, ...]
     hidden: tuple[str, ...] = ()
+    says: str = ""  # by templates what a citation must entail
 
     def checked(self, reply: str) -> str:
         """The text of a reply. Raises ReplyError for one that does not fit."""
@@ -54,7 +58,7 @@ class _WordedText:
             raise ReplyError(f"it tells {revealed[0]}")
         if strange := foreign_names(text, [*self.wanted, *self.known]):
             raise ReplyError(f"{strange[0]} stands in none of the facts")
-        if missing := [name for name in self.wanted if not states_name(text, name)]:
+        if missing := [name for name in self.wanted if not _states(text, name)]:
             raise ReplyError(f"{missing[0]} is missing")
         return text
 
@@ -66,6 +70,7 @@ class ModelWording:
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_wording_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=200))
+    entailment: EntailmentModel | None = None
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -81,9 +86,13 @@ class ModelWording:
             form: RequestForm[_WordedText, str] = RequestForm(
                 model=self.model, ask=self._request, read=_WordedText.checked, again=self.prompts[AGAIN.name]
             )
+            failed = {}
             for text, outcome in form.run(asked):
-                asked[text] = outcome.value
-                self.counts[f"{text.kind.name}: {'worded' if outcome.value else outcome.failed or 'left'}"] += 1
+                asked[text], failed[text] = outcome.value, outcome.failed or "left"
+            for text in self._taken_back(asked):
+                asked[text], failed[text] = None, "does not entail its facts"
+            for text, worded in asked.items():
+                self.counts[f"{text.kind.name}: {'worded' if worded else failed[text]}"] += 1
             for sample in batch:
                 texts = [asked[text] for text in _texts(sample)]
                 number = len(sample.citations)
@@ -92,9 +101,31 @@ class ModelWording:
                 statement = texts[-1] or sample.statement
                 yield replace(sample, citations=citations, question=question, statement=statement)
 
+    def _taken_back(self, worded: Mapping[_WordedText, str | None]) -> list[_WordedText]:
+        """Citations from which their facts do not follow, by the model of entailment; none without one."""
+        if self.entailment is None:
+            return []
+        pairs = [(text, TextPair(reply, text.says)) for text, reply in worded.items() if reply and text.says]
+        judged = self.entailment.entailments([pair for _, pair in pairs])
+        return [
+            text
+            for (text, _), found in zip(pairs, judged, strict=True)
+            if found.entailed <= max(found.neutral, found.refuted)
+        ]
+
     def _request(self, text: _WordedText) -> Request:
         slots = {name: value if isinstance(value, str) else list(value) for name, value in text.slots}
         return Request(id=text.kind.name, messages=self.prompts[text.kind.name].fill(slots), sampling=self.sampling)
+
+
+def _states(text: str, name: str) -> bool:
+    """Whether a text has a name; of a namesake the name and, anywhere, the words that tell it apart."""
+    plain, _, apart = name.removesuffix(")").partition(" (")
+    return states_name(text, name) or (
+        bool(apart)
+        and states_name(text, plain)
+        and all(states_name(text, word) for word in folded(apart).split() if word not in FUNCTION)
+    )
 
 
 def _texts(sample: AttributionSample) -> list[_WordedText]:
@@ -105,6 +136,7 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
             slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
             wanted=_names(facts),
             known=tuple(fact.names[1] for fact in facts),
+            says=" ".join(fact.text for fact in facts),
         )
         for facts in cited_facts(sample)
     ]
@@ -132,15 +164,9 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
 
 
 def cited_facts(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
-    """The facts that each citation of a sample states, whose texts are as templates made them."""
-    remaining = list(sample.evidence)
-    groups = []
-    for citation in sample.citations:
-        taken: list[CitedFact] = []
-        while remaining and citation.startswith(" ".join(fact.text for fact in (*taken, remaining[0]))):
-            taken.append(remaining.pop(0))
-        groups.append(tuple(taken))
-    return groups
+    """The facts that each citation of a sample states, as its row says; none of a row that does not."""
+    places = sample.cited or ((),) * len(sample.citations)
+    return [tuple(sample.evidence[at] for at in of_citation) for of_citation in places]
 
 
 def _is_original(sample: AttributionSample) -> bool:

@@ -28,8 +28,14 @@ def excluded() -> frozenset[str]:
 
 @cache
 def used() -> tuple[str, ...]:
-    """Relations with words of their own that a benchmark uses, by number."""
-    return tuple(prop for prop in _data()["wordings"] if prop not in excluded())
+    """Relations that a person would ask for, by number."""
+    return tuple(prop for prop, words in _data()["wordings"].items() if "question" in words)
+
+
+@cache
+def several() -> frozenset[str]:
+    """Relations whose subjects often have more than one value: another one contradicts none."""
+    return frozenset(prop for prop, words in _data()["wordings"].items() if words.get("several"))
 
 
 @cache
@@ -38,9 +44,9 @@ def near(relation: str) -> frozenset[str]:
     return frozenset({relation}).union(*(set(group) for group in _data()["groups"].values() if relation in group))
 
 
-def wording(relation: str) -> dict[str, str]:
-    """The templates of a relation: `says`, `asks`, `against`, each where it has one."""
-    wordings: dict[str, str] = _data()["wordings"].get(relation, {})
+def wording(relation: str) -> dict[str, Any]:
+    """The templates of a relation: `says`, `noun`, `question`, `that` with its `head`, `against`, where it has them."""
+    wordings: dict[str, Any] = _data()["wordings"].get(relation, {})
     return wordings
 
 
@@ -53,6 +59,7 @@ def enclosing() -> frozenset[str]:
 # The values that relations have in a store, by class: what could stand in the place of another.
 
 CLASS = "P31"
+_LOOKED_AT = 60  # values, with five subjects each, by which it is told whether a relation has several
 _MOST = 2_000  # values of a relation that are looked at, the most frequent ones
 
 
@@ -62,6 +69,7 @@ class RelationValues:
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
         self._values_by_class: dict[str, dict[str, list[str]]] = {}
+        self._several: dict[str, bool] = {}
         self._leading: dict[str, dict[str, None]] = {}  # of each class the relations with values of it
 
     def by_class(self, relation: str) -> dict[str, list[str]]:
@@ -84,6 +92,19 @@ class RelationValues:
         """Values of a relation that have one of the classes."""
         values_by_class = self.by_class(relation)
         return list(dict.fromkeys(value for kind in classes for value in values_by_class.get(kind, ())))
+
+    def often_several(self, relation: str) -> bool:
+        """Whether the table says that subjects have several values, or one in ten of those looked at in the store."""
+        known = self._several.get(relation)
+        if known is None:
+            pairs = [(relation, value) for value, _ in self._facts.store.values_of(relation, limit=_LOOKED_AT)]
+            referrers_of = self._facts.store.referrers(pairs, limit=5)
+            subjects = dict.fromkeys(one for found in referrers_of.values() for one in found)
+            self._facts.fetch(subjects)
+            numbers = [len(self._facts.targets(subject, Hop(property=relation))) for subject in subjects]
+            measured = sum(number > 1 for number in numbers) > len(numbers) / 10
+            known = self._several[relation] = measured or relation in several()
+        return known
 
     def leading_to(self, entity_id: str) -> list[str]:
         """Relations in use that have values of one of the entity's classes, by number."""

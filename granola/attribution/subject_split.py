@@ -16,11 +16,22 @@ _LARGEST = 0.02  # of all samples: larger communities are for training, so that 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubjectSplit:
-    """`torn`: samples left out since some of their entities are for training and others for testing."""
+    """`torn`: samples left out since some of their entities are for training and others for testing.
+
+    `over`: those left out since there were more of their kind than wanted.
+    """
 
     train: tuple[AttributionSample, ...]
     test: tuple[AttributionSample, ...]
     torn: int
+    over: int = 0
+
+    def of(self, kept: Sequence[AttributionSample]) -> SubjectSplit:
+        """The sides with these samples alone, in their place by id."""
+        by_id = {sample.id: sample for sample in kept}
+        train, test = (tuple(by_id[one.id] for one in side if one.id in by_id) for side in (self.train, self.test))
+        over = self.over + len(self.train) + len(self.test) - len(train) - len(test)
+        return SubjectSplit(train=train, test=test, torn=self.torn, over=over)
 
 
 def split(samples: Sequence[AttributionSample], *, test: float, seed: int = 0) -> SubjectSplit:

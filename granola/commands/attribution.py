@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.benchmark_building import SampleMaker, SourcedQuery
     from granola.attribution.question_sources import QuestionSources
+    from granola.attribution.subject_split import SubjectSplit
     from granola.attribution.text_checks import TextCoverage
     from granola.attribution.tier_checks import TierAttribution
     from kg.queries import StoreFacts
@@ -55,7 +56,7 @@ class BenchmarkBuilt:
 
     maker: SampleMaker
     statistics: Mapping[str, Any]
-    torn: int
+    split: SubjectSplit
     worded: Mapping[str, int]
     sources: QuestionSources
 
@@ -64,7 +65,8 @@ class BenchmarkBuilt:
         return {
             **self.maker.counts.to_json(),
             "unread": dict(self.sources.reasons),
-            "torn": self.torn,
+            "torn": self.split.torn,
+            "over": self.split.over,
             "worded": dict(self.worded),
         }
 
@@ -135,6 +137,15 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             metavar="MODEL",
         ),
     ] = None
+    entailment: Annotated[
+        str | None,
+        Setting(
+            "With --words: a model of entailment by which each citation must say its facts, so that none takes them "
+            "back: local:FOLDER, openai:URL#NAME.",
+            metavar="TEXT_MODEL",
+            advanced=True,
+        ),
+    ] = None
     prompts: Annotated[
         Path | None,
         Setting(
@@ -152,6 +163,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         """Build it. Raises UsageError where no sample can be made."""
         from abstraction.datasets.building import check_place
         from granola import __version__
+        from granola.attribution.benchmark_building import in_paper_shares
         from granola.attribution.benchmark_folder import Benchmark
         from granola.attribution.question_sources import QuestionSources
         from granola.attribution.subject_split import split
@@ -173,7 +185,11 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             if not samples:
                 reason = f"{rejected[0].source}: {rejected[0].reason}" if rejected else _first(maker)
                 raise UsageError(f"no sample can be made: {reason}")
-            samples, wording, worded = self._worded(samples)
+            sides = split(samples, test=self.test_share, seed=self.seed)
+            chosen = [*sides.train, *sides.test]
+            if self.shares is CategoryShares.PAPER:
+                chosen = in_paper_shares(chosen, seed=self.seed)
+            chosen, wording, worded = self._worded(chosen)
             origin = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
                 "Command": command_line(self.verb, self),
@@ -181,16 +197,14 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             }
             benchmark = Benchmark(
                 name=resolved(self.out).name,
-                split=split(samples, test=self.test_share, seed=self.seed),
+                split=sides.of(chosen),
                 built={**maker.counts.to_json(), "unread": dict(sources.reasons.most_common()), "worded": worded},
                 made=origin,
                 wording=wording,
                 rejected=rejected,
             )
             statistics = benchmark.write(self.out, format=self.format.value, class_of=_class_names(facts))
-        return BenchmarkBuilt(
-            maker=maker, statistics=statistics, torn=benchmark.split.torn, worded=worded, sources=sources
-        )
+        return BenchmarkBuilt(maker=maker, statistics=statistics, split=benchmark.split, worded=worded, sources=sources)
 
     def failed(self, result: BenchmarkBuilt) -> bool:
         """Whether rows of the sources are damaged; those of shapes that are not read are no failure."""
@@ -211,7 +225,15 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         ):  # fmt: skip
             if of_title:
                 show_lines(f"{title}:", counted(of_title))
-        show_lines(counted(result.worded), counted({"samples with entities of both sides of the split": result.torn}))
+        show_lines(
+            counted(result.worded),
+            counted(
+                {
+                    "samples with entities of both sides of the split": result.split.torn,
+                    "samples over the paper's shares": result.split.over,
+                }
+            ),
+        )
         show_lines("", str(self.out))
         if self.failed(result):
             note(f"{count(reasons['damaged row'], 'row')} rejected; see rejected.jsonl there")
@@ -219,13 +241,17 @@ class AttributionBuild(Command[BenchmarkBuilt]):
     def _worded(self, samples: list[AttributionSample]) -> tuple[list[AttributionSample], str, dict[str, int]]:
         """The samples in a model's words where one is named; what the card says of it; how many texts it worded."""
         if self.words is None:
+            if self.entailment is not None:
+                raise UsageError("--entailment judges what --words MODEL writes, which is not given")
             return samples, "All texts are made by templates; no model took part.", {}
+        from abstraction.models import open_entailment
         from granola.attribution.model_wording import ModelWording, read_wording_prompts
 
         prompts = read_wording_prompts(self.prompts)
         inputs: list[Path | str] = [*self.questions, self.snapshot]
         with opened(self.words, f"{self.out}.words", self.answers, inputs, batch=self) as model:
-            wording = ModelWording(model=model, prompts=prompts)
+            judge = None if self.entailment is None else open_entailment(self.entailment)
+            wording = ModelWording(model=model, prompts=prompts, entailment=judge)
             worded_samples = list(wording.worded(samples))
         description = (
             f"Texts are in the words of a model ({model.identity.get('model') or model.identity.get('kind')}, prompts "
@@ -253,7 +279,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
 
     def _mined(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
         from granola.attribution.benchmark_building import SourcedQuery
-        from granola.attribution.relation_table import excluded
+        from granola.attribution.relation_table import used
         from kg.queries import MinedQueries, MiningSettings
 
         counts = {
@@ -262,7 +288,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         if not any(counts.values()):
             return
         settings = MiningSettings(
-            counts=counts, seed=self.seed, flattening=self.flattening, hub=self.hub, excluded=excluded(),
+            counts=counts, seed=self.seed, flattening=self.flattening, hub=self.hub, only=frozenset(used()),
             most_values=self.most_answers,
         )  # fmt: skip
         for number, query in enumerate(MinedQueries(facts, settings), 1):

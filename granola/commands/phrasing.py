@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import DecisionCounts
-    from abstraction.phrasing.phraser import ModelPhraser
+    from abstraction.phrasing.phraser import Mode, ModelPhraser
     from abstraction.rows import TieredRow
 
 LOG_SUFFIX = ".phrasing.jsonl"
@@ -51,9 +51,10 @@ class PhrasingSettings:
     prompts: Annotated[
         str | None,
         Setting(
-            "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
-            "instructions and examples of ours), or a folder of your own: ladder, wording, again, consistency, each "
-            ".txt; not all of them.",
+            "What models are asked with: paper (its procedure as it is: what the model writes is the ladder, and "
+            "nothing is checked), guided (instructions and examples of ours, checked), or a folder of your "
+            "own: ladder, wording, again, consistency, each .txt; not all of them. Without it: the paper's prompts, "
+            "each answer checked.",
             metavar="SET|FOLDER",
             advanced=True,
         ),
@@ -89,8 +90,15 @@ class PhrasingSettings:
                 )
             return
         parse_model_spec(self.phrase)
+        if self._as_paper and self.phrase_mode is PhraseMode.FREE and self.unproven is Unproven.DROP:
+            raise UsageError("--unproven says what a check does: --prompts paper checks nothing")
         self.sampling()
         read_prompts(self.prompts)
+
+    @property
+    def _as_paper(self) -> bool:
+        """Whether what the model writes is the ladder, as in the paper."""
+        return str(self.prompts) == "paper"
 
     def sampling(self) -> Any:
         """As the model is asked. Raises UsageError."""
@@ -108,10 +116,11 @@ class PhrasingSettings:
         from abstraction.phrasing.phraser import ModelPhraser
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
+        mode: Mode = "word" if self.phrase_mode is PhraseMode.WORD else "paper" if self._as_paper else "free"
         return ModelPhraser(
             model,
             store,
-            mode="free" if self.phrase_mode is PhraseMode.FREE else "word",
+            mode=mode,
             prompts=read_prompts(self.prompts),
             sampling=self.sampling(),
             unproven="keep" if self.unproven is Unproven.KEEP else "drop",
@@ -207,7 +216,7 @@ class PhrasingRun:
         if self.counts.unanswered:
             asked = count(self.counts.unanswered, "row")
             where = f"; {self._log} tells why" if self._log else ""
-            note(f"{asked} without an answer of the model's keep the graph's ladder{where}; another run asks again")
+            note(f"{asked} without an answer of the model's {self.counts.left_with}{where}; another run asks again")
 
     def record(self) -> dict[str, Any]:
         """What the run record has of it."""

@@ -26,7 +26,7 @@ class MiningSettings:
 
     A relation is drawn in proportion to its number of subjects to the power `flattening`: 1 is the frequency itself,
     under which a handful of relations are most of the queries. `hub`: a pair of relation and value that more entities
-    of the source have asks for nothing ("male"); such values are no answers. `excluded`: properties never used.
+    of the source have asks for nothing ("male"); such values are no answers. `only`: the properties used; None: all.
     `most_values`: a subject with more values of a relation is not asked for it. `kept`: subjects kept of a relation.
     """
 
@@ -35,7 +35,7 @@ class MiningSettings:
     flattening: float = 0.5
     hub: int = 500
     most_values: int = 3
-    excluded: Collection[str] = frozenset()
+    only: Collection[str] | None = None
     kept: int = 5_000
 
 
@@ -94,8 +94,9 @@ class MinedQueries:
     def _relations_of(self, entity: Entity) -> list[str]:
         """Relations with one to `most_values` entities as values."""
         values: dict[str, set[str]] = {}
+        only = self._settings.only
         for statement in entity.statements:
-            if statement.target is not None and statement.property not in self._settings.excluded:
+            if statement.target is not None and (only is None or statement.property in only):
                 values.setdefault(statement.property, set()).add(statement.target)
         return [prop for prop, found in values.items() if len(found) <= self._settings.most_values]
 

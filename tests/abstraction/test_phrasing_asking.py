@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction.datasets.dataset_cleaning import Cleaner, CleaningStep, Dropped
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models import Request, Result, Sampling
 from abstraction.models.prompts import hash_of
@@ -183,3 +184,29 @@ def test_bundled_prompts_are_whole_and_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "ladder.txt").write_text("[user]\n{{question}}\n", encoding="utf-8")
     with pytest.raises(PromptError, match=r"the prompt ladder needs \{\{answer\}\}"):
         read_prompts(tmp_path)
+
+
+PAPERS_REPLY = "1:: the city of Springfield\n2:: Hampden County\n3:: Hampden County\n4:: Atlantis\n5:: a place"
+
+
+def test_the_papers_procedure_checks_nothing_before_the_papers_steps() -> None:
+    """Yona et al. 2024, section 3.1: line 1 is the answer; what is repeated, missing or trivial falls in cleaning."""
+    store = store_of(*WORLD)
+    ladder = LadderMaker(store).make(PLACE)
+    (done,) = ModelPhraser(Scripted(lambda _: PAPERS_REPLY), store, mode="paper")([ladder])
+    assert texts(done) == [["Hampden County"], ["Hampden County"], ["Atlantis"], ["a place"]]
+    assert all(tier.qid is None for level in done.levels[1:] for tier in level.tiers)
+    cleaned = Cleaner().clean(done)
+    assert isinstance(cleaned, Dropped)
+    assert cleaned.step is CleaningStep.DUPLICATE_ANSWERS
+
+    (failed,) = ModelPhraser(Scripted(lambda _: None), store, mode="paper")([ladder])
+    assert texts(failed) == []  # no graph's ladder stands in
+    missing = Cleaner().clean(failed)
+    assert isinstance(missing, Dropped)
+    assert missing.step is CleaningStep.MISSING_ANSWERS
+
+    (trivial,) = ModelPhraser(Scripted(lambda _: "1:: Springfield\n2:: a place"), store, mode="paper")([ladder])
+    alone = Cleaner().clean(trivial)
+    assert not isinstance(alone, Dropped)
+    assert texts(alone) == []

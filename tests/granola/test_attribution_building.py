@@ -22,9 +22,10 @@ from granola.attribution.benchmark_building import (
     SampleMaker,
     SampleSettings,
     SourcedQuery,
+    in_paper_shares,
 )
-from granola.attribution.benchmark_folder import PAPER_COUNTS, counts, lengths
-from granola.attribution.categories import Category, Complexity
+from granola.attribution.benchmark_folder import counts, lengths
+from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording
 from granola.attribution.label_proofs import unproven
@@ -37,6 +38,7 @@ from granola.attribution.query_extension import (
     QueryExtender,
 )
 from granola.attribution.question_sources import QuestionSources
+from granola.attribution.relation_table import RelationValues
 from granola.attribution.subject_split import split, subjects_of
 from granola.commands import AttributionBuild
 from granola.errors import UsageError
@@ -81,18 +83,14 @@ def test_a_path_by_hand(facts: StoreFacts) -> None:
     """Bloomington is the capital of McLean County: section 3.3's own example, with its capital the right way round."""
     samples = made(facts, "path")
     supported = samples[Category.SUPPORTIVE]
-    assert supported.question == "What is the place that the place of birth of Rick Scott is the capital of?"
-    assert supported.statement == (
-        "McLean County is the place that the place of birth of Rick Scott is the capital of."
-    )
-    assert supported.citations == (
+    assert supported.question == "What is the birthplace of Rick Scott the capital of?"
+    assert supported.statement == "The birthplace of Rick Scott is the capital of McLean County."
+    assert set(supported.citations) == {
         "Rick Scott was born in Bloomington.", "Bloomington is the capital of McLean County.",
-    )  # fmt: skip
-    assert len(samples[Category.PARTIAL].citations) == 1
-    assert set(samples[Category.PARTIAL].citations) < set(supported.citations)
-    told = samples[Category.CONTRADICTORY].citations
-    assert told[0] == "Rick Scott was born in Bloomington."
-    assert told[1] in {
+    }  # fmt: skip
+    assert samples[Category.PARTIAL].citations == ("Bloomington is the capital of McLean County.",)  # names the answer
+    told = set(samples[Category.CONTRADICTORY].citations) - {"Rick Scott was born in Bloomington."}
+    assert told < {
         "Bloomington is the capital of Peoria County.", "Bloomington is the capital of Cook County.",
     }  # fmt: skip
     assert (
@@ -108,9 +106,24 @@ def test_a_tree_loses_one_subject(facts: StoreFacts) -> None:
         ("Rick Scott was educated at University of Missouri-Kansas City.",),
         ("Sharice Davids was educated at University of Missouri-Kansas City.",),
     )
-    assert left.question.startswith("What is both the place where Rick Scott was educated and ")
+    assert left.question == "Where did both Rick Scott and Sharice Davids study?"
 
 
+@pytest.fixture
+def one_school_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if people studied at one school, for a world that has few relations."""
+    monkeypatch.setattr(RelationValues, "often_several", lambda *_: False)
+
+
+@pytest.mark.parametrize("name", ["tree"])
+def test_what_subjects_have_several_of_contradicts_none(facts: StoreFacts, name: str) -> None:
+    """Somebody may have studied at two schools."""
+    assert Category.CONTRADICTORY not in made(facts, name)
+    assert RelationValues(facts).often_several("P69")
+    assert not RelationValues(facts).often_several("P19")
+
+
+@pytest.mark.usefixtures("one_school_each")
 def test_a_tree_is_contradicted_by_one_other_answer_for_all(facts: StoreFacts) -> None:
     told = made(facts, "tree")[Category.CONTRADICTORY]
     assert {fact.object for fact in told.evidence} <= {"Q21", "Q22"}
@@ -120,7 +133,7 @@ def test_a_tree_is_contradicted_by_one_other_answer_for_all(facts: StoreFacts) -
 def test_a_union_keeps_one_answer_when_contradicted(facts: StoreFacts) -> None:
     """Rick Scott (Q10) in Bloomington, his namesake in Stone Mountain: one of them is replaced."""
     told = made(facts, "union")[Category.CONTRADICTORY]
-    assert told.question == "What is the place of birth of each Rick Scott?"
+    assert told.question == "Where was Rick Scott born?"
     objects = [fact.object for fact in told.evidence]
     assert len({"Q1", "Q2"} & set(objects)) == 1
     assert set(objects) - {"Q1", "Q2"} <= {"Q3", "Q4"}
@@ -132,6 +145,7 @@ def test_citations_may_state_a_whole_branch(facts: StoreFacts) -> None:
     assert together.citations == ("Rick Scott was born in Bloomington. Bloomington is the capital of McLean County.",)
 
 
+@pytest.mark.usefixtures("one_school_each")
 def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
     """Tom Waits has a deprecated statement of the university: it cannot contradict that he was at Reed."""
     query = single("Q14", "P69")
@@ -205,8 +219,8 @@ def test_a_head_leads_to_the_subject(facts: StoreFacts) -> None:
     assert hidden.branches[0].via == (None,)
     words = FactWording(facts)
     asked = words.question(ground(made, facts), {})
-    assert asked == "What is the place of birth of Rick Scott, the spouse of Anna Scott?"
-    assert words.question(ground(hidden, facts), {}) == "What is the place of birth of the spouse of Anna Scott?"
+    assert asked == "Where was Rick Scott, the spouse of Anna Scott, born?"
+    assert words.question(ground(hidden, facts), {}) == "Where was the spouse of Anna Scott born?"
 
 
 def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
@@ -225,21 +239,45 @@ def test_what_cannot_be_drawn_stays_or_is_drawn_again(facts: StoreFacts) -> None
     assert {Extension.UNION, Extension.HEAD} <= again
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000), st.sampled_from(list(CategoryShares)))
-def test_samples_do_not_depend_on_what_stands_beside_them(seed: int, shares: CategoryShares) -> None:
+def test_the_same_settings_give_the_same_samples(seed: int, shares: CategoryShares) -> None:
     facts = StoreFacts(world())
     queries = [SourcedQuery(id=name, query=query, source="test") for name, query in SHAPES.items()]
     how = SampleSettings(seed=seed, shares=shares)
-    whole = list(SampleMaker(facts, how).samples(queries))
-    apart = [sample for one in queries for sample in SampleMaker(facts, how).samples([one])]
-    assert whole == apart
+    first, again = (list(SampleMaker(facts, how).samples(queries)) for _ in range(2))
+    assert first == again
 
 
-def test_shares_follow_the_papers_table(facts: StoreFacts) -> None:
-    queries = [SourcedQuery(id=f"t{n}", query=TREE, source="test") for n in range(1_500)]
-    found = Counter(sample.category for sample in SampleMaker(facts, SampleSettings(extend=False)).samples(queries))
-    assert abs(found[Category.PARTIAL] / 1_500 - 33_933 / (161_174 - 84_238)) < 0.04
+def test_what_is_lacking_is_drawn_again(facts: StoreFacts) -> None:
+    """Trees of the world cannot be contradicted: the other categories take turns by their weights."""
+    queries = [SourcedQuery(id=f"t{n}", query=TREE, source="test") for n in range(60)]
+    found = Counter(
+        sample.category
+        for sample in SampleMaker(facts, SampleSettings(extend=False, shares=CategoryShares.EVEN)).samples(queries)
+    )
+    assert sum(found.values()) == 60
+    assert found[Category.SUPPORTIVE] == found[Category.PARTIAL] == 30
+
+
+def test_shares_follow_the_papers_table() -> None:
+    """Twice as many single triples as wanted, no partial one among them, few contradictions: all shares hold."""
+    made = [
+        AttributionSample(
+            id=f"{complexity}-{category}-{n}", question="q", statement="s", citations=("c",), category=category,
+            complexity=complexity,
+        )
+        for complexity, number in zip(Complexity, (4_000, 150, 500, 900), strict=True)
+        for category in Category
+        for n in range(number // (3 if category is Category.CONTRADICTORY else 1))
+        if (complexity, category) != (Complexity.SINGLE, Category.PARTIAL)
+    ]
+    kept = in_paper_shares(made)
+    assert len(kept) > 1_500
+    assert in_paper_shares(made) == kept
+    tally = counts(kept)
+    for key, (_, _, theirs) in PAPER_COUNTS.items():
+        assert abs(tally[key] / tally["all"] - theirs / PAPER_COUNTS["all"][2]) < 0.02, key
 
 
 def test_table_4_adds_up() -> None:
@@ -350,7 +388,7 @@ def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     assert first.statistics == again.statistics
     folder = tmp_path / "bench"
     rows = {side: list(read_samples(folder / "data" / f"{side}.jsonl")) for side in first.statistics["counts"]}
-    assert sum(map(len, rows.values())) == first.maker.counts.samples - first.torn
+    assert sum(map(len, rows.values())) == first.maker.counts.samples - first.split.torn
     card = (folder / "README.md").read_text()
     assert "| supportive | " in card
     assert "load_dataset" in card

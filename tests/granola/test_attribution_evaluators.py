@@ -41,7 +41,7 @@ from granola.attribution.evaluation_metrics import (
     micro_f1,
 )
 from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
-from granola.attribution.model_wording import ModelWording
+from granola.attribution.model_wording import ModelWording, automatic_coverage
 from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts, WordEvaluator
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.tier_checks import TierAttributor, category_of
@@ -574,13 +574,47 @@ def test_texts_of_a_model_are_checked() -> None:
 
     wording = ModelWording(model=Scripted(answer))
     (worded,) = wording.worded([supported])
-    assert worded.citations == ("Bloomington is where Rick Scott came into the world.", supported.citations[1])
+    assert set(worded.citations) == {
+        "Bloomington is where Rick Scott came into the world.", "Bloomington is the capital of McLean County.",
+    }  # fmt: skip
+    assert worded.cited == supported.cited  # which facts each states is kept, whatever its words
+    assert [label for _, _, label in automatic_coverage(worded)][:2] == [TextCoverage.FULL] * 2
     assert worded.question == supported.question
     assert worded.statement == "Rick Scott's place of birth is the capital of McLean County."
     assert wording.counts == {
         "citation: worded": 1, "citation: unreadable-reply": 1, "question: unreadable-reply": 1,
         "statement: worded": 1,
     }  # fmt: skip
+
+
+def test_a_text_that_takes_its_fact_back_is_not_accepted() -> None:
+    """The names are all there: only a model of entailment tells. Without one the text stays."""
+    (supported,) = (one for one in made(StoreFacts(world()), "single").values() if one.category is SUP)
+    myth = "It is a myth that Rick Scott was born in Bloomington."
+    model = Scripted(lambda request: myth if "place of birth" in request.messages[-1].content else None)
+    (worded,) = ModelWording(model=model).worded([supported])
+    assert worded.citations == (myth,)
+    judge = Table(lambda pair: Entailment(0, 0, 1) if "myth" in pair.premise else Entailment(1, 0, 0))
+    wording = ModelWording(model=model, entailment=judge)
+    (checked,) = wording.worded([supported])
+    assert checked.citations == supported.citations
+    assert wording.counts["citation: does not entail its facts"] == 1
+
+
+def test_namesakes_may_be_told_apart_in_other_words() -> None:
+    union = made(StoreFacts(world()), "union")[SUP]
+    assert union.question == "Where was Rick Scott born?"
+    says = {
+        "politician": "Rick Scott, the American politician, was born in Bloomington.",
+        "football": "Stone Mountain is where the American football player Rick Scott was born.",
+    }
+
+    def answer(request: Request) -> str | None:
+        text = request.messages[-1].content
+        return next((said for word, said in says.items() if word in text and "?x" not in text), None)
+
+    (worded,) = ModelWording(model=Scripted(answer)).worded([union])
+    assert set(worded.citations) == set(says.values())
 
 
 def test_coverage_of_texts() -> None:
@@ -616,7 +650,7 @@ def test_tiers_are_samples_and_their_evidence_supports_them(tmp_path: Path) -> N
     write_tiered([broken], tmp_path / "broken.jsonl")
     again = AttributionCheck(tiered=str(tmp_path / "broken.jsonl"), snapshot=str(snapshot)).run()
     assert again.errors[0].category is CON
-    with open_store(snapshot) as store:  # type: ignore[attr-defined]
+    with open_store(snapshot) as store:
         assert {one.category for one in TierAttributor(store).checked(row)} == {SUP}
 
 

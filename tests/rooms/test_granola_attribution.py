@@ -20,7 +20,7 @@ def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
     assert [sample.category for sample in samples] == [
         Category.SUPPORTIVE, Category.CONTRADICTORY, Category.IRRELEVANT,
     ]  # fmt: skip
-    assert {sample.statement for sample in samples} == {"Bloomington is the place of birth of Rick Scott."}
+    assert {sample.statement for sample in samples} == {"Rick Scott was born in Bloomington."}
     assert samples[0].citations == ("Rick Scott was born in Bloomington.",)
 
     graph = GraphEvaluator(facts)
