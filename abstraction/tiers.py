@@ -179,7 +179,10 @@ class Tier:
         qid, aliases, of = data.get("qid") or None, data.get("aliases", ()), data.get("of", ())
         evidence = data.get("evidence", ())
         if isinstance(evidence, str):  # in a dataset's file
-            evidence = loads(evidence) if evidence else ()
+            try:
+                evidence = loads(evidence) if evidence else ()
+            except (ValueError, RecursionError):
+                raise TypeError(f"the evidence of tier {data['text']!r} is a text that is no JSON") from None
         language = data.get("language") or None
         if not isinstance(language, str | None):
             raise TypeError(f"the language of tier {data['text']!r} is no text")

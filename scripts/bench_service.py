@@ -22,7 +22,6 @@ from service_process import ServiceProcess, serving
 
 from abstraction.rows import read_questions
 
-QUESTIONS = 4_000
 SCRIPT = """
 local bodies, at = {}, 0
 for line in io.lines("%s") do bodies[#bodies + 1] = line end
@@ -55,13 +54,14 @@ def main() -> None:
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 4, 24])
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--questions", type=int, default=4_000, help="few are warm soon on a busy machine")
     parser.add_argument("--program", type=Path, help="another state of the program, measured in turns with this one")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has what the other one needs")
     given = parser.parse_args()
     rows = list(read_questions(sorted((DATA / "entityquestions" / "dev").glob("*.json"))))
     bodies = [
         json.dumps({"id": row.id, "question": row.question, "relation": row.relation, "answer": row.answers})
-        for row in rows[:: max(1, len(rows) // QUESTIONS)]
+        for row in rows[:: max(1, len(rows) // given.questions)]
     ]
     programs = [(given.program, given.python)] if given.program else []
     with tempfile.TemporaryDirectory() as name:

@@ -131,7 +131,7 @@ class Gate:
     async def _received(self, receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
         """The body. Raises HTTPProblem for one that is too large or too slow, or where too many are coming."""
         said = headers.get(b"content-length", b"")
-        length = int(said) if said.isdigit() else 0
+        length = int(said[:19]) if said.isdigit() else 0
         body = bytearray()
         try:
             async with asyncio.timeout(self._settings.body_seconds):

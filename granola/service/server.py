@@ -89,11 +89,12 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         """See `BaseApplication.load_config`."""
         own = {
             "bind": f"fd://{self._sock.fileno()}", "worker_class": "asgi", "workers": self._workers, "backlog": BACKLOG,
-            "timeout": int(self._settings.hang_seconds), "graceful_timeout": GRACE, "keepalive": IDLE,
+            "timeout": max(1, round(self._settings.hang_seconds)), "graceful_timeout": GRACE, "keepalive": IDLE,
             "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "off",
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
             "worker_tmp_dir": _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None,
             "pre_fork": self._before_fork, "post_worker_init": self._begin, "child_exit": self._after_exit,
+            "worker_exit": lambda _, worker: self._service.snapshots.close(),
         }  # fmt: skip
         for name, value in own.items():
             self.cfg.set(name, value)

@@ -48,6 +48,7 @@ def test_every_reference_leads_somewhere_and_every_route_tells_its_problems(serv
                 walk(one)
 
     walk(document)
+    assert document["servers"] == [{"url": ".."}]  # from the document, which is in /v1: right behind any prefix
     for path, routes in document["paths"].items():
         for method, route in routes.items():
             assert "application/problem+json" in route["responses"]["default"]["content"], f"{method} {path}"

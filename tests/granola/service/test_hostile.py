@@ -132,7 +132,6 @@ def test_every_answer_of_the_application_has_the_same_headers(demo_snapshot: Pat
             ("GET", "/?question=&answer=", {}, b""), ("GET", "/v1/snapshot", {"If-None-Match": "*"}, b""),
             ("POST", "/v1/ladder", {}, b"{"), ("POST", "/v1/ladder", {}, b"x" * 2_000),
             ("GET", "/v1/health/live", {}, b""), ("GET", "/", {"Host": "127.0.0.1"}, b""),
-            ("GET", "/", {"Host": "elsewhere.example"}, b""),
         ]  # fmt: skip
         seen = set()
         for method, path, headers, data in asked:
@@ -143,7 +142,7 @@ def test_every_answer_of_the_application_has_the_same_headers(demo_snapshot: Pat
             assert {name: got.headers.get(name) for name in HEADERS} == HEADERS, path
             assert "frame-ancestors 'none'" in got.headers["content-security-policy"], path
             assert got.headers["x-request-id"]
-        assert seen >= {200, 303, 304, 404, 405, 413, 415, 421}
+        assert seen >= {200, 303, 304, 404, 405, 413, 415}
 
 
 @pytest.mark.parametrize(
