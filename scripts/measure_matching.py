@@ -7,7 +7,9 @@ Three sets of judgements. `nq`: answers of five systems to questions of Natural 
 the half that was not. `ladders`: 400 answers of `nq` against ladders, each with the level that two readers gave it
 (docs/evaluation/answers-judged.jsonl); a quarter is measured with `--aside` alone. Few of these answers stand above
 level 1, so the levels that are claimed falsely are counted too. `simpleqa`: long answers of three search systems with
-the grade of a model (right, wrong, not attempted).
+the grade of a model (right, wrong, not attempted). `mkqa`: answers in English, French, Spanish and Dutch to questions
+for a number; counted are those taken for right, and of them those without any of the gold answer's digits: conversions,
+roundings and number words, which `--errors` prints.
 
 Half of the questions of `nq`, by a hash, is for tuning: `--errors` prints from that half alone. Cohen's kappa with a
 95 % bootstrap interval over questions. A part's worth is what changes where it is left out.
@@ -28,7 +30,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from granola.matching import Verdict, matcher, rules, squad
+from granola.matching import Verdict, in_language, matcher, rules, squad
 from granola.matching.vetoing import vetoes
 from granola.scoring.bootstrap import percentile_interval
 
@@ -84,6 +86,32 @@ def print_long_answers(rows: Sequence[Row]) -> None:
     taken, graded = sum(ours for ours, _ in declined), sum(theirs for _, theirs in declined)
     print(f"  abstentions: {taken} taken, {graded} graded, precision {both / taken:.3f}, recall {both / graded:.3f}")
     print_groups(rows, verdicts, pairs)
+
+
+def print_typed_numbers(data: Path, most: int) -> None:
+    """How many numbers of MKQA are taken for right in each language, and how many of these have other digits."""
+    taken, answered, others = Counter[str](), Counter[str](), []
+    with gzip.open(data / "answers/mkqa_llm_answers.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    for row in rows:
+        golds = [gold for gold in row["gold"] if gold["type"] in ("number", "number_with_unit")]
+        names = [name for gold in golds for name in (gold["text"], *gold.get("aliases", ())) if name]
+        for answer in row["answers"].values() if names else ():
+            answered[row["language"]] += 1
+            verdict = in_language(_RULES, row["language"]).match(answer or "", [names], row["question"])
+            if verdict.level is not None:
+                taken[row["language"]] += 1
+                if _digits(answer).isdisjoint(digit for name in names for digit in _digits(name)):
+                    others.append((names[0], verdict.compared, answer))
+    shares = ", ".join(f"{code} {taken[code]} of {answered[code]}" for code in sorted(answered))
+    print(f"mkqa, numbers taken for right: {shares}; {len(others)} of them have other digits")
+    for name, compared, answer in random.Random(0).sample(others, min(most, len(others))):
+        print(f"\n{name}: {compared}\n  {answer[:200]}")
+
+
+def _digits(text: str) -> set[str]:
+    """The numbers of a text without their separators and outer zeros."""
+    return {re.sub(r"\D", "", number).strip("0") for number in re.findall(r"\d+(?:[.,\s]\d+)*", text)} - {""}
 
 
 def half(question: str, seed: str) -> str:
@@ -308,6 +336,7 @@ def main() -> None:
     print_agreement("openqa", others)
     if (arguments.data / "answers" / "simpleqa_en_tavily.jsonl.gz").exists():
         print_long_answers(simpleqa(arguments.data))
+        print_typed_numbers(arguments.data, arguments.errors)
     print_ladders(judged, [rules_say(row) for row in judged])
     if not arguments.no_parts:
         print_parts([*rows, *others], judged)

@@ -102,7 +102,7 @@ def _declines_plainly(
     asserts = any(_read(one, kind).search(plain) for one in codes for kind in ("goes_on", "contrast"))
     if declining is not None and not asserts:
         return f"passages:{declining}"
-    return None if cited else _refuses(plain, codes, code, declining is not None)
+    return None if cited else _refuses(plain, codes, code, declining is not None and not asserts)
 
 
 def _refuses(plain: str, codes: Sequence[str], code: str, passages_named: bool) -> str | None:

@@ -57,7 +57,9 @@ def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
 
 def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Every tier, in a language whose function words are known; English has rules of its own."""
-    return answer.tiers if references.function_words(answer.code) else ()
+    if not references.function_words(answer.code):
+        return ()
+    return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]  # "millas" is no "6.4 milla"
 
 
 def _content(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
