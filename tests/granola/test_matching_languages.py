@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,9 @@ def test_word_forms(code: str, answer: str, levels: list[list[str]], question: s
 @pytest.mark.parametrize("code", OTHERS)
 def test_every_country_has_its_adjectives(code: str) -> None:
     assert len(language(code).demonyms) > 190
+
+
+def test_a_language_is_at_most_180_lines_of_data() -> None:
+    folder = files("abstraction") / "data" / "languages"
+    lines = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in folder.iterdir()}
+    assert {name: number for name, number in lines.items() if number > 180} == {}
