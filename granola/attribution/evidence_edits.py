@@ -22,6 +22,7 @@ _DEPTH = 4  # steps up to what contains an entity
 _STEPS = 60  # facts of an entity that are looked at
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
 _DATING = frozenset({"P569", "P571", "P577"})
+_NAMELESS = 0.75  # of paths whose rest would name nobody that the question names
 _PERIOD = 40  # years within which entities are of one time
 
 
@@ -73,9 +74,9 @@ class EvidenceEditor:
             if not before:
                 raise EditError("every fact of the path names the answer")
             # Of three facts the middle one: what is left names the entity asked about as well. Without that a reader
-            # could tell the category by the names alone, so that half of such paths are left to others.
+            # could tell the category by the names alone, so that most of such paths are left to others.
             branch = grounding.query.branches[0]
-            if len(before) == 1 and not any(branch.via) and drawing.random() < 0.5:
+            if len(before) == 1 and not any(branch.via) and drawing.random() < _NAMELESS:
                 raise EditError("what is left would name nobody that the question names")
             gone = {drawing.choice(before[1:] or before)}
         else:

@@ -96,7 +96,9 @@ class FactWording:
         head = next((one for one in heads if one not in _VAGUE and one != "person"), heads[0])
         if all(clause.startswith("who ") for _, clause in clauses):
             return _ended(f"Who {_listed([clause.removeprefix('who ') for _, clause in clauses])}?")
-        return _ended(f"{'Who' if head == 'person' else 'What'} is the {head} {_listed([c for _, c in clauses])}?")
+        asks, by = ("Who", "who ") if head == "person" else ("What", "that ")
+        told = _listed([re.sub(r"\A(?:who|that) ", by, clause) for _, clause in clauses])
+        return _ended(f"{asks} is the {head} {told}?")
 
     def extended(
         self, question: str, grounding: Grounding, called: Mapping[str, str], *, added: bool
@@ -133,8 +135,11 @@ class FactWording:
         for at, branch in enumerate(grounding.query.branches):
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
             names = _listed([self.name(answer) for answer in answers])
-            said = self._said(branch.hops[-1], self._before(branch, called), names).rstrip(".")
-            parts.append(f"the {said.removeprefix('The ')}" if parts and said.startswith("The ") else said)
+            before = self._before(branch, called)
+            said = self._said(branch.hops[-1], before, names).rstrip(".")
+            if parts and said.startswith("The ") and not any(name.startswith("The ") for name in (before, names)):
+                said = f"the {said.removeprefix('The ')}"  # no title, as in "The Happening"
+            parts.append(said)
         return _sentence(", and ".join(parts) + ".")
 
     def _before(self, branch: Branch, called: Mapping[str, str]) -> str:

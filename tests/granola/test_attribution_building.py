@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -414,3 +415,40 @@ def world_entities() -> list[Any]:
 def test_subgraphs_are_what_branches_need(facts: StoreFacts) -> None:
     grounding = ground(PATH, facts)
     assert facts_of(branch_facts(grounding)) == (Fact("Q10", "P19", "Q1"), Fact("Q1", "P1376", "Q5"))
+
+
+_RULES: dict[str, Callable[[AttributionSample, set[str]], float]] = {
+    "citations": lambda one, names: len(one.citations),
+    "words": lambda one, names: sum(len(text.split()) for text in one.citations),
+    "words of the first": lambda one, names: len(one.citations[0].split()),
+    "names": lambda one, names: len(names),
+    "names asked about": lambda one, names: sum(name.casefold() in one.question.casefold() for name in names),
+    "facts that meet": lambda one, names: len(one.evidence) - len({fact.object for fact in one.evidence}),
+}
+
+
+@thorough_only
+def test_no_rule_of_one_line_tells_two_categories_apart(sample_snapshot: Path, tmp_path: Path) -> None:
+    """The best threshold of each count, as the mean share of two categories that it gets right: .5 is chance.
+
+    What the answer's name tells is no such rule: it stands in supportive and partial evidence, by what these are.
+    """
+    built = AttributionBuild(
+        snapshot=str(sample_snapshot), out=tmp_path / "bench", singles=6_000, paths=5_000, trees=3_000, unions=1_000
+    ).run()
+    assert built.maker.counts.samples > 3_000
+    values: dict[str, dict[Category, list[float]]] = {}
+    for side in ("train", "test"):
+        for sample in read_samples(tmp_path / "bench" / "data" / f"{side}.jsonl"):
+            names = {name for fact in sample.evidence for name in (fact.names[0], fact.names[2])}
+            for rule, count in _RULES.items():
+                assert sample.category is not None
+                values.setdefault(rule, {}).setdefault(sample.category, []).append(count(sample, names))
+    for rule, by_category in values.items():
+        for first, second in combinations(by_category.values(), 2):
+            assert _best_threshold(first, second) < 0.65, rule
+
+
+def _best_threshold(first: list[float], second: list[float]) -> float:
+    shares = ((sum(x <= limit for x in side) / len(side) for side in (first, second)) for limit in {*first, *second})
+    return max(0.5 + abs(one - other) / 2 for one, other in shares)
