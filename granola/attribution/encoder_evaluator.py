@@ -195,7 +195,7 @@ def _encoded(tokenizer: Any, rows: Sequence[tuple[str, str, int]], how: EncoderT
     for (first, second, label), ids in zip(rows, counted, strict=True):
         cut = "only_second" if len(ids) <= how.longest // 2 else "longest_first"
         own = tokenizer(first, second, truncation=cut, max_length=how.longest)
-        encoded.append({**own, "labels": label, "length": len(own["input_ids"])})
+        encoded.append({**own, "labels": label})
     return encoded
 
 
