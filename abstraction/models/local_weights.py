@@ -53,6 +53,7 @@ class LocalWeights:
         self.place = str(place)
         self.settings = settings or LocalSettings()
         self.device = device_of(self.settings.device)
+        self._check_dtype()
         self._load = load
         self.is_folder = bool(self.place) and Path(place).is_dir()
         if not self.is_folder and (Path(place).is_absolute() or self.place.startswith((".", "~")) or not self.place):
@@ -64,6 +65,12 @@ class LocalWeights:
             )
         self._size = self.settings.batch or FIRST_BATCH
         self._grows = self.settings.batch is None
+
+    def _check_dtype(self) -> None:
+        import torch
+
+        if self.settings.dtype == "bfloat16" and self.device.startswith("cuda") and not torch.cuda.is_bf16_supported():
+            raise ModelError(f"dtype=bfloat16: {self.device} does not compute it; give dtype=float16 or float32")
 
     @cached_property
     def config(self) -> Any:

@@ -207,9 +207,12 @@ def _trainer(
     scratch: str,
     how: EncoderTraining,
 ) -> Any:
+    import torch
     from sklearn.metrics import f1_score
     from transformers import DataCollatorWithPadding, EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments
 
+    if how.device.startswith("cuda:"):  # the library takes the card that is set
+        torch.cuda.set_device(how.device)
     steps = -(-len(rows) // how.batch) * how.epochs
     settings = TrainingArguments(
         output_dir=scratch, num_train_epochs=how.epochs, learning_rate=how.rate, weight_decay=0.01, seed=how.seed,

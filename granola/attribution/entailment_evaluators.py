@@ -52,7 +52,7 @@ class EntailmentEvaluator:
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
-        while batch := list(islice(source, _BATCH)):
+        while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
             entailments = self.model.entailments([pair_of_texts(sample, self.premise) for sample in batch])
             for sample, entailment in zip(batch, entailments, strict=True):
                 shares = {

@@ -154,7 +154,7 @@ class TrainedEvaluator:
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
-        while batch := list(islice(source, _BATCH)):
+        while batch := list(islice(source, max(_BATCH, getattr(self.entailment, "block", 0)))):
             for sample, features in zip(batch, _features(batch, self.weights, self.entailment), strict=True):
                 yield self._judgement(sample, features)
 

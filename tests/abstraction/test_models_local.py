@@ -250,6 +250,9 @@ def test_what_cannot_be_loaded_is_told(folder: Path, tmp_path: Path, monkeypatch
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     with pytest.raises(ModelError, match=r"device=cuda:7: this machine has cuda:0, cuda:1; give one of these"):
         open_model(f"local:{folder}?device=cuda:7")
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    with pytest.raises(ModelError, match="dtype=bfloat16: cuda:1 does not compute it; give dtype=float16"):
+        open_model(f"local:{folder}?device=cuda:1&dtype=bfloat16")
 
 
 def test_a_card_that_is_full_while_loading_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
