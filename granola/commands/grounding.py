@@ -255,7 +255,7 @@ class GroundingJudge(RowsCommand):
         str | None,
         Setting(
             "Who judges sentences: chat, entailment, words (a baseline), or an evaluator of attribution as KIND=WHERE, "
-            "such as linear=FOLDER. Chat where --model is given, else words.",
+            "such as trained=bundled. Chat where --model is given, else words.",
             metavar="JUDGE",
         ),
     ] = None
