@@ -12,7 +12,7 @@ import requests
 
 from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions, read_tiered, write_tiered
-from granola.decoding import Aggregator, DragGraph, SampleRow
+from granola.decoding import Abstaining, Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
@@ -150,7 +150,9 @@ def test_several_responses_make_one_answer(service: Running, settings: dict[str,
     )  # type: ignore[arg-type]
     if asked.get("method") is None:
         with closing(open_store(service.snapshot)) as store:
-            ((_, decision),) = Aggregator(store).decide([row], DragGraph(support=float(str(asked.get("support", 1)))))
+            rule = Abstaining(str(asked.get("abstaining", "ignore")))
+            method = DragGraph(support=float(str(asked.get("support", 1))), abstaining=rule)
+            ((_, decision),) = Aggregator(store).decide([row], method)
         assert decision.to_json().items() <= got.items()
 
 
