@@ -76,7 +76,10 @@ def test_the_words_of_an_option_are_found() -> None:
 
 
 # Of programs that are none of ours.
-FOREIGN = {"--multiline-fields", "--read-buffer-size", "--input-type", "--overwrite-destination", "--log_samples"}
+FOREIGN = {
+    "--multiline-fields", "--read-buffer-size", "--input-type", "--overwrite-destination", "--log_samples",
+    "--reasoning-parser", "--reasoning-format", "--parallel", "--model-id", "--gpus",
+}  # fmt: skip
 OPTIONS: dict[str, list[Any]] = {}
 for _command in every_command(get_command(app)):
     for _param in _command.params:

@@ -56,7 +56,7 @@ def test_the_offered_words_are_verdicts(reply: str, level: int | None, rule: str
     assert (found.level, found.rule, found.abstained) == (level, rule, abstained)
 
 
-@pytest.mark.parametrize("reply", ["4", "0", "level 4", "", "2 or 3", "right", "not wrong", "2, I think"])
+@pytest.mark.parametrize("reply", ["4", "0", "level 4", "", "2 or 3", "right", "not wrong"])
 def test_any_other_word_is_none(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected one of 1, 2, 3, wrong, abstains"):
         verdict_of(ITEM, reply)

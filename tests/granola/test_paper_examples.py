@@ -77,7 +77,7 @@ def test_the_first_level_that_token_f1_exceeds_counts(question: str) -> None:
         ("Where was Fiona Lewis born?", "She was born in Westcliff-on-Sea, Essex, England.", 1),
         ("Where was Fiona Lewis born?", "in Essex", 2),
         ("Where was Fiona Lewis born?", "London, England", None),
-        ("What music label is Courage represented by?", "a record label from Taiwan", 2),
+        ("What music label is Courage represented by?", "a Taiwanese record label", 2),
         ("Who is August von Hayek's child?", "an economist", 2),
         ("Who is the author of The Adding Machine?", "It was written by Elmer L. Rice.", 1),
         ("Who is the author of The Adding Machine?", "an American playwright", 2),

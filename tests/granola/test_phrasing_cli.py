@@ -153,7 +153,7 @@ def test_rows_without_an_answer_are_told_and_asked_again_another_time(
         (["--phrase", "openai:http://127.0.0.1:9/v1?key=sk-mine#m"], "the NAME, in capitals"),
         (["--phrase", "openai:http://127.0.0.1:9/v1?key=GRANOLA_NO_KEY#m"], "GRANOLA_NO_KEY is not set"),
         (["--phrase", "openai:http://127.0.0.1:9/v1?tries=1#m"], "is the server running"),
-        (["--phrase", "local:{folder}/nowhere"], "no config.json there"),
+        (["--phrase", "local:{folder}/nowhere"], "no such folder"),
         (["--phrase", "replay:{folder}/nowhere.jsonl"], "no such file"),
         (["--phrase", "replay:{folder}/x", "--temperature", "3"], "temperature is 3.0: allowed is 0 to 2"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/nowhere"], "no such folder of prompts"),
