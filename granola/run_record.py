@@ -27,8 +27,9 @@ def write_run_record(
     arguments: Mapping[str, Any],
     inputs: Iterable[Path | str],
     more: Mapping[str, Any] | None = None,
+    is_published: bool = False,
 ) -> Path:
-    """Write `out` + ".run.json" and return its path.
+    """Write `out` + ".run.json" and return its path; of a record that `is_published` files lose their folders.
 
     `arguments` as resolved, defaults included; every input with its SHA-256 ("-" has none); `more` holds what
     the verb adds, such as its signature or the snapshot's id under "snapshot".
@@ -36,7 +37,7 @@ def write_run_record(
     Where the record cannot be written `out` is removed: no output stands without what made it.
     """
     try:
-        return _write(Path(f"{out}{SUFFIX}"), out, command, arguments, inputs, more or {})
+        return _write(Path(f"{out}{SUFFIX}"), out, command, arguments, inputs, more or {}, is_published=is_published)
     except OSError:
         writable(out).unlink(missing_ok=True)
         raise
@@ -78,13 +79,18 @@ def _write(
     arguments: Mapping[str, Any],
     inputs: Iterable[Path | str],
     more: Mapping[str, Any],
+    *,
+    is_published: bool,
 ) -> Path:
     record = {
         "schema_version": 1,
         "command": command,
         "arguments": {key: _plain(value) for key, value in arguments.items()},
-        "inputs": [{"path": str(path), "sha256": sha256_of(path) if Path(path).is_file() else None} for path in inputs],
-        "output": {"path": str(out), "sha256": sha256_of(out)},
+        "inputs": [
+            {"path": Path(path).name if is_published and "://" not in str(path) else str(path), "sha256": _hash(path)}
+            for path in inputs
+        ],
+        "output": {"path": Path(out).name if is_published else str(out), "sha256": sha256_of(out)},
         "versions": {
             "granola-ladders": __version__,
             "python": platform.python_version(),
@@ -97,6 +103,10 @@ def _write(
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     return path
+
+
+def _hash(path: Path | str) -> str | None:
+    return sha256_of(path) if Path(path).is_file() else None
 
 
 def _plain(value: Any) -> Any:

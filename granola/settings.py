@@ -109,8 +109,9 @@ def _named(value: Any) -> str:
     if "://" in text:
         address, _, name = text.partition("#")  # "openai:URL#NAME" names a model
         return without_secrets(address) + (f"#{name}" if _MODEL_AT.match(text) else "")
-    is_place = isinstance(value, Path) or (isinstance(value, str) and Path(text).is_absolute())
-    return Path(text).name if is_place and Path(text).is_absolute() else text
+    is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
+    is_place = isinstance(value, Path) or is_file
+    return Path(text).name if is_place else text
 
 
 def recorded(settings: object, declaring: type) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -224,8 +225,10 @@ def property_id(relation: str | None) -> str | None:
 
 
 def check_language(language: str) -> None:
-    """Raise UsageError for an empty language code."""
+    """Raise UsageError for what is no language code."""
     from granola.errors import UsageError
 
     if not language.strip():
         raise UsageError("--language is empty; give a code such as en or de")
+    if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*|simple", language.strip()):
+        raise UsageError(f"--language {language!r} is no code; expected one as en, de or pt-br")

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args, overload
 
-from granola.errors import MatcherError, UsageError
+from granola.errors import MatcherError, PredictionError, UsageError
 from granola.frames import frame_of, frame_records, frame_with, snapshot_of_frame
 
 
@@ -118,6 +118,8 @@ def ladder(
     `relation` and `subject` are read from the question where they are left out. A row with the answer alone has
     `abstained`. Raises RowError for an empty question or answer.
     """
+    if not isinstance(answer, str | Sequence):
+        raise UsageError(f"answer is {answer!r}; expected a text, or several")
     row: dict[str, Any] = {
         "id": "1",
         "question": question,
@@ -248,6 +250,8 @@ def match(
     """
     from abstraction.rows import TieredRow
 
+    if not isinstance(prediction, str):
+        raise MatcherError(f"prediction is {prediction!r}; expected a text")
     named: Sequence[Sequence[str]]
     if isinstance(levels, TieredRow):
         question = levels.question if question is None else question
@@ -290,6 +294,10 @@ def score(
         tiered = replace(tiered, snapshot=snapshot)
     by_question = QuestionIds.of(tiered.rows) if join == "question" else None
     given = _predictions(predictions, by_question)
+    if given.rejected and not isinstance(predictions, Path | str) and not settings.get("allow_missing"):
+        row = given.rejected[0]
+        instead = "an empty text declines, allow_missing=True leaves it unscored"
+        raise PredictionError(f"{row.source}: {row.reason}; {instead}")
     return scores.score(tiered, given, _matcher(matcher, None), scores.ScoreSettings(**settings), system=system)
 
 

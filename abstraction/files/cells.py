@@ -19,6 +19,8 @@ _FIRST = frozenset("'=+-@\t\r")
 _FORMULA = re.compile(r"\A'*+[=+\-@\t\r]")
 _STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _ARRAY = re.compile(rf"\A\[\s*+{_STRING}(?:\s++{_STRING})*+\s*+\]\Z")  # as NumPy writes an array of texts
+_NUMPY = re.compile(r"\Aarray\((\[.*\])(?:, dtype=\w+)?\)\Z", re.DOTALL)
+_NAN = re.compile(r"(?<=[\[,(\s])nan(?=[\],)])")  # what pandas writes for nothing
 _NUMBER = re.compile(r"\A[+-]?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?\Z")
 
 
@@ -66,19 +68,23 @@ def literal(text: str) -> Any:
     value = parsed(text)
     if not isinstance(value, str):
         return value
+    if (array := _NUMPY.match(text.strip())) is not None:
+        text = array[1]
     if _ARRAY.match(text.strip()):  # before Python's reading, which joins texts that stand side by side
         return [ast.literal_eval(item) for item in re.findall(_STRING, text)]
     try:
-        value = ast.literal_eval(text.strip())
+        value = ast.literal_eval(_NAN.sub("None", text.strip()))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
+    if isinstance(value, set) and all(isinstance(item, str) for item in value):
+        return sorted(value)
     is_texts = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
     return list(value) if is_texts else value
 
 
 def split_cell(cell: str) -> list[Any]:
     """The values of a cell: a list as JSON, Python or NumPy writes it, or texts parted by `|`."""
-    if cell.lstrip()[:1] in ("[", "("):
+    if cell.lstrip()[:1] in ("[", "(", "{") or cell.lstrip().startswith("array("):
         value = literal(cell)
         if isinstance(value, list):
             return value

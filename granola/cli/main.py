@@ -31,7 +31,11 @@ from kg.web.addresses import scrubbed, without_secrets
 
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 
-_ADDRESS = re.compile(r"([a-z][a-z0-9]+):/+(.+)")
+_ADDRESS = re.compile(r"([a-z][a-z0-9]+):(/+)(.+)", re.IGNORECASE)
+_FETCHES = {
+    "http": "curl -LO {}", "https": "curl -LO {}", "hf": "hf download REPOSITORY FILE --repo-type dataset",
+    "s3": "aws s3 cp {} .", "gs": "gcloud storage cp {} .",
+}  # fmt: skip
 _CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 
@@ -119,6 +123,8 @@ def _root(
 def main() -> None:
     """Run the command line; turn expected errors into one line on stderr and status 2."""
     _open_closed_streams()
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what an ASCII terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
@@ -181,7 +187,10 @@ def _ended() -> int:
 
 
 def _check_arguments(arguments: list[str]) -> None:
-    for argument in arguments:
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        written = argument if before == "--out" else argument.removeprefix("--out=") if argument[:6] == "--out=" else ""
+        if _ADDRESS.match(written):
+            raise UsageError(f"--out {written} is an address; outputs are files of this machine")
         if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
             shown = argument.encode("utf-8", "backslashreplace").decode()
             raise UsageError(f"argument {shown} is not UTF-8; give it, or name the file, in UTF-8")
@@ -205,9 +214,12 @@ def _missing(name: str) -> str:
     address = _ADDRESS.match(name)
     if address is None:
         return f"no such file: {name}"
-    place = f"{address[1]}://{address[2]}"
-    how = "hf download REPOSITORY FILE --repo-type dataset" if address[1] == "hf" else f"curl -LO {place}"
-    return f"{place} is an address, and files are read from this machine; fetch it first, as by: {how}"
+    scheme = address[1].lower()
+    if scheme == "file":
+        return f"{name} is an address; name the file itself, as /{address[3]}"
+    place = f"{scheme}://{address[3]}"
+    how = f", as by: {_FETCHES[scheme].format(place)}" if scheme in _FETCHES else ""
+    return f"{place} is an address, and files are read from this machine; fetch it first{how}"
 
 
 def _report_error(message: str) -> int:

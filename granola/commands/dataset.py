@@ -128,7 +128,8 @@ class BuildingSettings(DatasetModels, ReviewSettings):
                 questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
                 restart=self.restart, progress=progress, review=self.review,
             )  # fmt: skip
-            arguments = {**asdict(settings), **questions.asked, "snapshot": self.snapshot, "out": self.out}
+            named = self.snapshot if is_address(self.snapshot) else Path(self.snapshot).name
+            arguments = {**asdict(settings), **questions.asked, "snapshot": named, "out": resolved(self.out).name}
             arguments |= self.asked_of_models()
             arguments |= {
                 "steps": list(built.cleaner.counts), "beside": settings.beside.name if settings.beside else None
@@ -138,6 +139,7 @@ class BuildingSettings(DatasetModels, ReviewSettings):
                 command="dataset",
                 arguments=arguments,
                 inputs=inputs,
+                is_published=True,
                 more={
                     "snapshot": store.manifest()["snapshot_id"],
                     **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),

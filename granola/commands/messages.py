@@ -83,11 +83,16 @@ def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
 
     others = Counter[str]()
     unread = Counter[str]()
+    rows_read = exchanged = 0
     for row in rows:
+        rows_read += 1
+        exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
         unread.update(name for name in row.extra if meant_by(name) is not None)
         yield row
+    if 2 * exchanged > rows_read:
+        note(f"{count(exchanged, 'row')} of {rows_read:,} have a question as their answer; are the columns exchanged?")
     for name, number in unread.most_common(5):
         note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant_by(name)!r} meant?")
     for code, number in sorted(others.items())[:5]:

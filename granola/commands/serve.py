@@ -138,7 +138,8 @@ class Serve(Command[None]):
         if self.answers is not None and self.model is None:
             raise UsageError("--answers goes with --model, which is not given")
         if (self.snapshot is None) != self.demo:
-            raise UsageError("give the --snapshot to serve, or --demo for the bundled one; not both")
+            wrong = "--snapshot and --demo are both given" if self.demo else "nothing to serve is given"
+            raise UsageError(f"{wrong}: give the --snapshot to serve, or --demo for the bundled one")
         check_language(self.language)
         token = None if self.no_auth else read_token()
         if token is None and not self.no_auth and not is_loopback(self.host):

@@ -49,7 +49,9 @@ def bind(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
-        raise UsageError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
+        why = f"{error.strerror or error}".partition(" (while")[0]
+        place = f"{host}, port {port}"
+        raise UsageError(f"cannot listen at {place}: {why}; give another --port, or 0 for a free one") from error
 
 
 def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: Callable[[], None]) -> None:

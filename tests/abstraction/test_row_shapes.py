@@ -241,7 +241,10 @@ def test_what_dataset_questions_are_from() -> None:
         ("\"['Honolulu', 'Hawaii']\"", ("Honolulu", "Hawaii")),  # as pandas writes a list
         ("\"['Honolulu' \"\"Hawai'i\"\"]\"", ("Honolulu", "Hawai'i")),  # and an array of NumPy
         ("\"('Honolulu', 'Hawaii')\"", ("Honolulu", "Hawaii")),
+        ("\"{'Honolulu'}\"", ("Honolulu",)),
+        ("\"array(['Honolulu', 'Hawaii'], dtype=object)\"", ("Honolulu", "Hawaii")),
         ("(500) Days of Summer", ("(500) Days of Summer",)),
+        ("{{citation needed}}", ("{{citation needed}}",)),
         ('"[sic]"', ("[sic]",)),
     ],
 )

@@ -140,7 +140,7 @@ def test_atomic_path_takes_names_of_the_full_length(folder: Path) -> None:
 def test_no_output_without_its_record(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import granola.run_record as records
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "t.jsonl.run.json")
 
     monkeypatch.setattr(records, "_write", full)

@@ -192,6 +192,7 @@ def test_ladder_refuses(run: Run, snapshot: Path, arguments: list[str], message:
     [
         ("https://example.org/q.jsonl", "curl -LO https://example.org/q.jsonl"),
         ("hf://datasets/x/q.jsonl", "hf download REPOSITORY FILE --repo-type dataset"),
+        ("s3://bucket/q.jsonl", "aws s3 cp s3://bucket/q.jsonl ."),
     ],
 )
 def test_an_address_is_no_file_and_how_to_fetch_it_is_told(tmp_path: Path, address: str, how: str) -> None:
@@ -199,6 +200,19 @@ def test_an_address_is_no_file_and_how_to_fetch_it_is_told(tmp_path: Path, addre
     assert done.returncode == 2
     assert f"{address} is an address" in done.stderr
     assert done.stderr.rstrip().endswith(how)
+
+
+def test_what_a_user_may_have_mixed_up_is_told(run: Run, tmp_path: Path, snapshot: Path) -> None:
+    rows = tmp_path / "q.csv"
+    rows.write_text("question,answer\nBerlin,Where was Ada born?\n", encoding="utf-8")
+    words = ("tiers", rows, "--snapshot", snapshot)
+    assert "are the columns exchanged?" in run(*words, "--out", tmp_path / "t.jsonl")[2]
+    status, _, err = run(*words, "--out", tmp_path / "t2.jsonl", "--language", "English")
+    assert (status, "--language 'English' is no code; expected one as en, de or pt-br" in err) == (2, True)
+    for out in ("--out=https://example.org/t.jsonl", "--out"):
+        done = run_granola(*words, out, *(["https://example.org/t.jsonl"] if out == "--out" else []), cwd=tmp_path)
+        assert (done.returncode, "is an address; outputs are files" in done.stderr) == (2, True)
+    assert run_granola(cwd=tmp_path).stdout.lstrip().startswith("Usage: granola")
 
 
 def test_the_coverage_as_json(run: Run, tmp_path: Path, snapshot: Path, questions: Path) -> None:

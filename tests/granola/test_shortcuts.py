@@ -243,6 +243,14 @@ def test_what_cannot_be_used_is_told_with_its_place(sample: Any, tmp_path: Path)
         granola.ladders(["Where?"], sample)
     with pytest.raises(RowError):
         granola.ladder(" ", "Honolulu", sample)
+    with pytest.raises(PredictionError, match=r"prediction 2: .* an empty text declines"):
+        granola.score(
+            granola.ladders(ROWS, sample), [{"id": "a", "prediction": "Hawaii"}, {"id": "b", "prediction": None}]
+        )
+    with pytest.raises(UsageError, match="answer is None; expected a text"):
+        granola.ladder(QUESTION, None, sample)  # type: ignore[arg-type]
+    with pytest.raises(MatcherError, match="prediction is None; expected a text"):
+        granola.match(None, [["Hawaii"]])  # type: ignore[arg-type]
     with pytest.raises(PredictionError, match="b"):
         granola.score(granola.ladders(ROWS, sample), {"a": "Hawaii"})
     with pytest.raises(MatcherError, match="rule"):
