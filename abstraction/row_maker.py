@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, get_args
 
 from abstraction.assembly.filters import Triviality, clean
 from abstraction.assembly.levels import levels, ordered, ordered_by_words, shared
@@ -28,7 +29,7 @@ from abstraction.ladders.literal_answers import (
 )
 from abstraction.language.languages import language as language_of
 from abstraction.linking.gazetteer import CAPITAL, PLACES
-from abstraction.linking.linker import Link
+from abstraction.linking.linker import Confidence, Link
 from abstraction.proposals import Builder, LadderCase, Proposal
 from abstraction.questions.asked_nouns import as_asked
 from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, text_conflict
@@ -352,12 +353,13 @@ def _note(link: Link, answer: str | None) -> dict[str, object]:
 
 
 def _link_of(note: Mapping[str, Any]) -> Link:
-    """The inverse of `_note`, for a link to an item."""
-    share = note.get("share")
+    """The inverse of `_note`, for a link to an item; of a row that came from elsewhere what is none is left out."""
+    confidence, rule, share = note.get("confidence"), note.get("rule"), note.get("share")
+    rivals = (i for i in linked_ids({"rivals": note.get("rivals")}) if ENTITY_ID.match(i))
     return Link(
         qid=note["qid"],
-        confidence=note.get("confidence"),
-        rule=note.get("rule"),
-        rivals=tuple(i for i in linked_ids(note)[1:] if ENTITY_ID.match(i)),
-        share=float(share) if isinstance(share, int | float) else None,
+        confidence=confidence if confidence in get_args(Confidence) else "low",
+        rule=rule if isinstance(rule, str) else None,
+        rivals=tuple(islice(rivals, MOST_RIVALS)),
+        share=float(share) if isinstance(share, int | float) and 0 <= share <= 1 else None,
     )

@@ -15,13 +15,14 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, RejectedRow, Taken, UnansweredRow, attempt
 from abstraction.files.cells import parsed
 from abstraction.files.records import SCHEMA_VERSION, Record, read_records
-from abstraction.files.row_models import AnsweredModel, AskedModel, QuestionModel, item_id, reference_levels, rest_of
+from abstraction.files.row_models import AnsweredModel, AskedModel, QuestionModel, reference_levels, rest_of
 from abstraction.files.row_names import GRANOLA_ANSWERS, GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, REFERENCE
 from abstraction.files.row_reading import RowNumbers, accepted, each_once
 from abstraction.files.row_shapes import RowShape, shaped_files
 from abstraction.files.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.tiers import Level, Tier
+from kg.model import ENTITY_ID
 
 __all__ = [
     "FORMATS",
@@ -145,9 +146,19 @@ def _links(extra: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
+def _linked(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None:
+    """The item that an answer of a tiered row was linked to; what is none of ours is linked anew."""
+    for link in _links(extra):
+        qid = link.get("qid")
+        if link.get("answer", answer if alone else None) == answer and isinstance(qid, str) and ENTITY_ID.match(qid):
+            return qid
+    return None
+
+
 def linked_ids(link: Mapping[str, Any]) -> list[str]:
     """The entities that one of a row's links may lead to, the one it was taken for first."""
-    return [i for i in (link.get("qid"), *(link.get("rivals") or ())) if isinstance(i, str)]
+    rivals = link.get("rivals")
+    return [i for i in (link.get("qid"), *(rivals if isinstance(rivals, list | tuple) else ())) if isinstance(i, str)]
 
 
 def read_questions(
@@ -308,8 +319,7 @@ def _question(record: Record, default: str | None, numbers: RowNumbers) -> QARow
         extra.setdefault(REFERENCE, reference)  # ladders made of such a row do not replace it
     qids = told.item_of_each()
     if not any(qids) and "levels" in record.data:  # a tiered row keeps its links
-        linked = {link.get("answer", told.answer[0]): link.get("qid") for link in _links(extra)}
-        qids = tuple(item_id(linked.get(answer)) for answer in told.answer)
+        qids = tuple(_linked(answer, extra, alone=len(told.answer) == 1) for answer in told.answer)
     return QARow(
         answer_qids=qids,
         id=told.id or numbers.id_of(told.relation or default or "row"),  # not by what rules read, which may change

@@ -204,11 +204,6 @@ def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
     return parsed.language.of_things(number, what) if what else number
 
 
-def _plural(parsed: ParsedQuantity) -> str:
-    spellings = parsed.unit.spellings if parsed.unit else ("",)
-    return spellings[1] if len(spellings) > 1 else spellings[0]
-
-
 def _numbers(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """Spellings of a number, in words first where the text has words or the number is long."""
     words = parsed.language

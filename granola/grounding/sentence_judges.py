@@ -52,10 +52,6 @@ class SentenceJudge(Protocol):
     def name(self) -> str:
         """Its kind."""
 
-    @property
-    def reads_meaning(self) -> bool:
-        """Whether it can tell if passages entail what it has never seen worded so; a baseline of words cannot."""
-
     def signature(self) -> str:
         """All that its verdicts depend on."""
 
@@ -87,7 +83,6 @@ class ChatSentences:
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=2_000))
     name: str = "chat"
-    reads_meaning: bool = True
 
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
@@ -130,7 +125,6 @@ class EntailmentSentences:
     model: EntailmentModel
     called: str = ""
     name: str = "entailment"
-    reads_meaning: bool = True
 
     def signature(self) -> str:
         """`entailment|model:NAME-HASH`."""
@@ -169,7 +163,6 @@ class WordSentences:
 
     share: float = 0.6
     name: str = "words"
-    reads_meaning: bool = False
 
     def signature(self) -> str:
         """`words|share:S`."""
@@ -197,7 +190,6 @@ class EvaluatorSentences:
 
     evaluator: AttributionEvaluator
     name: str = "evaluator"
-    reads_meaning: bool = True
 
     def signature(self) -> str:
         """`evaluator|` and the evaluator's."""

@@ -121,3 +121,20 @@ def test_tiered_rows_keep_their_links(run: Run, tmp_path: Path, snapshot: Path) 
     assert run("tiers", first, "--snapshot", snapshot, "--out", again)[0] == 0
     (same,) = made(again)
     assert (same["levels"], same["links"]) == (row["levels"], row["links"])
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        "none", 7, [7], [{}], [{"qid": 7}], [{"qid": "Berlin"}], [{"answer": ["Jupiter"], "qid": "Q986329"}],
+        [{"qid": "Q986329", "confidence": ["high"], "rule": {}, "rivals": 7, "share": float("1e9")}],
+    ],
+)  # fmt: skip
+def test_links_that_are_none_of_ours_harm_nothing(run: Run, tmp_path: Path, snapshot: Path, links: object) -> None:
+    row = {"id": "1", "question": "Where did they meet?", "answer": "Jupiter", "levels": [["Jupiter"]], "links": links}
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    rows.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert run("tiers", rows, "--snapshot", snapshot, "--out", out)[0] == 0
+    (made_row,) = made(out)
+    assert [link["qid"] for link in made_row["links"]] == ["Q986329"]  # type: ignore[attr-defined]  # a list
+    assert made_row["links"][0]["confidence"] in ("low", "medium")  # type: ignore[index]
