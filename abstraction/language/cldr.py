@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from abstraction.language.language_data import folded, without_direction
@@ -39,7 +39,7 @@ def cldr_name(code: str) -> str | None:
     return name if known and _Locale(name).at("months", "format", "wide")[1] != "M01" else None
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def territory_names(code: str) -> Mapping[str, str]:
     """CLDR's names of countries in a language, by their ISO codes; of none in a language that it does not know."""
     name = cldr_name(code)

@@ -12,7 +12,7 @@ import json
 import re
 import string
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Literal
@@ -334,15 +334,18 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".json") for f in _folder().iterdir() if f.name.endswith(".json")))
 
 
-@cache
+@lru_cache(maxsize=1024)  # codes may come from outside
 def language(code: str) -> Language:
     """The language of a code, or the first of its fallbacks that has a file or is CLDR's (`en` is the last of all).
 
     Raises LanguageError for a file that is not as it must be.
     """
-    nearest = next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en")
-    if nearest != code:
-        return language(nearest)
+    return _known(next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en"))
+
+
+@cache
+def _known(code: str) -> Language:
+    """The language of a code that has a file, or is CLDR's."""
     if code in languages():
         return read_language(_folder() / f"{code}.json")
     few = package_data("other_languages.json").get(code.split("-")[0], {})

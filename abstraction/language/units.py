@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 
 from abstraction.language.languages import language
 from abstraction.package_data import package_data
@@ -43,7 +43,7 @@ class MeasureUnit:
         return (amount * self.factor + self.offset - to.offset) / to.factor
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def units(code: str = "en") -> Mapping[str, MeasureUnit]:
     """Every unit of data/units.json by QID, spelled as in a language; by its symbol where that has no name for it."""
     names = language(code)
@@ -64,7 +64,7 @@ def units(code: str = "en") -> Mapping[str, MeasureUnit]:
     }
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     by_spelling: dict[str, MeasureUnit] = {}
     for unit in units(code).values():
@@ -73,7 +73,7 @@ def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     return by_spelling
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _by_sign(code: str) -> Mapping[str, MeasureUnit]:
     return {normalise(sign): unit for unit in units(code).values() for sign in unit.before}
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from abstraction.language.calendar_units import CalendarUnit, Kind, unit_of
 from abstraction.language.demonyms import bundled_demonyms
@@ -105,7 +105,7 @@ def _kinds_of_words(text: str, language: str) -> Iterator[str]:
             yield from kinds[word]
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _asking(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
     """A pattern of the words of a language that ask for a kind, each found wherever it stands, and their kinds."""
     kinds: dict[str, tuple[str, ...]] = {}

@@ -110,7 +110,7 @@ def _by_question_words(question: str, languages: Iterable[str], *, begins: bool 
     return AskedKind(QuestionKind.UNKNOWN)
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _asking_words(code: str) -> Mapping[str, QuestionKind]:
     """The words that ask in a language, with the kind of answer."""
     return {word: QuestionKind(kind) for kind, words in language(code).asks.items() for word in words}

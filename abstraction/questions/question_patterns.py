@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from abstraction.language.languages import language
 from abstraction.package_data import package_data
@@ -59,7 +59,7 @@ def question_patterns() -> QuestionPatterns:
     return QuestionPatterns(package_data("question_patterns.json")["patterns"])
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def patterns_of_language(code: str) -> QuestionPatterns:
     """The patterns of a language's file; none where it has none, as English, whose are those of `question_patterns`."""
     return QuestionPatterns(language(code).relations)

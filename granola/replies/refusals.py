@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -126,7 +126,7 @@ def _begins(sentence: str, code: str) -> str | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _any_beginning(code: str) -> re.Pattern[str]:
     """All ways to begin a refusal of a language in one expression."""
     return re.compile("|".join(wording(code, "declines", name).pattern for name in _data(code)["declines"]))
@@ -187,7 +187,7 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".json") for file in _folder().iterdir() if file.name.endswith(".json")))
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _codes(code: str) -> tuple[str, ...]:
     """The languages in which an answer in that of `code` is read: its own, where it has a file, and English."""
     own = (one for one in fallback_chain(code.lower()) if one in languages())
@@ -198,13 +198,13 @@ def _folder() -> Any:
     return files("granola.replies") / "declining"
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def _data(code: str) -> dict[str, Any]:
     data: dict[str, Any] = orjson.loads((_folder() / f"{code}.json").read_bytes())
     return data
 
 
-@cache
+@lru_cache(maxsize=1024)  # codes may come from outside
 def wording(code: str, *keys: str, folded: bool = True) -> re.Pattern[str]:
     """What a language's file has under the keys, as an expression; of a list any of it; of nothing it matches nothing.
 

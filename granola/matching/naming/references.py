@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import chain
 
 from abstraction.language.languages import language
@@ -69,7 +69,7 @@ def without_function_words(levels: Names, code: str) -> Names:
 _CODE = 3  # letters of a code that is told from a word by its capitals
 
 
-@cache
+@lru_cache(maxsize=256)  # codes may come from outside
 def function_words(code: str) -> frozenset[str]:
     """The function words of a language, folded as words of answers are; none of English, which the rules list."""
     return frozenset(map(plain, language(code).function_words))
