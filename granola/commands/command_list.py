@@ -84,7 +84,6 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
             ("draw", "read"),
         ),
         CommandEntry("pool", "Pool several judges of the same items, and show how far they agree.", "item_verdicts"),
-        CommandEntry("papers", "List what four papers report, and the command that gives it.", "item_verdicts"),
     ),
 }  # fmt: skip
 COMMANDS: Mapping[str, CommandEntry] = {entry.name: entry for group in GROUPS.values() for entry in group}

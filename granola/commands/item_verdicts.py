@@ -1,4 +1,4 @@
-"""`granola draw`, `table`, `pool` and `papers`: verdicts on items, whichever command made them."""
+"""`granola draw`, `table` and `pool`: verdicts on items, whichever command made them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.evidence.evidence_task import ItemFigure
     from granola.evidence.judge_pools import JudgePool
-    from granola.evidence.paper_claims import PaperClaim
     from granola.evidence.paper_tables import FilledTable
     from granola.figures.charts import Panel
     from granola.scoring.system_comparison import Difference
@@ -110,18 +109,18 @@ class Draw(Command[FigureDrawn]):
         return panels, figure_signature(rows, panels, resamples=self.resamples, seed=self.seed)
 
     def _plan(self) -> ItemFigure:
-        from granola.evidence.evidence_task import ItemFigure
-        from granola.evidence.task_list import FIGURES
+        from granola.evidence.evidence_task import ItemFigure, published
         from granola.grounding.sample_statistics import QUESTION_FIGURES
 
-        if self.figure is not None and self.figure not in FIGURES:
-            allowed = ", ".join(sorted([*FIGURES, *QUESTION_FIGURES]))
+        figures = published().figures
+        if self.figure is not None and self.figure not in figures:
+            allowed = ", ".join(sorted([*figures, *QUESTION_FIGURES]))
             raise UsageError(f"--figure is {self.figure!r}; allowed: {allowed}")
         if self.figure == "conner-3" and not self.size and not self.x:
             raise UsageError("--figure conner-3 is drawn by the size of models; give --size once for each file")
         if self.figure is None and not (self.x and self.y):
-            raise UsageError(f"name --x and --y, or --figure of {', '.join(FIGURES)}")
-        plan = FIGURES[self.figure] if self.figure is not None else ItemFigure(x=self.x, y=self.y)
+            raise UsageError(f"name --x and --y, or --figure of {', '.join(figures)}")
+        plan = figures[self.figure] if self.figure is not None else ItemFigure(x=self.x, y=self.y)
         longer_than = 0 if self.x else plan.longer_than
         return ItemFigure(x=self.x or plan.x, y=self.y or plan.y, by=self.by or plan.by, longer_than=longer_than)
 
@@ -227,13 +226,15 @@ class Table(Command[TableMade]):
 
     def run(self) -> TableMade:
         """Read and score. Raises UsageError for an unknown table, and where no row is of its task."""
+        from granola.evidence.evidence_task import published
         from granola.evidence.item_figures import figure_signature, read_verdicts
         from granola.evidence.paper_tables import filled_table, paired_tests
-        from granola.evidence.task_list import TABLES
+        from granola.evidence.task_list import BY_NAME
 
-        if self.table not in TABLES:
-            raise UsageError(f"--table is {self.table!r}; allowed: {', '.join(TABLES)}")
-        task, table = TABLES[self.table]
+        table = published().tables.get(self.table)
+        if table is None:
+            raise UsageError(f"--table is {self.table!r}; allowed: {', '.join(published().tables)}")
+        task = BY_NAME[table.task]
         rejected: list[RejectedRow] = []
         rows = [row for row in read_verdicts(self.judged, on_reject=rejected.append) if task.told_by in row]
         if not rows:
@@ -259,25 +260,3 @@ class Table(Command[TableMade]):
             print(result.filled.latex() if self.format is TableFormat.LATEX else result.filled.csv(), end="")
             print(end="\n" if self.format is TableFormat.LATEX else "")
         report_rejects(str(self.judged[0]), result.rejected)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Papers(Command["Sequence[PaperClaim]"]):
-    """List what the four papers report, the command that gives it, and whether it is the same or better, or why not."""
-
-    as_json: AsJson = False
-
-    def run(self) -> Sequence[PaperClaim]:
-        """Read the table."""
-        from granola.evidence.paper_claims import read_claims
-
-        return read_claims()
-
-    def show(self, result: Sequence[PaperClaim]) -> None:
-        """A table, or JSON."""
-        if self.as_json:
-            print_json([claim.model_dump() for claim in result], indent=1)
-            return
-        rows = [(claim.paper, claim.reports, claim.command or "-", claim.standing, claim.why) for claim in result]
-        head = ("paper", "reports", "command", "here", "why")
-        show_lines(TextTable(head=head, rows=rows, words=(1, 2, 3, 4), keys=2))

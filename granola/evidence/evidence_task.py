@@ -1,14 +1,19 @@
-"""What an evidence task is: items, what a judge is asked of them, rows of verdicts, scores, the papers' presets.
+"""What an evidence task is: items, what a judge is asked of them, rows of verdicts, scores.
 
 item -> judge -> verdicts (JSON lines) -> estimates by slice -> table, LaTeX, CSV, figure. Everything behind the
-verdicts is the same for all tasks; a task says where things stand in its rows.
+verdicts is the same for all tasks; a task says where things stand in its rows. The papers' tables and figures are
+data: `published()`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
+
+from pydantic import BaseModel
 
 from abstraction.files.records import Record
 from granola.scoring.aggregation import Estimate
@@ -66,38 +71,6 @@ class SheetForm:
     verdict: Callable[[Row, Labels, str], dict[str, Any]]
     draw_by: str = ""  # as many items are drawn of each value of this field
 
-    def question(self, name: str) -> JudgedQuestion:
-        """The question of a field."""
-        return next(one for one in self.questions if one.field == name)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ItemFigure:
-    """A panel for each field of `x`. A line for each score of `y`; of one score, for each value of `by`.
-
-    `longer_than`: only texts of more tokens (words by blanks) count.
-    """
-
-    x: tuple[str, ...]
-    y: tuple[str, ...]
-    by: str = "system"
-    longer_than: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PaperTable:
-    """A table of a paper: the heads of its columns, each with the score that stands there; and the paper's own rows.
-
-    `factor` is what figures are multiplied with: 100 where the paper prints percentages. `note` says how far the
-    paper's rows compare.
-    """
-
-    columns: Mapping[str, str]
-    printed: Mapping[str, Sequence[float | None]]
-    factor: float = 1.0
-    digits: int = 3
-    note: str = ""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceTask:
@@ -117,5 +90,48 @@ class EvidenceTask:
     report: Callable[[Sequence[Row], int, int], Report]
     values: Callable[[Iterable[Row], str], list[float | None]]
     sheet: SheetForm
-    figures: Mapping[str, ItemFigure] = field(default_factory=dict)
-    tables: Mapping[str, PaperTable] = field(default_factory=dict)
+
+
+class ItemFigure(BaseModel, frozen=True):
+    """A panel for each field of `x`. A line for each score of `y`; of one score, for each value of `by`.
+
+    `longer_than`: only texts of more tokens (words by blanks) count.
+    """
+
+    task: str = ""
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    by: str = "system"
+    longer_than: int = 0
+
+
+class PaperTable(BaseModel, frozen=True):
+    """A table of a paper: the heads of its columns, each with the score that stands there; and the paper's own rows.
+
+    `factor` is what figures are multiplied with: 100 where the paper prints percentages. `note` says how far the
+    paper's rows compare.
+    """
+
+    task: str
+    columns: dict[str, str]
+    printed: dict[str, tuple[float | None, ...]]
+    factor: float
+    digits: int
+    note: str
+
+
+class PublishedFigures(BaseModel, frozen=True):
+    """What the papers print: Hu et al. 2025 (CAQA), Sorodoc et al. 2025 (GaRAGe), Chen et al. 2023 (CONNER), by name.
+
+    The heads of GaRAGe's Table 2 are derived from its text; CONNER's factuality and validity, there in percent, are
+    shares here.
+    """
+
+    tables: dict[str, PaperTable]
+    figures: dict[str, ItemFigure]
+
+
+@cache
+def published() -> PublishedFigures:
+    """The tables and figures of `data/papers.json`."""
+    return PublishedFigures.model_validate_json((files("granola") / "evidence" / "data" / "papers.json").read_bytes())

@@ -6,16 +6,13 @@ from abstraction.files.records import Record
 from granola.attribution.attribution_task import ATTRIBUTION
 from granola.attribution.text_task import TEXTS
 from granola.errors import SampleError
-from granola.evidence.evidence_task import EvidenceTask, ItemFigure, PaperTable, Row, SheetForm
+from granola.evidence.evidence_task import EvidenceTask, Row, SheetForm
 from granola.grounding.grounding_task import GROUNDING
 from granola.knowledge.knowledge_task import KNOWLEDGE
 
 TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)
 SHEETS: dict[str, SheetForm] = {**{task.name: task.sheet for task in TASKS}, "texts": TEXTS}
-FIGURES: dict[str, ItemFigure] = {name: figure for task in TASKS for name, figure in task.figures.items()}
-TABLES: dict[str, tuple[EvidenceTask, PaperTable]] = {
-    name: (task, table) for task in TASKS for name, table in task.tables.items()
-}
+BY_NAME: dict[str, EvidenceTask] = {task.name: task for task in TASKS}
 MADE_BY = ", ".join(task.made_by for task in TASKS)
 
 
