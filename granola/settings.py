@@ -53,7 +53,7 @@ class Setting:
         return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
 
 
-_MODEL_AT = re.compile(r"[a-z]{1,20}:https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
+_MODEL_AT = re.compile(r"(?:[a-z]{1,20}:){1,2}https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
 ADVANCED = object()  # after a shared setting in `Annotated`: here it is one that few people need
 
 

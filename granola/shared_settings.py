@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from abstraction.files.row_shapes import PRESETS
-from granola.matching.registry import named
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.settings import Setting
 
@@ -117,8 +116,15 @@ UnprovenTiers = Annotated[
 ]
 
 # Scores.
-MatcherName = Annotated[str, Setting(f"What decides a match: {named()}.")]
-Tau = Annotated[float | None, Setting("Threshold of --matcher f1: a token-F1 above it matches. Default 0.3.")]
+MatcherName = Annotated[
+    str,
+    Setting(
+        "What decides a match: rules, em, f1 (a token-F1 above 0.3; f1:0.5 above another), or judge:MODEL, as in "
+        "judge:openai:URL#NAME.",
+        metavar="MATCHER",
+    ),
+]
+Tau = Annotated[float | None, Setting("Threshold of the matcher f1: a token-F1 above it matches. Default 0.3.")]
 Raw = Annotated[
     bool,
     Setting("Judge all that a model wrote, thoughts and further questions too, not the answer in it.", advanced=True),
@@ -126,13 +132,6 @@ Raw = Annotated[
 PredictionField = Annotated[
     str | None,
     Setting("The field with the prediction; a.b leads inside. Default: prediction.", metavar="FIELD"),
-]
-JudgeModel = Annotated[
-    str | None,
-    Setting("The model that --matcher judge asks: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL"),
-]
-MatchingWorkers = Annotated[
-    int, Setting("Processes that match; the result is the same.", least=1, recorded=False, advanced=True)
 ]
 Lambda = Annotated[float, Setting("Informativeness of level k is exp(-lambda (k - 1)); 0 or more.")]
 Seed = Annotated[int, Setting("Seed of the bootstrap and the permutation tests.", advanced=True)]

@@ -47,7 +47,7 @@ ASKING = (
     "method", "temperature", "samples", "top_p", "max_tokens", "seed", "support", "counting", "abstaining",
     "aggregator", "prompts", "snapshot", "language", "linker",
 )  # fmt: skip
-SCORING = ("matcher", "tau", "standard", "lambda", "resamples", "seed")
+SCORING = ("matcher", "standard", "lambda", "resamples")
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a number in a system's name
 

@@ -11,20 +11,17 @@ from abstraction.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import read_each
 from granola.commands.messages import count, note, warn_of_answer_languages
-from granola.commands.models import check_workers, opened_matcher
+from granola.commands.models import opened_matcher
 from granola.commands.output import RowsCommand, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
 from granola.settings import Setting
 from granola.shared_settings import (
     Force,
-    JudgeModel,
     KeptAnswers,
     MatcherName,
-    MatchingWorkers,
     PredictionField,
     Raw,
-    Tau,
 )
 
 if TYPE_CHECKING:
@@ -55,27 +52,23 @@ class Match(RowsCommand):
     ] = "-"
     force: Force = False
     matcher: MatcherName = "rules"
-    tau: Tau = None
     raw: Raw = False
     prediction_field: PredictionField = None
     language: Annotated[
         str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
     ] = None
-    judge: JudgeModel = None
     answers: KeptAnswers = None
-    workers: MatchingWorkers = 1
 
     def run(self) -> RowsWritten:
         """Match and write. Raises UsageError, MatcherError for settings that do not go together."""
         check_answer_language(self.language, self.matcher)
-        check_workers(self.workers, self.matcher)
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
             tally = MatchCounts(rejected=output.rejected)
             with opened_matcher(
-                self.matcher, tau=self.tau, judge=self.judge, answers=self.answers, out=output.beside,
-                inputs=[self.file], language=self.language, raw=self.raw,
+                self.matcher, answers=self.answers, out=output.beside, inputs=[self.file], language=self.language,
+                raw=self.raw,
             ) as chosen:  # fmt: skip
-                output.write(_matched(self._records(), chosen, tally, self.workers), on_fault=tally.fault)
+                output.write(_matched(self._records(), chosen, tally), on_fault=tally.fault)
                 signature = chosen.signature()
             output.more |= {
                 "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
@@ -86,7 +79,6 @@ class Match(RowsCommand):
             rejected = count(len(output.rejected), "row")
             note(f"{count(output.written, 'row')} matched, {rejected} rejected; matcher: {signature}")
             return output.ended(source=self.file, matcher=signature, language=self.language or "en")
-
 
     def _records(self) -> Iterator[Record | RejectedRow]:
         from granola.scoring.prediction_shapes import prediction_shape, read_shaped
@@ -102,7 +94,7 @@ def check_answer_language(code: str | None, matcher: str) -> None:
 
     if code is not None and not is_known(code):
         raise UsageError(f"--language is {code!r}; answers are read in {told_languages()}, or a kind as de-at")
-    if code is not None and asks_a_model(matcher):
+    if code is not None and asks_a_model(matcher.partition(":")[0]):
         raise UsageError(f"--language goes with --matcher {named(asking=False)}: a judge reads any language")
 
 
@@ -128,7 +120,7 @@ class MatchCounts:
 
 
 def _matched(
-    records: Iterator[Record | RejectedRow], matcher: Matcher, tally: MatchCounts, workers: int
+    records: Iterator[Record | RejectedRow], matcher: Matcher, tally: MatchCounts
 ) -> Iterator[Mapping[str, Any]]:
     from granola.matching.batch_matching import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
@@ -145,7 +137,7 @@ def _matched(
                 tally.languages[row.language] += 1
             yield MatchCase(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
 
-    for verdict in match_each(matcher, cases(), workers=workers):
+    for verdict in match_each(matcher, cases(), workers=None):
         record = waiting.popleft()
         if isinstance(verdict, Fault):
             tally.fault(verdict, record)

@@ -15,6 +15,7 @@ from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.matching import Matcher
+    from granola.matching.registry import MatcherSpec
 
 
 class BatchSettings(Protocol):
@@ -114,47 +115,36 @@ def tell_totals(model: ChatModel) -> None:
 
 @contextmanager
 def opened_matcher(
-    name: str,
+    spec: str,
     *,
-    tau: float | None,
-    judge: str | None,
     answers: Path | None,
     out: Path | str | None,
     inputs: list[str],
     language: str | None = None,
     raw: bool = False,
 ) -> Iterator[Matcher]:
-    """The matcher, wrong settings told before a model is opened."""
+    """The matcher of a specification, checked before a model is opened."""
     from granola import matching
 
-    check_matcher(name, tau=tau, judge=judge, answers=answers)
-    if judge is None:
-        yield matching.matcher(name, tau=tau, language=language, raw=raw)
+    parsed = check_matcher(spec, answers=answers)
+    if parsed.model is None:
+        yield matching.matcher(parsed.name, tau=parsed.tau, language=language, raw=raw)
         return
-    with opened(judge, out, answers, inputs) as model:
-        yield matching.matcher("judge", model=model, raw=raw)
+    with opened(parsed.model, out, answers, inputs) as model:
+        yield matching.matcher(parsed.name, model=model, raw=raw)
 
 
-def check_matcher(name: str, *, tau: float | None, judge: str | None, answers: Path | None) -> None:
-    """Raise MatcherError, UsageError or ModelSpecError for settings that do not go together."""
+def check_matcher(spec: str, *, answers: Path | None) -> MatcherSpec:
+    """The parts of a matcher's specification. Raises MatcherError, UsageError or ModelSpecError for a wrong one."""
     from abstraction.models import parse_model_spec
     from granola import matching
+    from granola.matching.registry import parse_matcher
 
-    if answers is not None and judge is None:
-        raise UsageError("--answers goes with --matcher judge --judge MODEL")
-    if judge is None or name != "judge":
-        matching.matcher(name, tau=tau)
-        if judge is not None:
-            raise UsageError(f"--judge goes with --matcher judge, not with {name}")
-        return
-    if tau is not None:
-        raise UsageError("--tau goes with --matcher f1, not with judge")
-    parse_model_spec(judge)
-
-
-def check_workers(workers: int, matcher: str) -> None:
-    """Raise UsageError for several processes where a model is asked."""
-    from granola.matching.registry import asks_a_model, named
-
-    if workers > 1 and asks_a_model(matcher):
-        raise UsageError(f"--workers goes with --matcher {named(asking=False)}: a judge asks many at once by itself")
+    parsed = parse_matcher(spec)
+    if parsed.model is None:
+        matching.matcher(parsed.name, tau=parsed.tau)
+        if answers is not None:
+            raise UsageError("--answers keeps the answers of a model; it goes with --matcher judge:MODEL")
+    else:
+        parse_model_spec(parsed.model)
+    return parsed

@@ -65,7 +65,6 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         if not self.predictions:
             return self._ladders()
         check_drawing()
-        self.check_groups()
         with alone(self.out):
             earlier = _check_folder(self.out, force=self.force)
             systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
@@ -78,7 +77,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
                 reports=systems.reports,
                 matcher=self.matcher,
                 lambda_=self.lambda_,
-                differences=compare(systems.reports, resamples=self.resamples, seed=self.seed),
+                differences=compare(systems.reports, resamples=self.resamples),
                 popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
                 groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
                 coloured=self.colour,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,7 @@ from granola.commands.messages import (
     table_width,
     warn_of_answer_languages,
 )
-from granola.commands.models import check_matcher, check_workers, opened_matcher
+from granola.commands.models import check_matcher, opened_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, readable, writing
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
@@ -32,16 +31,12 @@ from granola.shared_settings import (
     FirstLevel,
     Force,
     IgnoreUnknown,
-    JudgeModel,
     KeptAnswers,
     Lambda,
     MatcherName,
-    MatchingWorkers,
     PredictionField,
     Raw,
     Resamples,
-    Seed,
-    Tau,
     Tiered,
 )
 from granola.terminal_lines import show_lines, visible
@@ -54,6 +49,7 @@ if TYPE_CHECKING:
     from granola.scoring.predictions import PredictionFile
     from granola.scoring.scores import ScoreReport
 
+BY_ID, BY_QUESTION = "id", "question"
 WIDE = 160  # signs of a line with several systems, where standard output is no terminal
 SystemFiles = Annotated[
     tuple[str, ...],
@@ -66,34 +62,25 @@ SystemFiles = Annotated[
 ]
 
 
-class Join(StrEnum):
-    """What `--join` takes."""
-
-    ID = "id"
-    QUESTION = "question"
-
-
 @dataclass(frozen=True, kw_only=True)
 class ScoringSettings:
     """How predictions are scored, as `granola.scoring.scores.score` takes it."""
 
     matcher: MatcherName = "rules"
-    tau: Tau = None
     raw: Raw = False
-    judge: JudgeModel = None
     answers: KeptAnswers = None
     lambda_: Lambda = 0.5
     standard: FirstLevel = None
-    seed: Seed = 0
     resamples: Resamples = 1000
     join: Annotated[
-        Join,
+        str,
         Setting(
-            "How predictions find their rows: by id, or by the words of the question (predictions then "
-            "need a field question).",
+            "How predictions find their rows: by id, or by the words of the question in their field question, or in "
+            "the field named here; a.b leads inside.",
+            metavar="id|question|FIELD",
             advanced=True,
         ),
-    ] = Join.ID
+    ] = BY_ID
     preset: Annotated[
         str | None,
         Setting("Read predictions as this program writes them: lm-eval, inspect, openai-batch.", metavar="PROGRAM"),
@@ -105,30 +92,25 @@ class ScoringSettings:
             "The field of the predictions with the id; a.b leads inside. Default: id.", metavar="FIELD", advanced=True
         ),
     ] = None
-    question_field: Annotated[
-        str | None,
-        Setting(
-            "The field of the predictions with the question, for --join question. Default: question.",
-            metavar="FIELD",
-            advanced=True,
-        ),
-    ] = None
     allow_missing: AllowMissing = False
     ignore_unknown: IgnoreUnknown = False
-    workers: MatchingWorkers = 1
 
     @property
     def first_level(self) -> Standard | None:
         """The standard, None for the matcher's usual one."""
         return None if self.standard is None else self.standard.value
 
+    @property
+    def matcher_name(self) -> str:
+        """The matcher without its setting."""
+        return self.matcher.partition(":")[0]
+
     def check(self) -> None:
         """Raise for settings that do not go together, before anything is read."""
         from granola.scoring.metrics import metrics
 
-        check_matcher(self.matcher, tau=self.tau, judge=self.judge, answers=self.answers)
+        check_matcher(self.matcher, answers=self.answers)
         metrics(self.lambda_)
-        check_workers(self.workers, self.matcher)
 
     def resolved(self) -> dict[str, Any]:
         """The settings for a run record; of defaults that depend on the matcher, the values that they had."""
@@ -136,9 +118,9 @@ class ScoringSettings:
         from granola.scoring.metrics import usual_standard
 
         settings = recorded(self, ScoringSettings)
-        settings["standard"] = self.first_level or usual_standard(self.matcher)
-        if self.matcher == "f1" and self.tau is None:
-            settings["tau"] = F1Matcher().tau
+        settings["standard"] = self.first_level or usual_standard(self.matcher_name)
+        if self.matcher == "f1":
+            settings["matcher"] = f"f1:{F1Matcher().tau}"
         return settings
 
 
@@ -179,25 +161,25 @@ def score_systems(
     with readable(tiered) as held:
         read = read_tiered_file(held, name=tiered)
     report_rejects(tiered, read.rejected)
-    by_question = QuestionIds.of(read.rows) if settings.join is Join.QUESTION else None
+    by_question = QuestionIds.of(read.rows) if settings.join != BY_ID else None
+    asked_at = None if settings.join in (BY_ID, BY_QUESTION) else settings.join
     shape = prediction_shape(
-        settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=settings.question_field
+        settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=asked_at
     )
     files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
     if by_question is None:
         for file in files:
             warn_of_other_questions(file, read.rows)
     how = scores.ScoreSettings(
-        lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples, seed=settings.seed,
-        allow_missing=settings.allow_missing, ignore_unknown=settings.ignore_unknown, workers=settings.workers,
+        lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples,
+        allow_missing=settings.allow_missing, ignore_unknown=settings.ignore_unknown, workers=None,
     )  # fmt: skip
     reports = []
     faults: list[RejectedRow] = []
     with opened_matcher(
-        settings.matcher, tau=settings.tau, judge=settings.judge, answers=settings.answers, out=out,
-        inputs=[tiered, *predictions], raw=settings.raw,
+        settings.matcher, answers=settings.answers, out=out, inputs=[tiered, *predictions], raw=settings.raw,
     ) as chosen:  # fmt: skip
-        if settings.matcher != "judge":
+        if settings.matcher_name != "judge":
             warn_of_answer_languages(read.languages)
         for name, file in zip(names_of_systems(predictions), files, strict=True):
             report_rejects(file.name, file.rejected)
@@ -323,41 +305,35 @@ class GroupSettings:
     ] = ()
     popularity: Annotated[
         tuple[str, ...],
-        Setting("Scores by bins of equal size of this field of the rows, a number. May be repeated.", metavar="FIELD"),
+        Setting(
+            "Scores by five bins of equal size of this field of the rows, a number; FIELD:N makes N. May be repeated.",
+            metavar="FIELD[:N]",
+        ),
     ] = ()
     page_views: Annotated[
         str | None,
         Setting(
-            "Scores by bins of the page views of the entity asked about: two columns, a title or QID and a number.",
+            "Scores by five bins of page views of the entity asked about: a file of titles or QIDs with numbers.",
             metavar="FILE",
             advanced=True,
         ),
     ] = None
-    bins: Annotated[
-        int | None,
-        Setting("How many bins --popularity and --page-views make. Default: 5.", least=1, advanced=True),
-    ] = None
-
-    def check_groups(self) -> None:
-        """Raise UsageError for settings that do not go together, before anything is read."""
-        if self.bins is not None and not (self.popularity or self.page_views):
-            raise UsageError("--bins goes with --popularity FIELD or --page-views FILE")
 
 
 def grouped_scores(
     systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
 ) -> GroupedScores:
     """The scores by the groups that are asked for; `popular` as well by what tells how well known an entity is."""
-    from granola.scoring.grouping import BINS, GroupedScores, Grouping, grouped
+    from granola.scoring.grouping import GroupedScores, Grouping, grouped
 
     rows, fields = systems.rows, list(settings.popularity)
     if popular:
         rows, fields = with_popularity(rows, fields, settings.page_views)
     groupings = [Grouping(field=name) for name in settings.by]
-    groupings += [Grouping(field=name, bins=settings.bins or BINS) for name in fields]
+    groupings += [Grouping.in_bins(name) for name in fields]
     groups = {grouping: grouping.groups_of(rows) for grouping in groupings}
     scores = {
-        grouping: [grouped(report, of, resamples=scoring.resamples, seed=scoring.seed) for report in systems.reports]
+        grouping: [grouped(report, of, resamples=scoring.resamples) for report in systems.reports]
         for grouping, of in groups.items()
     }
     return GroupedScores(rows=rows, scores=scores)
@@ -408,10 +384,9 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
-        self.check_groups()
         systems = score_systems(self.tiered, self.predictions, self, keep_items=False)
         groups = grouped_scores(systems, self, self, popular=self.page_views is not None)
-        differences = compare(systems.reports, metrics=metrics, resamples=self.resamples, seed=self.seed)
+        differences = compare(systems.reports, metrics=metrics, resamples=self.resamples)
         if (needed := permutations_needed(len(systems.reports))) > self.resamples:
             note(
                 f"{self.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from abstraction.faults import Fault, attempt
@@ -14,6 +15,7 @@ from granola.matching import Matcher, in_language
 from granola.matching.verdict import Levels, Verdict
 
 CHUNK = 500  # predictions that a process takes at once
+ALONE = 4_000  # cases that one process has matched before several others have started
 T = TypeVar("T")
 
 
@@ -27,33 +29,39 @@ class MatchCase:
     language: str | None = None
 
 
-def match_many(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int = 1) -> Iterator[Verdict]:
-    """The verdict on each case, in their order, by `workers` processes, 1 or more.
+def match_many(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict]:
+    """The verdict on each case, in their order, by `workers` processes, 1 or more; None: by one a core, if many come.
 
     Raises MatcherError for fewer, where a process ended before its work was done, and what matching a case raises.
     """
     return _spread(_match, matcher, cases, workers)
 
 
-def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int = 1) -> Iterator[Verdict | Fault]:
+def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict | Fault]:
     """As `match_many`, but for a case with which the program is at fault the fault stands in the verdict's place."""
     return _spread(_tried, matcher, cases, workers)
 
 
 def _spread(
-    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int
+    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int | None
 ) -> Iterator[T]:
-    if workers < 1:
+    if workers is not None and workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
-    if workers == 1:
-        for case in cases:
-            yield work(matcher, case)
-        return
+    left = iter(cases)
+    for case in left if workers == 1 else islice(left, ALONE if workers is None else 0):
+        yield work(matcher, case)
+    further = list(islice(left, 1))
+    if further:
+        yield from _by_processes(work, matcher, chain(further, left), workers or len(os.sched_getaffinity(0)))
+
+
+def _by_processes(
+    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, left: Iterator[MatchCase], workers: int
+) -> Iterator[T]:
     import multiprocessing
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    left = iter(cases)
     running: deque[Future[list[T]]] = deque()
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
@@ -64,7 +72,7 @@ def _spread(
                     return
                 yield from running.popleft().result()
         except BrokenProcessPool as error:
-            raise MatcherError(f"a process that matched was ended; try again with fewer than {workers}") from error
+            raise MatcherError("a process that matched was ended; is memory left?") from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

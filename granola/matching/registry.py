@@ -52,6 +52,38 @@ def asks_a_model(name: str) -> bool:
     return name in MATCHERS and MATCHERS[name].asks_a_model
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class MatcherSpec:
+    """A matcher as a command line names it: `rules`, `em`, `f1`, `f1:0.5` or `judge:MODEL`."""
+
+    name: str
+    tau: float | None = None
+    model: str | None = None
+
+
+def parse_matcher(spec: str) -> MatcherSpec:
+    """The parts of a specification NAME[:SETTING], where SETTING is the threshold of `f1` or the model of `judge`.
+
+    Raises MatcherError for a setting that the matcher has not, or lacks; an unknown name is left to `matcher`.
+    """
+    name, colon, setting = spec.partition(":")
+    entry = MATCHERS.get(name)
+    if entry is None:
+        return MatcherSpec(name=name)
+    if entry.asks_a_model:
+        if not setting:
+            raise MatcherError(f"matcher {name!r} asks a model; name it: {name}:openai:URL#NAME, {name}:local:FOLDER")
+        return MatcherSpec(name=name, model=setting)
+    if not colon:
+        return MatcherSpec(name=name)
+    if "tau" not in entry.settings:
+        raise MatcherError(f"matcher {name!r} takes no {setting!r}; a threshold is that of {named(with_setting='tau')}")
+    try:
+        return MatcherSpec(name=name, tau=float(setting))
+    except ValueError:
+        raise MatcherError(f"the threshold of {spec!r} is no number; expected one as in {name}:0.5") from None
+
+
 def named(*, with_setting: str = "", asking: bool | None = None, last: str = "or") -> str:
     """`rules, f1, em or judge`: the matchers that take a setting, or that ask a model or do not, as help says it."""
     names = [
@@ -94,12 +126,12 @@ def matcher(
     entry = MATCHERS[name]
     if tau is not None and "tau" not in entry.settings:
         with_tau = named(with_setting="tau")
-        raise MatcherError(f"matcher {name!r} has no threshold; leave --tau out, or use --matcher {with_tau}")
+        raise MatcherError(f"matcher {name!r} has no threshold; only {with_tau} has one")
     if (model is None) == entry.asks_a_model:
         raise MatcherError(
-            f"matcher {name!r} asks a model; name one with --judge openai:URL#NAME, local:FOLDER or replay:FILE"
+            f"matcher {name!r} asks a model; give one as `model`, or as in {name}:openai:URL#NAME"
             if model is None
-            else f"matcher {name!r} asks no model; leave --judge out, or use --matcher {named(asking=True)}"
+            else f"matcher {name!r} asks no model; leave it out, or use {named(asking=True)}"
         )
     settings: dict[str, Any] = {"tau": tau, "language": language, "model": model, "raw": raw or None}
     return entry.made(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})

@@ -76,7 +76,7 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     fewer numbers than bins.
     """
     if bins < 1:
-        raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --bins 5")
+        raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --popularity sitelinks:5")
     numbers = [finite(value) for value in column_of(rows, name)]
     there = sorted(
         (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)
@@ -84,7 +84,8 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
         if number is not None
     )
     if len(there) < bins:
-        raise MatcherError(f"field {name!r} has {len(there)} numbers, too few for {bins} bins; give fewer with --bins")
+        few = f"field {name!r} has {len(there)} numbers, too few for {bins} bins"
+        raise MatcherError(f"{few}; give fewer, as in --popularity {name}:2")
     label_of = {row.id: NONE for row in rows}
     for bin_ in range(bins):
         part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
@@ -100,7 +101,7 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def grouped(report: ScoreReport, groups: Mapping[str, str], *, resamples: int, seed: int) -> dict[str, GroupScore]:
+def grouped(report: ScoreReport, groups: Mapping[str, str], *, resamples: int, seed: int = 0) -> dict[str, GroupScore]:
     """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
     of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
     _, scores, _ = aggregate(
@@ -122,6 +123,13 @@ class Grouping:
 
     field: str
     bins: int | None = None
+
+    @classmethod
+    def in_bins(cls, text: str) -> Grouping:
+        """The grouping that `FIELD` or `FIELD:BINS` names, in `BINS` bins where it names no number."""
+        field, colon, number = text.rpartition(":")
+        by_number = bool(colon) and number.isdecimal()
+        return cls(field=field, bins=int(number)) if by_number else cls(field=text, bins=BINS)
 
     @property
     def title(self) -> str:

@@ -133,7 +133,7 @@ def score_items(
     lambda_: float,
     *,
     standard: Standard = "aliases",
-    workers: int = 1,
+    workers: int | None = 1,
     on_reject: OnReject | None = None,
 ) -> Iterator[ItemScore]:
     """The items of all rows in their order, as `score_item`; `workers` processes match.
@@ -150,7 +150,7 @@ def _scored(
     matcher: Matcher,
     lambda_: float,
     standard: Standard,
-    workers: int,
+    workers: int | None,
     on_reject: OnReject | None,
     on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
 ) -> Iterator[tuple[ItemScore, bool]]:
@@ -280,7 +280,7 @@ class ScoreSettings:
     seed: int = 0
     allow_missing: bool = False
     ignore_unknown: bool = False
-    workers: int = 1
+    workers: int | None = 1
 
 
 USUAL = ScoreSettings()

@@ -115,8 +115,8 @@ def _score(name: str, recorder: Recorder, tiered: str, systems: list[str], *opti
         out = f"items-{name}-{Path(system).stem}.jsonl"
         run(f"{name}-{system}", "score", tiered, system, "--json", "--out", out, *options)
     for number, settings in enumerate((
-        (), ("--matcher", "f1"), ("--matcher", "f1", "--tau", "0.5", "--standard", "aliases"), ("--matcher", "em"),
-        ("--standard", "gold", "--lambda", "1"), ("--seed", "7", "--resamples", "300"), ("--workers", "2"),
+        (), ("--matcher", "f1"), ("--matcher", "f1:0.5", "--standard", "aliases"), ("--matcher", "em"),
+        ("--standard", "gold", "--lambda", "1"), ("--resamples", "300"),
     )):  # fmt: skip
         run(f"{name}-settings-{number}", "score", tiered, systems[0], *settings, *options)
     by = ("--by", "levels", "--by", "relation", *(("--popularity", "views") if name == "real" else ()))

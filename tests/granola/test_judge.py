@@ -115,7 +115,7 @@ def test_score_asks_about_all_predictions_and_signs_with_the_judge(tmp_path: Pat
     tiers, predictions = tmp_path / "tiers.jsonl", tmp_path / "predictions.jsonl"
     tiers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     predictions.write_text("".join(json.dumps({"id": str(n), "prediction": t}) + "\n" for n, t in enumerate(said)))
-    words = ["score", tiers, predictions, "--json", "--matcher", "judge", "--judge", f"replay:{path}"]
+    words = ["score", tiers, predictions, "--json", "--matcher", f"judge:replay:{path}"]
     done = run_granola(*words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -53,36 +53,10 @@ def test_rows_get_level_rule_and_abstained_and_keep_their_fields(tmp_path: Path)
     assert json.loads((tmp_path / "out.jsonl.run.json").read_text())["signature"] == RulesMatcher().signature()
 
 
-def test_the_same_bytes_by_one_process_and_by_several(tmp_path: Path) -> None:
-    said = ["Kunming", "Yunnan Province, China", "not in China", "IDK", "Ich weiß es nicht.", "Berlin"]
-    levels = [["Kunming"], ["Yunnan"], ["China"]]
-    rows: list[Any] = [
-        {"id": n, "prediction": said[n % 6], "levels": levels, "language": "de" if n % 6 == 4 else None}
-        for n in range(1300)  # more than a process takes at once
-    ]
-    rows[700] = {"id": 700, "prediction": "Berlin"}  # rejected, between rows that are written
-    file = written(tmp_path / "in.jsonl", rows)
-    outs = [tmp_path / f"{workers}.jsonl" for workers in "13"]
-    told = [match(file, "--out", out, "--workers", out.stem) for out in outs]
-    assert [done.returncode for done in told] == [1, 1], told[1].stderr
-    assert outs[0].read_bytes() == outs[1].read_bytes()
-    assert [row["id"] for row in read(outs[1])] == [n for n in range(1300) if n != 700]
-
-
-def test_processes_are_for_matchers_that_ask_no_model(tmp_path: Path) -> None:
-    file = written(tmp_path / "in.jsonl", [{"prediction": "x", "answers": ["x"]}])
-    for given, wanted in (
-        (("--workers", "0"), "--workers is 0"),
-        (("--workers", "2", "--matcher", "judge", "--judge", "replay:x"), "a judge asks many at once"),
-    ):
-        done = match(file, *given)
-        assert (done.returncode, wanted in done.stderr) == (2, True), done.stderr
-
-
 def test_a_threshold_and_standard_streams() -> None:
     row = json.dumps({"prediction": "August 1961", "levels": [["August 4, 1961"], ["1961"]]})
     levels = [
-        json.loads(match("-", "--matcher", "f1", "--tau", tau, stdin=row).stdout)["level"]
+        json.loads(match("-", "--matcher", f"f1:{tau}", stdin=row).stdout)["level"]
         for tau in ("0.5", "0.79", "0.8")
     ]
     assert levels == [1, 1, None]  # token-F1 0.8 with level 1, which does not exceed 0.8; 2/3 with level 2
@@ -139,7 +113,7 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
         {"prediction": "never asked", "levels": [["x"]]},
     ]
     out = tmp_path / "out.jsonl"
-    judge = ["--matcher", "judge", "--judge", f"replay:{answers}"]
+    judge = ["--matcher", f"judge:replay:{answers}"]
     done = match(written(tmp_path / "in.jsonl", rows), *judge, "--out", out)
     assert done.returncode == 1
     assert [(row["level"], row["rule"]) for row in read(out)] == [(2, "judge")]
@@ -150,15 +124,14 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
     ("options", "told"),
     [
         (["--matcher", "rule"], "did you mean 'rules'"),
-        (["--tau", "0.5"], "has no threshold"),
-        (["--matcher", "judge"], "name one with --judge"),
-        (["--judge", "replay:x"], "--judge goes with --matcher judge"),
-        (["--answers", "x"], "--answers goes with"),
-        (["--matcher", "judge", "--judge", "gpt"], "names no kind of model"),
+        (["--matcher", "rules:0.5"], "a threshold is that of f1"),
+        (["--matcher", "judge"], "asks a model; name it: judge:openai:URL#NAME"),
+        (["--answers", "x"], "it goes with --matcher judge:MODEL"),
+        (["--matcher", "judge:gpt"], "names no kind of model"),
         (["--language", " "], "read in de, en, es, fr, it and those of Unicode CLDR, or a kind as de-at"),
         (["--language", "de_AT"], "--language is 'de_AT'"),
         (["--language", "polish"], "--language is 'polish'"),
-        (["--matcher", "judge", "--judge", "replay:x", "--language", "de"], "a judge reads any language"),
+        (["--matcher", "judge:replay:x", "--language", "de"], "a judge reads any language"),
     ],
 )
 def test_wrong_settings_are_told(options: list[str], told: str) -> None:

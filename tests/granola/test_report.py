@@ -110,7 +110,7 @@ def test_tables_say_what_the_scores_are(report: Path) -> None:
 
 def test_the_run_record_has_the_settings_that_were_used(report: Path) -> None:
     arguments = json.loads((report / "report.html.run.json").read_text())["arguments"]
-    assert (arguments["matcher"], arguments["tau"]) == ("rules", None)  # no threshold, as it is not the f1 matcher
+    assert arguments["matcher"] == "rules"
     assert (arguments["standard"], arguments["bins"]) == ("aliases", 5)  # both by default
 
 

@@ -52,7 +52,7 @@ def test_tables_and_signature(run) -> None:  # type: ignore[no-untyped-def]
 
 def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     out = tmp_path / "items.jsonl"
-    ran = run("score", TIERS, CAUTIOUS, "--json", "--out", out, "--seed", 5)
+    ran = run("score", TIERS, CAUTIOUS, "--json", "--out", out)
     assert (ran.status, ran.err) == (0, "")
     data = json.loads(ran.out)
     items = [orjson.loads(line) for line in out.read_bytes().splitlines()]
@@ -62,12 +62,11 @@ def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) ->
     weights = [item["weight"] for item in matched]
     assert data["metrics"]["informativeness"]["value"] == pytest.approx(sum(weights) / 6)
     assert data["metrics"]["informativeness_matched"]["value"] == pytest.approx(sum(weights) / len(weights))
-    assert data["signature"].endswith(f"|n:6|one-level:1|boot:1000|seed:5|version:{__version__}")
+    assert data["signature"].endswith(f"|n:6|one-level:1|boot:1000|seed:0|version:{__version__}")
     record = json.loads(Path(f"{out}.run.json").read_text())
     assert record["signature"] == data["signature"]
     assert record["versions"]["files"] == hash_of_program()
     assert record["versions"]["commit"] == commit()
-    assert record["arguments"]["seed"] == 5
     assert [len(entry["sha256"]) for entry in record["inputs"]] == [64, 64]
 
 
@@ -79,7 +78,7 @@ def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # t
 
 
 def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
-    ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1", "--tau", 0.7, "--lambda", 0, "--resamples", 20, "--json")
+    ran = run("score", TIERS, CAUTIOUS, "--matcher", "f1:0.7", "--lambda", 0, "--resamples", 20, "--json")
     data = json.loads(ran.out)
     assert re.match(r"matcher:f1\|tau:>0.7\|replies:cut\|v:[0-9a-f]{8}\|lambda:0\|", data["signature"])
     told = {name: metric["value"] for name, metric in data["metrics"].items()}
@@ -101,16 +100,15 @@ def predictions(**changed: object) -> list[object]:
     ("arguments", "told"),
     [
         (["--matcher", "rule"], "did you mean 'rules'"),
-        (["--matcher", "f1", "--tau", "2"], "below 1"),
-        (["--tau", "0.5"], "use --matcher f1"),
+        (["--matcher", "f1:2"], "below 1"),
+        (["--matcher", "em:0.5"], "a threshold is that of f1"),
         (["--lambda", "-1"], "lambda is -1"),
         (["--resamples", "9"], "allowed: 10 to 100000"),
         (["--resamples", "100001"], "allowed: 10 to 100000"),
         (["--lambda", "nan"], "lambda is nan"),
-        (["--matcher", "f1", "--tau", "1"], "tau is 1; allowed: 0 and more, below 1"),
-        (["--matcher", "f1", "--tau", "nan"], "tau is nan; allowed"),
-        (["--workers", "0"], "--workers is 0; allowed: 1 or more"),
-        (["--matcher", "judge", "--judge", "replay:x", "--workers", "2"], "--workers goes with --matcher rules"),
+        (["--matcher", "f1:1"], "tau is 1; allowed: 0 and more, below 1"),
+        (["--matcher", "f1:nan"], "tau is nan; allowed"),
+        (["--matcher", "f1:much"], "is no number; expected one as in f1:0.5"),
         (["--out", "-"], "--out takes a file"),
         (["--out", TIERS], "is also an input"),
     ],

@@ -136,8 +136,8 @@ def test_addresses_of_models(run: Run, tmp_path: Path, server: ThreadingHTTPServ
         for words in (
             ("answer", qa, "--model", model, "--out", tmp_path / "p.jsonl"),
             ("tiers", qa, "--snapshot", DEMO / "x", "--phrase", model, "--out", tmp_path / "t.jsonl"),
-            ("match", "a", "b", "--matcher", "judge", "--judge", model),
-            ("score", qa, qa, "--matcher", "judge", "--judge", model),
+            ("match", "a", "b", "--matcher", f"judge:{model}"),
+            ("score", qa, qa, "--matcher", f"judge:{model}"),
             ("serve", "--demo", "--model", model, "--port", "0"),
         ):
             assert call(*words)[0] == 2, words

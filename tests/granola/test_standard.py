@@ -11,7 +11,7 @@ import pytest
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.errors import MatcherError
-from granola.matching import matcher
+from granola.matching import batch_matching, matcher
 from granola.report.disagreements import coarse_answers
 from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard, metrics
@@ -93,9 +93,11 @@ def test_the_same_rows_have_the_same_hash_and_other_gold_answers_another() -> No
     )
 
 
-def test_several_processes_give_the_same_items() -> None:
-    one, two = (score(ROWS, GIVEN, matcher("f1"), ScoreSettings(resamples=10, workers=n)) for n in (1, 2))
-    assert list(one.items) == list(two.items)
+def test_several_processes_give_the_same_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_matching, "ALONE", 2)
+    by = [score(ROWS, GIVEN, matcher("f1"), ScoreSettings(resamples=10, workers=n)) for n in (1, 2, None)]
+    one = by[0]
+    assert list(one.items) == list(by[1].items) == list(by[2].items)
     assert [item.to_json()["other_level"] for item in one.items] == [1, 1, 1, 2, None, None]
 
 
@@ -134,4 +136,4 @@ def test_the_command_line_takes_it_and_its_record_says_it(tmp_path: Path) -> Non
         found = {name: one["value"] for name, one in json.loads(done.stdout)["metrics"].items()}
         assert found["standard_accuracy"] == pytest.approx({"gold": 1 / 6, "aliases": 3 / 6}[expected])
         arguments = json.loads(Path(f"{out}.run.json").read_text())["arguments"]
-        assert (arguments["standard"], arguments["tau"]) == (expected, 0.3)
+        assert (arguments["standard"], arguments["matcher"][:10]) == (expected, "f1|tau:>0.")
