@@ -29,7 +29,7 @@ class F1Matcher(ReplyMatcher):
 
     def __post_init__(self) -> None:
         if not 0 <= self.tau < 1:
-            raise MatcherError(f"tau is {self.tau:g}; allowed: 0 and more, below 1, as in --tau 0.3")
+            raise MatcherError(f"tau is {self.tau:g}; allowed: 0 and more, below 1, as in f1:0.3")
 
     def signature(self) -> str:
         """`f1|tau:>0.3|replies:cut|v:HASH`; the hash is of the code and the data that it uses."""
