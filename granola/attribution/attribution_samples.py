@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from abstraction.errors import RowError
 from abstraction.faults import OnReject, RejectedRow
 from abstraction.files.cells import parsed
 from abstraction.files.records import Record, read_records
@@ -20,31 +19,35 @@ from granola.attribution.categories import Category, Complexity
 from kg.errors import QueryShapeError
 from kg.queries import LogicalQuery
 
+_Nested = BeforeValidator(lambda value: parsed(value) if isinstance(value, str) else value)  # CSV, Parquet: JSON text
+_Text = Annotated[str, Field(min_length=1, description="a text")]
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CitedFact:
+
+class CitedFact(BaseModel):
     """One triple of WikiData with its names, and the sentence that says it.
 
     `qualifier` is set where the object is a qualifier's value of a statement of `property`.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     subject: str
     property: str
+    qualifier: str | None = None
     object: str
     names: tuple[str, str, str]  # of subject, property (or qualifier) and object
     text: str
-    qualifier: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The fact as it stands in a file."""
-        return {
-            "subject": self.subject, "property": self.property, "qualifier": self.qualifier, "object": self.object,
-            "names": list(self.names), "text": self.text,
-        }  # fmt: skip
+    @builtins.property  # `property` is a field here
+    def triple(self) -> tuple[str, str, str, str | None]:
+        """The fact without its words."""
+        return self.subject, self.property, self.object, self.qualifier
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AttributionSample:
+_Facts = Annotated[tuple[CitedFact, ...], _Nested]
+
+
+class AttributionSample(RowModel):
     """A question, an answer statement, and citations of which it is known how they support it.
 
     `category` is one of the four; of sets that tell only whether a statement is attributable, `attributable` alone is
@@ -53,75 +56,11 @@ class AttributionSample:
     known. `query` is the logical query as `kg.queries` writes it.
     """
 
-    id: str
-    question: str
-    statement: str
-    citations: tuple[str, ...]
-    category: Category | None = None
-    attributable: bool | None = None
-    complexity: Complexity | None = None
-    answers: tuple[str, ...] = ()
-    answer_qids: tuple[str, ...] = ()
-    query: Mapping[str, Any] | None = None
-    subgraph: tuple[CitedFact, ...] = ()
-    evidence: tuple[CitedFact, ...] = ()
-    cited: tuple[tuple[int, ...], ...] = ()
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def supported(self) -> bool | None:
-        """The two-way view: whether the citations support the whole statement; None where nobody says."""
-        return self.attributable if self.category is None else self.category is Category.SUPPORTIVE
-
-    def to_json(self) -> dict[str, Any]:
-        """The sample as it stands in a file."""
-        out: dict[str, Any] = {"id": self.id, "question": self.question, "statement": self.statement}
-        out["citations"] = list(self.citations)
-        for name in ("category", "attributable", "complexity"):
-            if (value := getattr(self, name)) is not None:
-                out[name] = value if isinstance(value, bool) else str(value)
-        out["answer"], out["answer_qids"] = list(self.answers), list(self.answer_qids)
-        if self.query is not None:
-            out["query"] = dict(self.query)
-        out["subgraph"] = [fact.to_json() for fact in self.subgraph]
-        out["evidence"] = [fact.to_json() for fact in self.evidence]
-        if self.cited:
-            out["cited"] = [list(places) for places in self.cited]
-        out["provenance"] = dict(self.provenance)
-        return out
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> AttributionSample:
-        """The inverse of `to_json`. Raises RowError where a field is missing or not as it must be."""
-        return _SampleModel.of(Record(source="", data=data)).sample()
-
-
-def _nested(value: object) -> object:
-    """A field that CSV and Parquet hold as JSON text."""
-    return parsed(value) if isinstance(value, str) else value
-
-
-_Nested = BeforeValidator(_nested)
-_Text = Annotated[str, Field(min_length=1, description="a text")]
-
-
-class _FactModel(BaseModel):
-    """A cited fact as it stands in a file."""
-
-    subject: str
-    property: str
-    object: str
-    names: tuple[str, str, str]
-    text: str
-    qualifier: str | None = None
-
-
-class _SampleModel(RowModel):
-    """A row of ours."""
+    model_config = ConfigDict(frozen=True)
 
     id: _Text
-    question: _Text
-    statement: _Text
+    question: str = Field(description="a text")
+    statement: str = Field(description="a text")
     citations: tuple[str, ...] = Field(description="a list of texts")
     category: Category | None = None
     attributable: bool | None = None
@@ -129,8 +68,8 @@ class _SampleModel(RowModel):
     answer: tuple[str, ...] = ()
     answer_qids: tuple[str, ...] = ()
     query: Annotated[Mapping[str, Any] | None, _Nested] = None
-    subgraph: Annotated[tuple[_FactModel, ...], _Nested] = ()
-    evidence: Annotated[tuple[_FactModel, ...], _Nested] = ()
+    subgraph: _Facts = ()
+    evidence: _Facts = ()
     cited: Annotated[tuple[tuple[int, ...], ...] | None, _Nested] = None
     provenance: Annotated[Mapping[str, Any], _Nested] = Field(default_factory=dict)
 
@@ -142,29 +81,29 @@ class _SampleModel(RowModel):
         except QueryShapeError as error:
             raise ValueError(f"is no query: {error}") from error
 
-    def sample(self) -> AttributionSample:
-        """The sample. Raises RowError where `cited` is not of its citations and facts."""
-        evidence = tuple(_fact(fact) for fact in self.evidence)
-        if self.cited is not None and (
-            len(self.cited) != len(self.citations)
-            or not all(0 <= at < len(evidence) for places in self.cited for at in places)
-        ):
-            raise RowError('"cited" has not the places of facts in "evidence" for each citation')
-        given = {name: getattr(self, name) for name in ("id", "question", "statement", "citations", "category")}
-        return AttributionSample(
-            **given, attributable=self.attributable, complexity=self.complexity, answers=self.answer,
-            answer_qids=self.answer_qids, query=self.query, evidence=evidence, cited=self.cited or (),
-            subgraph=tuple(_fact(fact) for fact in self.subgraph), provenance=self.provenance,
-        )  # fmt: skip
+    @field_validator("cited")
+    @classmethod
+    def _is_of_evidence(
+        cls, cited: tuple[tuple[int, ...], ...] | None, told: ValidationInfo
+    ) -> tuple[tuple[int, ...], ...] | None:
+        known, citations = len(told.data.get("evidence", ())), told.data.get("citations", ())
+        if cited and (len(cited) != len(citations) or any(not 0 <= at < known for one in cited for at in one)):
+            raise ValueError('has not the places of facts in "evidence" for each citation')
+        return cited or None
 
+    @property
+    def supported(self) -> bool | None:
+        """The two-way view: whether the citations support the whole statement; None where nobody says."""
+        return self.attributable if self.category is None else self.category is Category.SUPPORTIVE
 
-def _fact(fact: _FactModel) -> CitedFact:
-    return CitedFact(**fact.model_dump())
+    def to_json(self) -> dict[str, Any]:
+        """The sample as it stands in a file; what is not known is left out."""
+        return {name: value for name, value in self.model_dump(mode="json").items() if value is not None}
 
 
 def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
     """The samples of a file (JSONL, Parquet), in order. Bad and repeated rows go to `on_reject`, else they raise."""
-    return accepted(each_once(read_records(path), lambda record: _SampleModel.of(record).sample()), on_reject)
+    return accepted(each_once(read_records(path), AttributionSample.of), on_reject)
 
 
 def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: str = "jsonl") -> int:
@@ -172,11 +111,11 @@ def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: s
     return write_records((sample.to_json() for sample in samples), path, format=format)
 
 
-# Samples of other sets in the same columns, their rows read as they are, each told by its fields.
+# Rows of other sets as samples. Each is told by its field of a label.
 
 
 class _AttributionBenchRow(RowModel):
-    """A row of AttributionBench."""
+    """A row of AttributionBench, which has no categories."""
 
     id: _Text
     question: _Text
@@ -185,21 +124,12 @@ class _AttributionBenchRow(RowModel):
     attribution_label: Literal["attributable", "not attributable"]
     src_dataset: str = ""
 
-    def sample(self) -> AttributionSample:
-        """The sample; it has no category."""
+    def sample(self, _: str) -> AttributionSample:
+        """The sample."""
         return AttributionSample(
             id=self.id, question=self.question, statement=self.claim, citations=self.references,
             attributable=self.attribution_label == "attributable", provenance={"source": self.src_dataset},
         )  # fmt: skip
-
-
-_STANCES = {
-    "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL, "refute": Category.CONTRADICTORY,
-    "irrelevant": Category.IRRELEVANT,
-}  # fmt: skip
-_RELATIONS = {
-    "Entailment": Category.SUPPORTIVE, "Contradiction": Category.CONTRADICTORY, "Neutral": Category.IRRELEVANT,
-}  # fmt: skip
 
 
 class _StanceRow(RowModel):
@@ -212,7 +142,7 @@ class _StanceRow(RowModel):
     def sample(self, name: str) -> AttributionSample:
         """The sample, called by its place."""
         return AttributionSample(
-            id=name, question="", statement=self.claim, citations=(self.evidence,), category=_STANCES[self.stance],
+            id=name, question="", statement=self.claim, citations=(self.evidence,), category=_CATEGORIES[self.stance],
             provenance={"source": "FactcheckGPT"},
         )  # fmt: skip
 
@@ -231,8 +161,18 @@ class _TripleRow(RowModel):
         """The sample, called by its place."""
         return AttributionSample(
             id=name, question=self.question, statement=" ".join(self.triplet), citations=self.reference,
-            category=_RELATIONS[self.label], provenance={"source": "RefChecker"},
+            category=_CATEGORIES[self.label], provenance={"source": "RefChecker"},
         )  # fmt: skip
+
+
+_ROWS: Mapping[str, type[_AttributionBenchRow | _StanceRow | _TripleRow]] = {
+    "attribution_label": _AttributionBenchRow, "stance": _StanceRow, "triplet": _TripleRow
+}  # fmt: skip
+_CATEGORIES = {
+    "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
+    "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
+    "Entailment": Category.SUPPORTIVE, "Contradiction": Category.CONTRADICTORY, "Neutral": Category.IRRELEVANT,
+}  # fmt: skip
 
 
 def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
@@ -241,12 +181,8 @@ def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> 
 
 
 def _any_sample(record: Record) -> AttributionSample:
-    data, name = record.data, Path(record.source).name
-    if "attribution_label" in data:
-        return _AttributionBenchRow.of(record).sample()
-    if "stance" in data:
-        return _StanceRow.of(record).sample(name)
-    return _TripleRow.of(record).sample(name) if "triplet" in data else _SampleModel.of(record).sample()
+    kind = next((row for field, row in _ROWS.items() if field in record.data), None)
+    return AttributionSample.of(record) if kind is None else kind.of(record).sample(Path(record.source).name)
 
 
 def _with_claims_apart(records: Iterable[Record | RejectedRow]) -> Iterator[Record | RejectedRow]:

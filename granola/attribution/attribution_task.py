@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pydantic import Field
-
 from abstraction.files.records import Record
-from abstraction.files.row_models import RowModel
-from granola.attribution.attribution_samples import AttributionSample
-from granola.attribution.categories import Category, Complexity
-from granola.attribution.evaluation import evaluated
-from granola.attribution.evaluators import AttributionJudgement
+from granola.attribution.categories import Category
+from granola.attribution.evaluation import AttributionVerdict, evaluated
 from granola.evidence.evidence_task import (
     EvidenceTask,
     JudgedQuestion,
@@ -35,30 +30,6 @@ CATEGORY = JudgedQuestion(
 )
 
 
-class AttributionVerdict(RowModel):
-    """A row of `granola attribution evaluate`, or of a person; `gold_...` is what the sample says."""
-
-    id: str = Field(min_length=1, description="a text")
-    evaluator: str = Field(description="the name of who judged")
-    category: Category | None = None
-    supported: bool | None = None
-    gold_category: Category | None = None
-    gold_supported: bool | None = None
-    complexity: Complexity | None = None
-    source: str | None = None
-
-    def sample(self) -> AttributionSample:
-        """What is known of the sample that was judged."""
-        return AttributionSample(
-            id=self.id, question="", statement="", citations=(), category=self.gold_category,
-            attributable=self.gold_supported, complexity=self.complexity, provenance={"source": self.source},
-        )  # fmt: skip
-
-    def judgement(self) -> AttributionJudgement:
-        """What was said of it."""
-        return AttributionJudgement(id=self.id, category=self.category, supported=self.supported)
-
-
 def read_verdict_row(record: Record) -> dict[str, Any]:
     """The row as it is, checked. Raises RowError."""
     AttributionVerdict.of(record)
@@ -75,24 +46,12 @@ def _report(rows: Sequence[Row], resamples: int, seed: int) -> Report:
         if verdict.gold_category is not None or verdict.gold_supported is not None:
             by_evaluator.setdefault(verdict.evaluator, []).append(verdict)
     return {
-        name: evaluated(
-            name, name, [one.sample() for one in own], [one.judgement() for one in own], resamples=resamples, seed=seed
-        ).figures
-        for name, own in by_evaluator.items()
+        name: evaluated(name, name, own, resamples=resamples, seed=seed).figures for name, own in by_evaluator.items()
     }
 
 
 def _values(rows: Iterable[Row], score: str) -> list[float | None]:
-    """Of micro-F1 whether the label is right, two-way whether it is rightly supported; F1 is no mean over samples."""
-
-    def value(one: AttributionVerdict) -> float | None:
-        if score == "two-way micro-F1":
-            return None if one.gold_supported is None else float(one.gold_supported is one.supported)
-        if score == "micro-F1":
-            return None if one.gold_category is None else float(one.gold_category is one.category)
-        return None
-
-    return [value(one) for one in _verdicts(rows)]
+    return [one.right(score) for one in _verdicts(rows)]
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:

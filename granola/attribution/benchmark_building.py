@@ -15,7 +15,7 @@ from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording, WordingError
 from granola.attribution.label_proofs import unproven
-from granola.attribution.query_extension import Extension, ExtensionSettings, QueryExtender
+from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.attribution.relation_table import RelationValues
 from granola.attribution.text_checks import states_name
 from kg.errors import GroundingError
@@ -34,20 +34,11 @@ class CategoryShares(StrEnum):
     """How often a query becomes a sample of each category.
 
     PAPER: as Table 4 counts them, single triples, which are never partially supportive, apart; complexities too, so
-    that samples over are left out at the end (`in_paper_shares`). EVEN: all that are possible alike. ALL: one sample of
-    every category that is possible.
+    that samples over are left out at the end (`in_paper_shares`). ALL: one sample of every category that is possible.
     """
 
     PAPER = "paper"
-    EVEN = "even"
     ALL = "all"
-
-
-class CitedTogether(StrEnum):
-    """What one citation states: one fact, or all facts of one branch of the query."""
-
-    FACT = "fact"
-    BRANCH = "branch"
 
 
 WITHIN = 0.015  # of all samples: how far a share may be from Table 4's
@@ -70,10 +61,9 @@ class SampleSettings:
 
     seed: int = 0
     shares: CategoryShares = CategoryShares.PAPER
-    together: CitedTogether = CitedTogether.FACT
     most_answers: int = 3
     extend: bool = True
-    extension: ExtensionSettings = field(default_factory=ExtensionSettings)
+    answer_edge: AnswerEdge = AnswerEdge.ENTERS
 
 
 @dataclass(kw_only=True, slots=True)
@@ -110,7 +100,7 @@ class SampleMaker:
         self._words = FactWording(facts)
         values = RelationValues(facts)
         self._editor = EvidenceEditor(facts, values)
-        self._extender = QueryExtender(facts, self.settings.extension, values)
+        self._extender = QueryExtender(facts, values, answer_edge=self.settings.answer_edge)
         self._made: Counter[tuple[Shape, Category]] = Counter()
 
     def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:
@@ -126,31 +116,15 @@ class SampleMaker:
 
     def _extended(self, ready: Sequence[_Ready]) -> list[_Ready]:
         """The queries after their extension, grounded anew where it changed them."""
-        drawn = [
-            self._extender.extended(grounding, self._drawing(sourced, "extend")) for sourced, grounding, _ in ready
-        ]
-        for extended in drawn:
-            self.counts.extensions[
-                str(extended.made)
-                if extended.made is extended.drawn
-                else f"{extended.made} instead of {extended.drawn}"
-            ] += 1
+        drawn = [self._extender.extended(grounding, self._drawing(one, "extend")) for one, grounding, _ in ready]
+        for option, query in drawn:
+            self.counts.extensions[f"{option}{'' if query or option is Extension.NONE else ', impossible'}"] += 1
         pairs = list(zip(ready, drawn, strict=True))
-        changed = self._grounded(
-            [
-                (sourced, extended.query, extended.made)
-                for (sourced, _, _), extended in pairs
-                if extended.made is not Extension.NONE
-            ]
-        )
+        changed = self._grounded([(one, query, option) for (one, _, _), (option, query) in pairs if query is not None])
         anew = {sourced.id: (sourced, grounding, extension) for sourced, grounding, extension in changed}
-        out = []
-        for before, extended in pairs:
-            if extended.made is Extension.NONE:
-                out.append(before)
-            elif before[0].id in anew:
-                out.append(anew[before[0].id])
-        return out
+        stays = {before[0].id: before for before, (_, query) in pairs if query is None}
+        found = {**anew, **stays}
+        return [found[before[0].id] for before in ready if before[0].id in found]
 
     def _drawing(self, sourced: SourcedQuery, purpose: str) -> random.Random:
         return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
@@ -217,8 +191,7 @@ class SampleMaker:
         if self.settings.shares is CategoryShares.ALL:
             return possible
         drawing.shuffle(possible)
-        paper = self.settings.shares is CategoryShares.PAPER
-        weights = {one: _weight(one, COMPLEXITY[shape]) if paper else 1.0 for one in possible}
+        weights = {one: _weight(one, COMPLEXITY[shape]) for one in possible}
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
     def _texts(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> _Texts:
@@ -255,15 +228,10 @@ class SampleMaker:
         groups: Groups,
         texts: _Texts,
     ) -> AttributionSample:
-        stated = [[self._words.cited(fact, texts.called) for fact in group] for group in groups]
-        flat = tuple(dict.fromkeys(fact for group in stated for fact in group))
-        places = {fact: at for at, fact in enumerate(flat)}
-        if self.settings.together is CitedTogether.FACT:
-            cited: list[tuple[int, ...]] = [(at,) for at in range(len(flat))]
-        else:
-            cited = [tuple(places[fact] for fact in group) for group in stated if group]
-        self._drawing(sourced, "order").shuffle(cited)  # the first citation is not always that of the first subject
-        citations = tuple(" ".join(flat[at].text for at in group) for group in cited)
+        stated = tuple(self._words.cited(fact, texts.called) for fact in facts_of(groups))
+        order = list(range(len(stated)))
+        self._drawing(sourced, "order").shuffle(order)  # the first citation is not always that of the first subject
+        citations = tuple(stated[at].text for at in order)
         answers = tuple(self._words.name(answer) for answer in grounding.answers)
         # "York" stands in "New York": a reader would find the answer where the label says that it is not.
         hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
@@ -280,12 +248,12 @@ class SampleMaker:
             citations=citations,
             category=category,
             complexity=COMPLEXITY[grounding.query.shape],
-            answers=answers,
+            answer=answers,
             answer_qids=grounding.answers,
             query=grounding.query.to_json(),
             subgraph=texts.subgraph,
-            evidence=flat,
-            cited=tuple(cited),
+            evidence=stated,
+            cited=tuple((at,) for at in order),
             provenance=provenance,
         )
 

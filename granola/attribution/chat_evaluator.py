@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from abstraction.errors import ReplyError
 from abstraction.models import ChatModel, Message, Request, Sampling
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.models.prompts import PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, read_category
@@ -33,6 +34,7 @@ CATEGORY = PromptKind(
 TRUTH = PromptKind(name="truth", required=frozenset({"fact", "reference"}))
 KEPT = 300  # characters of a reply that judgements keep
 _TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false", "no", "not true")}
+T = TypeVar("T")
 V = TypeVar("V")
 FactAsked = tuple[AttributionSample, str]
 
@@ -55,15 +57,6 @@ class PromptFamily(StrEnum):
         return {category: word for category, word in zip(Category, words, strict=True) if word}
 
 
-def read_evaluator_prompts(
-    family: str, kinds: Sequence[PromptKind], replacing: Path | str | None = None
-) -> dict[str, Prompt]:
-    """The prompts of a family, what asks for the truth of a fact, and what asks again. Raises PromptError."""
-    with as_file(files("granola") / "attribution" / "evaluator_prompts") as bundled:
-        prompts = load_prompts(kinds, bundled / family.replace("-", "_"), replacing)
-        return {**prompts, **load_prompts((AGAIN, TRUTH), bundled, replacing)}
-
-
 def cited_lines(sample: AttributionSample) -> list[str]:
     """The citations as lines of a prompt."""
     return in_pieces(sample.citations) or ["(nothing)"]
@@ -74,81 +67,108 @@ def failure_of(outcome: RequestOutcome[V]) -> str:
     return f"{outcome.failed} {outcome.why}".strip()[:KEPT]
 
 
-def truths_of_facts(
-    model: ChatModel, samples: Sequence[AttributionSample], prompts: Mapping[str, Prompt], sampling: Sampling
-) -> Iterator[tuple[bool | None, ...]]:
-    """As `FactJudge.fact_verdicts`: a true/false question on each fact and its context (CAQA, appendix D.2)."""
+@dataclass(kw_only=True)
+class AskingEvaluator(ABC):
+    """What evaluators share that ask a chat model. `examples` stand before a question, in the order given.
 
-    def ask(asked: FactAsked) -> Request:
-        slots = {"fact": asked[1], "reference": cited_lines(asked[0])}
-        return Request(id=f"{asked[0].id} truth", messages=prompts[TRUTH.name].fill(slots), sampling=sampling)
+    `replacing` is a folder with prompts of one's own, of all or of some.
+    """
 
-    def read(_: FactAsked, reply: str) -> bool:
-        verdict = read_verdict(reply, _TRUTHS, affirming=(True,))
-        if verdict is None:
-            raise ReplyError("expected True or False")
-        return verdict.verdict
+    model: ChatModel
+    examples: Sequence[AttributionSample] = ()
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=256))
+    replacing: Path | str | None = None
+    kinds: ClassVar[tuple[PromptKind, ...]]
 
-    form: RequestForm[FactAsked, bool] = RequestForm(model=model, ask=ask, read=read, again=prompts[AGAIN.name])
-    pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
-    told = iter([outcome.value for _, outcome in form.run(pairs)])
-    for sample in samples:
-        yield tuple(next(told) for _ in sample.subgraph)
+    def __post_init__(self) -> None:
+        """Read the prompts. Raises PromptError."""
+        with as_file(files("granola") / "attribution" / "evaluator_prompts") as bundled:
+            sets = (self.kind.replace("-", "_"), "shared")
+            self.prompts = load_prompts((*self.kinds, AGAIN, TRUTH), bundled, self.replacing, sets=sets)
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What is asked, as a command line names it."""
+
+    def signature(self) -> str:
+        """`KIND|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
+        digest = hashlib.sha256("".join(example.id for example in self.examples).encode()).hexdigest()[:8]
+        shots = f"shots:{len(self.examples)}" + (f"-{digest}" if self.examples else "")
+        version = hash_of_modules(type(self).__module__, "granola.attribution.categories")
+        return (
+            f"{self.kind}|{shots}|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"|temperature:{self.sampling.temperature:g}|v:{version}"
+        )
+
+    def asked(
+        self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[str], V]
+    ) -> Iterator[tuple[T, RequestOutcome[V]]]:
+        """Each item with what came of it, in their order; what cannot be read is asked once more."""
+        form: RequestForm[T, V] = RequestForm(
+            model=self.model, ask=ask, read=lambda _, reply: read(reply), again=self.prompts[AGAIN.name]
+        )
+        return form.run(items)
+
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """As `FactJudge.fact_verdicts`: a true/false question on each fact and its context (CAQA, appendix D.2)."""
+
+        def ask(one: FactAsked) -> Request:
+            slots = {"fact": one[1], "reference": cited_lines(one[0])}
+            messages = self.prompts[TRUTH.name].fill(slots)
+            return Request(id=f"{one[0].id} truth", messages=messages, sampling=self.sampling)
+
+        pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
+        told = iter([outcome.value for _, outcome in self.asked(pairs, ask, _truth)])
+        for sample in samples:
+            yield tuple(next(told) for _ in sample.subgraph)
+
+
+def _truth(reply: str) -> bool:
+    verdict = read_verdict(reply, _TRUTHS, affirming=(True,))
+    if verdict is None:
+        raise ReplyError("expected True or False")
+    return verdict.verdict
+
+
+def with_examples(messages: Sequence[Message], pairs: Sequence[tuple[Message, str]]) -> tuple[Message, ...]:
+    """Messages with pairs of a question and its reply before the last."""
+    shots = [one for question, reply in pairs for one in (question, Message(role="assistant", content=reply))]
+    return (*messages[:-1], *shots, messages[-1])
 
 
 @dataclass(kw_only=True)
-class ChatEvaluator:
-    """Asks `model` for the category of each sample; `examples` stand before it, in the order given."""
+class ChatEvaluator(AskingEvaluator):
+    """Asks for the category of each sample."""
 
-    model: ChatModel
     family: PromptFamily = PromptFamily.DEFINED
-    examples: Sequence[AttributionSample] = ()
-    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=64))
-    prompts: Mapping[str, Prompt] = field(default_factory=dict)
+    kinds = (CATEGORY,)
 
-    def __post_init__(self) -> None:
-        self.prompts = self.prompts or read_evaluator_prompts(self.family.value, (CATEGORY,))
+    @property
+    def kind(self) -> str:
+        """The family."""
+        return str(self.family)
 
     @property
     def classes(self) -> tuple[Category, ...]:
         """All four, or without partial."""
         return tuple(self.family.labels)
 
-    def signature(self) -> str:
-        """`chat:FAMILY|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
-        return "|".join((
-            f"chat:{self.family}", shots_told(self.examples), f"model:{model_name(self.model)}",
-            f"prompt:{prompts_hash(dict(self.prompts))[:8]}", f"temperature:{self.sampling.temperature:g}",
-            f"v:{hash_of_modules('granola.attribution.chat_evaluator', 'granola.attribution.categories')}",
-        ))  # fmt: skip
-
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
-        form: RequestForm[AttributionSample, tuple[Category, str]] = RequestForm(
-            model=self.model, ask=self._request, read=self._read, again=self.prompts[AGAIN.name]
-        )
-        for sample, outcome in form.run(samples):
+        for sample, outcome in self.asked(samples, self._request, self._read):
             if outcome.value is None:
                 yield AttributionJudgement(id=sample.id, failed=failure_of(outcome))
             else:
                 yield of_category(sample, outcome.value[0], reply=outcome.value[1][:KEPT])
 
-    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `FactJudge.fact_verdicts`."""
-        return truths_of_facts(self.model, samples, self.prompts, self.sampling)
-
-    def _read(self, _: AttributionSample, reply: str) -> tuple[Category, str]:
+    def _read(self, reply: str) -> tuple[Category, str]:
         return read_category(reply, numbered=self.family is PromptFamily.DEFINED), reply
 
     def _request(self, sample: AttributionSample) -> Request:
-        *before, last = self._asked(sample)
-        shots: list[Message] = []
-        for example in self.examples:
-            if example.category is None:
-                raise ValueError(f"{example.id} has no category and is no example")
-            label = self.family.labels[example.category]
-            shots += [self._asked(example)[-1], Message(role="assistant", content=label)]
-        return Request(id=sample.id, messages=(*before, *shots, last), sampling=self.sampling)
+        labels = self.family.labels
+        pairs = [(self._asked(one)[-1], labels[one.category]) for one in self.examples if one.category is not None]
+        return Request(id=sample.id, messages=with_examples(self._asked(sample), pairs), sampling=self.sampling)
 
     def _asked(self, sample: AttributionSample) -> tuple[Message, ...]:
         reference: dict[str, str | Sequence[str]] = {"reference": cited_lines(sample)}
@@ -158,12 +178,6 @@ class ChatEvaluator:
             # Claim: question and statement, joined as the paper joins them.
             slots = {**reference, "claim": f"{sample.question}|{sample.statement}"}
         return self.prompts[CATEGORY.name].fill(slots)
-
-
-def shots_told(examples: Sequence[AttributionSample]) -> str:
-    """`shots:N-HASH` for a signature."""
-    digest = hashlib.sha256("".join(example.id for example in examples).encode()).hexdigest()[:8]
-    return f"shots:{len(examples)}" + (f"-{digest}" if examples else "")
 
 
 def drawn_examples(

@@ -6,29 +6,19 @@ contradictory; all supportive; any supportive; else irrelevant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.models import ChatModel, Message, Request, Sampling
-from abstraction.models.prompts import Prompt, PromptKind, prompts_hash
-from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
+from abstraction.models import Message, Request
+from abstraction.models.prompts import PromptKind
+from abstraction.phrasing.model_requests import RequestOutcome
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, read_category
-from granola.attribution.chat_evaluator import (
-    AGAIN,
-    FactAsked,
-    cited_lines,
-    failure_of,
-    read_evaluator_prompts,
-    shots_told,
-    truths_of_facts,
-)
-from granola.attribution.evaluation_metrics import automatic_facts
+from granola.attribution.chat_evaluator import AskingEvaluator, FactAsked, cited_lines, failure_of, with_examples
+from granola.attribution.evaluation import automatic_facts
 from granola.attribution.evaluators import AttributionJudgement, of_category
-from granola.code_hash import hash_of_modules
-from granola.evidence.judge_names import model_name
 
 SPLIT = PromptKind(name="split", required=frozenset({"question", "answer"}))
 FACT = PromptKind(name="fact", required=frozenset({"fact", "reference"}))
@@ -72,59 +62,38 @@ def fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
 
 
 @dataclass(kw_only=True)
-class DecomposedEvaluator:
-    """Asks `model` twice: for the facts, and for each of them. `examples`, with their facts, stand before both."""
+class DecomposedEvaluator(AskingEvaluator):
+    """Asks twice: for the facts, and for each of them. Examples, with their facts, stand before both."""
 
-    model: ChatModel
-    examples: Sequence[AttributionSample] = ()
-    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=256))
-    prompts: Mapping[str, Prompt] = field(default_factory=lambda: read_evaluator_prompts("decomposed", (SPLIT, FACT)))
+    kinds = (SPLIT, FACT)
+
+    @property
+    def kind(self) -> str:
+        """Its word."""
+        return "decomposed"
 
     @property
     def classes(self) -> tuple[Category, ...]:
         """All four."""
         return tuple(Category)
 
-    def signature(self) -> str:
-        """`decomposed|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
-        version = hash_of_modules("granola.attribution.decomposed_evaluator", "granola.attribution.categories")
-        return (
-            f"decomposed|{shots_told(self.examples)}|model:{model_name(self.model)}"
-            f"|prompt:{prompts_hash(dict(self.prompts))[:8]}|temperature:{self.sampling.temperature:g}|v:{version}"
-        )
-
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`; a sample one of whose facts has no label has none."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
-            splitting: RequestForm[AttributionSample, tuple[str, ...]] = RequestForm(
-                model=self.model, ask=self._split, read=lambda _, reply: read_facts(reply),
-                again=self.prompts[AGAIN.name],
-            )  # fmt: skip
-            split = [outcome for _, outcome in splitting.run(batch)]
-            asked = [
-                (sample, fact)
-                for sample, outcome in zip(batch, split, strict=True)
-                for fact in outcome.value or ()
-            ]  # fmt: skip
-            judging: RequestForm[FactAsked, Category] = RequestForm(
-                model=self.model, ask=self._judge, read=lambda _, reply: _label(reply), again=self.prompts[AGAIN.name]
-            )
-            labels = iter([outcome for _, outcome in judging.run(asked)])
-            for sample, outcome in zip(batch, split, strict=True):
+            split = list(self.asked(batch, self._split, read_facts))
+            facts = [(sample, fact) for sample, outcome in split for fact in outcome.value or ()]
+            labels = iter([outcome for _, outcome in self.asked(facts, self._judge, _label)])
+            for sample, outcome in split:
                 yield _judgement(sample, outcome, [next(labels) for _ in outcome.value or ()])
-
-    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `FactJudge.fact_verdicts`."""
-        return truths_of_facts(self.model, samples, self.prompts, self.sampling)
 
     def _split(self, sample: AttributionSample) -> Request:
         def asked(one: AttributionSample) -> tuple[Message, ...]:
             return self.prompts[SPLIT.name].fill({"question": one.question, "answer": one.statement})
 
-        pairs = [(asked(one)[-1], "\n".join(fact.text for fact in one.subgraph)) for one in self.examples]
-        messages = _with_examples(asked(sample), [pair for pair in pairs if pair[1]])
-        return Request(id=f"{sample.id} split", messages=messages, sampling=self.sampling)
+        split = [one for one in self.examples if one.subgraph]
+        pairs = [(asked(one)[-1], "\n".join(fact.text for fact in one.subgraph)) for one in split]
+        return Request(id=f"{sample.id} split", messages=with_examples(asked(sample), pairs), sampling=self.sampling)
 
     def _judge(self, asked: FactAsked) -> Request:
         def of(sample: AttributionSample, fact: str) -> tuple[Message, ...]:
@@ -132,13 +101,7 @@ class DecomposedEvaluator:
 
         told = [(one, example) for one in self.examples if (example := fact_example(one)) is not None]
         pairs = [(of(one, fact)[-1], _LABELS[label]) for one, (fact, label) in told]
-        return Request(id=f"{asked[0].id} fact", messages=_with_examples(of(*asked), pairs), sampling=self.sampling)
-
-
-def _with_examples(messages: Sequence[Message], pairs: Sequence[tuple[Message, str]]) -> tuple[Message, ...]:
-    *before, last = messages
-    shots = [one for asked, reply in pairs for one in (asked, Message(role="assistant", content=reply))]
-    return (*before, *shots, last)
+        return Request(id=f"{asked[0].id} fact", messages=with_examples(of(*asked), pairs), sampling=self.sampling)
 
 
 def _judgement(

@@ -55,6 +55,17 @@ class EncoderTraining:
     progress: bool = False
     messages: bool = False
 
+    @classmethod
+    def of(cls, word: str, **more: Any) -> EncoderTraining:
+        """By FOLDER, with settings as of a local model: `FOLDER?device=cuda&batch=16`. Raises UsageError."""
+        from abstraction.models import ModelUse, parse_model_spec
+
+        spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
+        settings = {name: value for name, value in spec.settings.items() if value is not None}
+        if unknown := settings.keys() - {"device", "longest", "batch"}:
+            raise UsageError(f"--encoder: {min(unknown)} is no setting of training; allowed: device, longest, batch")
+        return cls(checkpoint=spec.where, **settings, **more)
+
 
 class EncoderEvaluator:
     """Question and statement as the first text, citations as the second, which loses its end where both are too long.

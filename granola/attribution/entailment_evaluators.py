@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.models import ChatModel, EntailmentModel, Request, Sampling, TextPair
-from abstraction.models.prompts import Prompt, PromptKind, prompts_hash
-from abstraction.phrasing.model_requests import RequestForm
+from abstraction.models import EntailmentModel, Request, Sampling, TextPair
+from abstraction.models.prompts import PromptKind
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.chat_evaluator import AGAIN, failure_of, read_evaluator_prompts
+from granola.attribution.chat_evaluator import AskingEvaluator, failure_of
 from granola.attribution.evaluators import AttributionJudgement, of_category
-from granola.evidence.judge_names import identity_name, model_name
+from granola.evidence.judge_names import identity_name
 from granola.replies import read_verdict
 
 _BATCH = 256
@@ -30,40 +29,28 @@ class PremiseIs(StrEnum):
 
 @dataclass(kw_only=True)
 class EntailmentEvaluator:
-    """`three_way`: entailed is supportive, refuted contradictory, neutral irrelevant, as the paper maps AttrScore's.
-
-    Otherwise it says whether a sample is supported: where entailed is the likeliest class.
-    """
+    """Entailed is supportive, refuted contradictory, neutral irrelevant, as the paper maps AttrScore's classes."""
 
     model: EntailmentModel
     premise: PremiseIs = PremiseIs.EVIDENCE
-    three_way: bool = True
 
     @property
     def classes(self) -> tuple[Category, ...]:
-        """Three, or none."""
-        return (Category.SUPPORTIVE, Category.CONTRADICTORY, Category.IRRELEVANT) if self.three_way else ()
+        """Three."""
+        return Category.SUPPORTIVE, Category.CONTRADICTORY, Category.IRRELEVANT
 
     def signature(self) -> str:
-        """`nli:three-way|premise:evidence|model:NAME-HASH`."""
-        kind = "three-way" if self.three_way else "binary"
-        return f"nli:{kind}|premise:{self.premise}|model:{identity_name(self.model.identity)}"
+        """`nli|premise:evidence|model:NAME-HASH`."""
+        return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
             entailments = self.model.entailments([pair_of_texts(sample, self.premise) for sample in batch])
-            for sample, entailment in zip(batch, entailments, strict=True):
-                shares = {
-                    Category.SUPPORTIVE: entailment.entailed, Category.CONTRADICTORY: entailment.refuted,
-                    Category.IRRELEVANT: entailment.neutral,
-                }  # fmt: skip
-                likeliest = max(shares, key=shares.__getitem__)
-                if self.three_way:
-                    yield of_category(sample, likeliest)
-                else:
-                    yield AttributionJudgement(id=sample.id, supported=likeliest is Category.SUPPORTIVE)
+            for sample, told in zip(batch, entailments, strict=True):
+                shares = zip((told.entailed, told.refuted, told.neutral), self.classes, strict=True)
+                yield of_category(sample, max(shares, key=lambda one: one[0])[1])
 
 
 PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))
@@ -71,15 +58,19 @@ _ENTAILED: Mapping[bool, tuple[str, ...]] = {True: ("1", "yes", "true"), False: 
 
 
 @dataclass(kw_only=True)
-class GeneratedEntailment:
+class GeneratedEntailment(AskingEvaluator):
     """AutoIS and its like: a model that was trained to write 1 where a premise entails a hypothesis, and 0 elsewhere.
 
     An encoder-decoder, `local:FOLDER`, or a server of one; it says whether a sample is supported.
     """
 
-    model: ChatModel
     premise: PremiseIs = PremiseIs.EVIDENCE
-    prompts: Mapping[str, Prompt] = field(default_factory=lambda: read_evaluator_prompts("autois", (PAIR,)))
+    kinds = (PAIR,)
+
+    @property
+    def kind(self) -> str:
+        """Its word."""
+        return "autois"
 
     @property
     def classes(self) -> tuple[Category, ...]:
@@ -87,16 +78,12 @@ class GeneratedEntailment:
         return ()
 
     def signature(self) -> str:
-        """`autois|premise:evidence|model:NAME-HASH|prompt:HASH`."""
-        prompts = prompts_hash(dict(self.prompts))[:8]
-        return f"autois|premise:{self.premise}|model:{model_name(self.model)}|prompt:{prompts}"
+        """As of every evaluator that asks, with what the premise is."""
+        return f"{super().signature()}|premise:{self.premise}"
 
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
-        form: RequestForm[AttributionSample, bool] = RequestForm(
-            model=self.model, ask=self._ask, read=_entailed, again=self.prompts[AGAIN.name]
-        )
-        for sample, outcome in form.run(samples):
+        for sample, outcome in self.asked(samples, self._ask, _entailed):
             failed = failure_of(outcome) if outcome.value is None else ""
             yield AttributionJudgement(id=sample.id, supported=outcome.value, failed=failed)
 
@@ -106,7 +93,7 @@ class GeneratedEntailment:
         return Request(id=sample.id, messages=messages, sampling=Sampling(max_tokens=8))
 
 
-def _entailed(_: AttributionSample, reply: str) -> bool:
+def _entailed(reply: str) -> bool:
     verdict = read_verdict(reply, _ENTAILED)
     if verdict is None:
         raise ReplyError("expected 1 or 0")

@@ -9,7 +9,6 @@ options=MODEL             a chat model with the words alone
 three-way=MODEL           a chat model with AttrScore's words
 decomposed=MODEL          a chat model, fact by fact
 nli=TEXT_MODEL            entailment in three classes
-nli-binary=TEXT_MODEL     entailment against the rest
 autois=MODEL              a model that writes 1 where the evidence entails the statement, else 0: AutoIS
 """
 
@@ -29,27 +28,20 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.attribution.evaluators import AttributionEvaluator
 
-KINDS = (
-    "graph", "words", "trained", "encoder", "defined", "options", "three-way", "decomposed", "nli", "nli-binary",
-    "autois",
-)  # fmt: skip
 CHAT = ("defined", "options", "three-way", "decomposed")
+KINDS = ("graph", "words", "trained", "encoder", *CHAT, "nli", "autois")
 GRAMMAR = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvaluatorWords:
-    """How evaluators are opened: `chat` opens a chat model.
-
-    `entailment` is the text model of an evaluator that was trained with one.
-    """
+    """How evaluators are opened: `chat` opens a chat model."""
 
     chat: Callable[[str], AbstractContextManager[ChatModel]]
     examples: Path | None = None
     shots: int = 0
     seed: int = 0
     premise: PremiseIs = PremiseIs.EVIDENCE
-    entailment: str | None = None
     temperature: float = 0.0
     prompts: Path | None = None
 
@@ -73,65 +65,46 @@ class EvaluatorWords:
         kind, _, where = word.partition("=")
         if kind in CHAT:
             return self._chat(kind, where, stack)
-        if kind == "autois":
-            from granola.attribution.entailment_evaluators import GeneratedEntailment
-
-            return GeneratedEntailment(model=stack.enter_context(self.chat(where)), premise=self.premise)
-        if kind.startswith("nli"):
+        if kind in ("nli", "autois"):
             from abstraction.models import open_entailment
-            from granola.attribution.entailment_evaluators import EntailmentEvaluator
+            from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment
 
-            return EntailmentEvaluator(model=open_entailment(where), premise=self.premise, three_way=kind == "nli")
-        if kind == "graph":
-            from granola.attribution.simple_evaluators import GraphEvaluator
-            from kg.queries import StoreFacts
-            from kg.store import open_store
-
-            return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
+            if kind == "nli":
+                return EntailmentEvaluator(model=open_entailment(where), premise=self.premise)
+            return GeneratedEntailment(model=stack.enter_context(self.chat(where)), premise=self.premise)
         if kind == "encoder":
             from granola.attribution.encoder_evaluator import EncoderEvaluator
 
             return EncoderEvaluator(where)
+        if kind == "trained":
+            from granola.attribution.trained_evaluator import TrainedEvaluator
+
+            return TrainedEvaluator.load(where)
+        from granola.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
+
         if kind == "words":
-            from granola.attribution.simple_evaluators import WordEvaluator
-
             return WordEvaluator(share=_share(where))
-        from abstraction.models import open_entailment
-        from granola.attribution.trained_evaluator import TrainedEvaluator
+        from kg.queries import StoreFacts
+        from kg.store import open_store
 
-        model = None if self.entailment is None else open_entailment(self.entailment)
-        return TrainedEvaluator.load(where, entailment=model)
+        return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
 
     def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
         from abstraction.models import Sampling
         from granola.attribution.attribution_samples import read_samples
         from granola.attribution.categories import Category
-        from granola.attribution.chat_evaluator import (
-            CATEGORY,
-            ChatEvaluator,
-            PromptFamily,
-            drawn_examples,
-            read_evaluator_prompts,
-        )
-        from granola.attribution.decomposed_evaluator import FACT, SPLIT, DecomposedEvaluator
+        from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
+        from granola.attribution.decomposed_evaluator import DecomposedEvaluator
 
-        model = stack.enter_context(self.chat(where))
         pool = [] if self.examples is None or not self.shots else list(read_samples(self.examples))
-        if kind == "decomposed":
-            return DecomposedEvaluator(
-                model=model,
-                prompts=read_evaluator_prompts(kind, (SPLIT, FACT), self.prompts),
-                sampling=Sampling(max_tokens=1_000, temperature=self.temperature),
-                examples=drawn_examples(pool, self.shots, categories=tuple(Category), seed=self.seed),
-            )
-        family = PromptFamily(kind)
-        return ChatEvaluator(
-            model=model,
-            family=family,
-            examples=drawn_examples(pool, self.shots, categories=tuple(family.labels), seed=self.seed),
-            sampling=Sampling(max_tokens=1_000, temperature=self.temperature),
-            prompts=read_evaluator_prompts(kind, (CATEGORY,), self.prompts),
-        )
+        family = None if kind == "decomposed" else PromptFamily(kind)
+        categories = tuple(Category) if family is None else tuple(family.labels)
+        examples = drawn_examples(pool, self.shots, categories=categories, seed=self.seed)
+        sampling = Sampling(max_tokens=1_000, temperature=self.temperature)
+        model = stack.enter_context(self.chat(where))
+        if family is None:
+            return DecomposedEvaluator(model=model, examples=examples, sampling=sampling, replacing=self.prompts)
+        return ChatEvaluator(model=model, family=family, examples=examples, sampling=sampling, replacing=self.prompts)
 
 
 def _share(where: str) -> float:

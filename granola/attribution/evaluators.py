@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from granola.attribution.attribution_samples import AttributionSample
@@ -27,11 +27,7 @@ class AttributionJudgement:
 
     def to_json(self) -> dict[str, Any]:
         """A line of a file."""
-        return {
-            "id": self.id, "category": None if self.category is None else str(self.category),
-            "supported": self.supported, "reply": self.reply, "failed": self.failed,
-            "facts": [list(fact) for fact in self.facts],
-        }  # fmt: skip
+        return asdict(self)
 
 
 class AttributionEvaluator(Protocol):
@@ -75,7 +71,7 @@ def fact_verdicts(
 def fact_samples(sample: AttributionSample) -> Iterator[AttributionSample]:
     """Each fact of the undamaged subgraph as a statement of its own, with the sample's citations."""
     for number, fact in enumerate(sample.subgraph, 1):
-        yield replace(sample, id=f"{sample.id}/{number}", statement=fact.text, category=None)
+        yield sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
 
 
 def of_category(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:

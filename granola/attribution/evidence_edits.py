@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from granola.attribution.categories import Category
-from granola.attribution.relation_table import CLASS, RelationValues, enclosing, excluded, near, wording
+from granola.attribution.relation_table import CLASS, RelationValues, enclosing, near, wording
 from granola.errors import GranolaError
 from kg.model import TimeValue
 from kg.queries import Fact, Grounding, Hop, Shape, StoreFacts
@@ -36,10 +37,10 @@ class EditError(GranolaError, ValueError):
 
 def branch_facts(grounding: Grounding) -> Groups:
     """The facts of the subgraph, branch by branch, of all answers, without repeats."""
-    groups = []
-    for at in range(len(grounding.query.branches)):
-        groups.append(tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at])))
-    return tuple(groups)
+    return tuple(
+        tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at]))
+        for at in range(len(grounding.query.branches))
+    )
 
 
 class EvidenceEditor:
@@ -95,11 +96,8 @@ class EvidenceEditor:
         instead: dict[str, str] = {}
         for answer in replaced:
             instead[answer] = self._instead_of(answer, grounding, set(instead.values()), drawing)
-        out = []
-        for branch, group in zip(grounding.query.branches, groups, strict=True):
-            last = branch.hops[-1]
-            out.append(tuple(_with_answer(fact, last, instead) for fact in group))
-        return tuple(out)
+        both = zip(lasts, groups, strict=True)
+        return tuple(tuple(_with_answer(fact, last, instead) for fact in group) for last, group in both)
 
     def _has_several(self, hop: Hop) -> bool:
         return not hop.forward or hop.qualifier is not None or self._values.often_several(hop.property)
@@ -107,9 +105,7 @@ class EvidenceEditor:
     def _instead_of(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
         """An entity of the answer's class of which the facts are not true, at any rank or time."""
         facts = self._facts
-        inside = {
-            entity_id for fact in grounding.facts() for entity_id in (fact.subject, fact.object)
-        } | grounding.query.given
+        inside = grounding.entities
         names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
         classes = self._values.classes(answer)
         if not classes:
@@ -161,13 +157,8 @@ class EvidenceEditor:
         """Whether a fact about the answer stands in the store of the other entity too."""
         if answer not in (fact.subject, fact.object):
             return False
-        about = Fact(
-            other if fact.subject == answer else fact.subject,
-            fact.property,
-            other if fact.object == answer else fact.object,
-            fact.qualifier,
-        )
-        return self._facts.holds(about.subject, Hop(property=about.property, qualifier=about.qualifier), about.object)
+        subject, target = (other if end == answer else end for end in (fact.subject, fact.object))
+        return self._facts.holds(subject, Hop(property=fact.property, qualifier=fact.qualifier), target)
 
     def _encloses(self, first: str, second: str) -> bool:
         """Whether one lies in the other, or is a kind of it."""
@@ -198,10 +189,8 @@ class EvidenceEditor:
 
     def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """As many facts about each subject, by relations that tell nothing of those asked for, of other entities."""
-        closed = {
-            entity_id for fact in grounding.facts() for entity_id in (fact.subject, fact.object)
-        } | grounding.query.given
-        barred = frozenset().union(*(near(prop) for prop in grounding.query.properties)) | excluded()
+        closed = set(grounding.entities)
+        barred = frozenset().union(*(near(prop) for prop in grounding.query.properties))
         if grounding.query.shape is Shape.TREE:
             return self._meeting(grounding, closed, barred, drawing)
         groups = []
@@ -263,11 +252,9 @@ class EvidenceEditor:
 
 def _with_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
     """The fact with another answer, where its end at the answer is one that is replaced."""
-    if last.forward and fact.object in instead:
-        return Fact(fact.subject, fact.property, instead[fact.object], fact.qualifier)
-    if not last.forward and fact.subject in instead:
-        return Fact(instead[fact.subject], fact.property, fact.object, fact.qualifier)
-    return fact
+    if last.forward:
+        return replace(fact, object=instead.get(fact.object, fact.object))
+    return replace(fact, subject=instead.get(fact.subject, fact.subject))
 
 
 def facts_of(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from itertools import islice
-from pathlib import Path
 
 from abstraction.errors import ReplyError
 from abstraction.language.comparable_words import FUNCTION
@@ -31,10 +30,10 @@ LONGEST = 1_500  # characters of a reply that is used
 _BATCH = 256  # samples worded together
 
 
-def read_wording_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """The four prompts, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+def read_wording_prompts() -> dict[str, Prompt]:
+    """The four prompts."""
     with as_file(files("granola") / "attribution" / "prompts") as bundled:
-        return load_prompts((CITATION, QUESTION, STATEMENT, AGAIN), bundled, replacing)
+        return load_prompts((CITATION, QUESTION, STATEMENT, AGAIN), bundled)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +98,9 @@ class ModelWording:
                 citations = tuple(new or old for new, old in zip(texts[:number], sample.citations, strict=True))
                 question = sample.question if _is_original(sample) else texts[number] or sample.question
                 statement = texts[-1] or sample.statement
-                yield replace(sample, citations=citations, question=question, statement=statement)
+                yield sample.model_copy(
+                    update={"citations": citations, "question": question, "statement": statement}
+                )
 
     def _taken_back(self, worded: Mapping[_WordedText, str | None]) -> list[_WordedText]:
         """Citations from which their facts do not follow, by the model of entailment; none without one."""
@@ -149,14 +150,14 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
                 slots=(("facts", _masked(sample)),),
                 wanted=required,
                 known=relations,
-                hidden=sample.answers,
+                hidden=sample.answer,
             )
         )
     texts.append(
         _WordedText(
             kind=STATEMENT,
-            slots=(("question", sample.question), ("answers", "; ".join(sample.answers))),
-            wanted=(*required, *sample.answers) if not _is_original(sample) else sample.answers,
+            slots=(("question", sample.question), ("answers", "; ".join(sample.answer))),
+            wanted=(*required, *sample.answer) if not _is_original(sample) else sample.answer,
             known=(*relations, *required, sample.question),
         )
     )
@@ -193,12 +194,12 @@ def _given(sample: AttributionSample) -> tuple[str, ...]:
 def _masked(sample: AttributionSample) -> tuple[str, ...]:
     """The facts of the query with ?x for its answers and ?y for entities in between."""
     given = set(_given(sample))
-    masks: dict[str, str] = dict.fromkeys(sample.answers, "?x")
+    masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
 
     def masked(name: str) -> str:
         if name in given:
             return name
-        return masks.setdefault(name, f"?y{len(masks) - len(sample.answers) + 1}")
+        return masks.setdefault(name, f"?y{len(masks) - len(sample.answer) + 1}")
 
     lines = ("; ".join((masked(fact.names[0]), fact.names[1], masked(fact.names[2]))) for fact in sample.subgraph)
     return tuple(dict.fromkeys(lines))

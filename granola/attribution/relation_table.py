@@ -21,12 +21,6 @@ def _data() -> dict[str, Any]:
 
 
 @cache
-def excluded() -> frozenset[str]:
-    """Relations that a benchmark does not use: names, maintenance, classes, ratings."""
-    return frozenset(_data()["excluded"])
-
-
-@cache
 def used() -> tuple[str, ...]:
     """Relations that a person would ask for, by number."""
     return tuple(prop for prop, words in _data()["wordings"].items() if "question" in words)

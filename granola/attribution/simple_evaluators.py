@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.evaluation_metrics import automatic_facts
+from granola.attribution.evaluation import automatic_facts
 from granola.attribution.evaluators import AttributionJudgement, of_category
 from granola.attribution.label_proofs import is_true
 from granola.attribution.relation_table import RelationValues

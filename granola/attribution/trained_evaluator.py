@@ -7,7 +7,7 @@ categories alone, so that sets that people marked in two ways and in four train 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -17,10 +17,10 @@ from typing import Any
 
 import orjson
 
-from abstraction.models import EntailmentModel, TextPair
+from abstraction.models import EntailmentModel, TextPair, open_entailment
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
+from granola.attribution.claim_features import FEATURES, WordWeights, features_of
 from granola.attribution.evaluators import AttributionJudgement, of_category
 from granola.code_hash import hash_of_modules
 from granola.errors import UsageError
@@ -37,29 +37,14 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """Nodes by number, 0 the root: `feature` and `limit` of a fork (at most the limit: `left`), `shares` of a leaf."""
-
-    feature: tuple[int, ...]  # -1: a leaf
-    limit: tuple[float, ...]
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-    shares: tuple[tuple[float, ...], ...]  # of the classes of training; () of a fork
-
-    def leaf(self, features: Sequence[float]) -> tuple[float, ...]:
-        """The shares where features lead."""
-        at = 0
-        while self.feature[at] >= 0:
-            at = self.left[at] if features[self.feature[at]] <= self.limit[at] else self.right[at]
-        return self.shares[at]
-
-
-@dataclass(frozen=True, slots=True)
 class Forest:
-    """Trees that vote with their leaves' shares (Breiman 2001)."""
+    """Trees that vote with their leaves' shares of `classes` (Breiman 2001).
 
-    classes: tuple[str, ...]
-    trees: tuple[Tree, ...]
+    A leaf is a list of these; a fork a feature's place, its limit, and the nodes up to it and above it.
+    """
+
+    classes: list[str]
+    trees: list[Any]
 
     @classmethod
     def grown(cls, features: Sequence[Sequence[float]], labels: Sequence[str], *, seed: int) -> Forest:
@@ -71,51 +56,41 @@ class Forest:
         model = RandomForestClassifier(
             TREES, max_leaf_nodes=LEAVES, min_samples_leaf=OF_LEAF, class_weight="balanced", random_state=seed
         ).fit(features, labels)
-        return cls(tuple(map(str, model.classes_)), tuple(_tree(one.tree_) for one in model.estimators_))
+        return cls(list(map(str, model.classes_)), [_node(one.tree_, 0) for one in model.estimators_])
 
     def votes(self, features: Sequence[float]) -> dict[str, float]:
         """The mean share of each class, of 1 in all."""
-        leaves = [tree.leaf(features) for tree in self.trees]
+        leaves = [_leaf(tree, features) for tree in self.trees]
         return {name: sum(leaf[at] for leaf in leaves) / len(leaves) for at, name in enumerate(self.classes)}
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain numbers."""
-        trees = [[tree.feature, tree.limit, tree.left, tree.right, tree.shares] for tree in self.trees]
-        return {"classes": self.classes, "trees": trees}
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Forest:
-        """The inverse of `to_json`. Raises TypeError, ValueError, KeyError."""
-        trees = tuple(
-            Tree(tuple(feature), tuple(limit), tuple(left), tuple(right), tuple(map(tuple, shares)))
-            for feature, limit, left, right, shares in data["trees"]
-        )
-        return cls(tuple(data["classes"]), trees)
+def _node(tree: Any, at: int) -> list[Any]:
+    """A node of a tree of scikit-learn's, whose leaves have the feature -2, with all below it."""
+    if tree.feature[at] < 0:
+        shares = tree.value[at][0]
+        return [round(float(share), _DIGITS) for share in shares / shares.sum()]
+    below = [_node(tree, int(side[at])) for side in (tree.children_left, tree.children_right)]
+    return [int(tree.feature[at]), round(float(tree.threshold[at]), _DIGITS), *below]
 
 
-def _tree(grown: Any) -> Tree:
-    """A tree of scikit-learn's, whose leaves have the feature -2."""
-    forks = [int(feature) if feature >= 0 else -1 for feature in grown.feature]
-    return Tree(
-        feature=tuple(forks),
-        limit=tuple(round(float(limit), _DIGITS) for limit in grown.threshold),
-        left=tuple(map(int, grown.children_left)),
-        right=tuple(map(int, grown.children_right)),
-        shares=tuple(
-            () if fork >= 0 else tuple(round(float(share), _DIGITS) for share in value[0] / value[0].sum())
-            for fork, value in zip(forks, grown.value, strict=True)
-        ),
-    )
+def _leaf(node: list[Any], features: Sequence[float]) -> list[float]:
+    while isinstance(node[-1], list):
+        node = node[2] if features[node[0]] <= node[1] else node[3]
+    return node
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedEvaluator:
-    """`supports` tells supported from not; `others` which category the rest is, None where no sample said."""
+    """`supports` tells supported from not; `others` which category the rest is, None where no sample said.
+
+    `entailment` names the model whose probabilities are features, too; "" for none.
+    """
 
     weights: WordWeights
     supports: Forest
     others: Forest | None = None
-    entailment: EntailmentModel | None = None
+    entailment: str = ""
+    model: EntailmentModel | None = None
 
     @property
     def classes(self) -> tuple[Category, ...]:
@@ -124,14 +99,15 @@ class TrainedEvaluator:
 
     @classmethod
     def trained(
-        cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: EntailmentModel | None = None
+        cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: str | None = None
     ) -> TrainedEvaluator:
-        """Of samples with categories or labels, supported ones and others. Raises UsageError."""
+        """Of samples with categories or labels, supported ones and others. Raises UsageError, ModelError."""
         labelled = [sample for sample in samples if sample.supported is not None]
         if len({sample.supported for sample in labelled}) < 2:
             raise UsageError("samples that are supported and others that are not are wanted to train on")
         weights = WordWeights.of(labelled)
-        features = list(_features(labelled, weights, entailment))
+        model = open_entailment(entailment) if entailment else None
+        features = list(_features(labelled, weights, model))
         rest = [
             (numbers, str(sample.category))
             for numbers, sample in zip(features, labelled, strict=True)
@@ -142,7 +118,8 @@ class TrainedEvaluator:
             weights=weights,
             supports=Forest.grown(features, [YES if sample.supported else NO for sample in labelled], seed=seed),
             others=Forest.grown([one for one, _ in rest], [label for _, label in rest], seed=seed) if several else None,
-            entailment=entailment,
+            entailment=entailment or "",
+            model=model,
         )
 
     def signature(self) -> str:
@@ -154,25 +131,25 @@ class TrainedEvaluator:
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
-        while batch := list(islice(source, max(_BATCH, getattr(self.entailment, "block", 0)))):
-            for sample, features in zip(batch, _features(batch, self.weights, self.entailment), strict=True):
+        while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
+            for sample, features in zip(batch, _features(batch, self.weights, self.model), strict=True):
                 yield self._judgement(sample, features)
 
     def _judgement(self, sample: AttributionSample, features: Sequence[float]) -> AttributionJudgement:
         supported = self.supports.votes(features)[YES] > 0.5
-        if supported and self.others is not None:
-            return of_category(sample, Category.SUPPORTIVE)
         if self.others is None:
             return AttributionJudgement(id=sample.id, supported=supported)
         votes = self.others.votes(features)
-        return of_category(sample, Category(max(votes, key=votes.__getitem__)))
+        return of_category(
+            sample, Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
+        )
 
     def _numbers(self) -> dict[str, Any]:
-        names = FEATURES + (ENTAILMENT_FEATURES if self.entailment is not None else ())
+        """As the file has them."""
         return {
-            "schema_version": 1, "kind": "trained", "features": names, "texts": self.weights.texts,
-            "words": dict(self.weights.common), "supports": self.supports.to_json(),
-            "others": None if self.others is None else self.others.to_json(),
+            "schema_version": 2, "kind": "trained", "features": list(FEATURES), "entailment": self.entailment,
+            "texts": self.weights.texts, "words": dict(self.weights.common), "supports": self.supports,
+            "others": self.others,
         }  # fmt: skip
 
     def save(self, folder: Path) -> None:
@@ -182,37 +159,28 @@ class TrainedEvaluator:
             place.write_bytes(orjson.dumps(self._numbers()))
 
     @classmethod
-    def load(cls, folder: Path | str, *, entailment: EntailmentModel | None = None) -> TrainedEvaluator:
-        """The evaluator of a folder, or the `bundled` one.
+    def load(cls, folder: Path | str) -> TrainedEvaluator:
+        """The evaluator of a folder, or the `bundled` one; the model of entailment that it was trained with is opened.
 
-        Raises UsageError where there is none, or where it was trained with other features.
+        Raises UsageError where there is none, or where another version counts other features; ModelError.
         """
-        bundled = str(folder) == BUNDLED
-        path: Any = files("granola") / "attribution" / "data" / FILE if bundled else Path(folder) / FILE
+        path: Any = files("granola") / "attribution" / "data" if str(folder) == BUNDLED else Path(folder)
         try:
-            data = orjson.loads(path.read_bytes())
-            names = [*FEATURES, *(ENTAILMENT_FEATURES if entailment is not None else ())]
-            if data["features"] != names:
-                how = "with" if len(data["features"]) > len(FEATURES) else "without"
-                raise UsageError(f"{path} was trained {how} an entailment model, or by another version; train it anew")
-            return cls(
-                weights=WordWeights(data["texts"], data["words"]),
-                supports=Forest.from_json(data["supports"]),
-                others=None if data["others"] is None else Forest.from_json(data["others"]),
-                entailment=entailment,
-            )
+            data = orjson.loads((path / FILE).read_bytes())
+            if data["features"] != list(FEATURES):
+                raise ValueError("it was trained by another version; train it anew")
+            supports, others = (data[name] and Forest(**data[name]) for name in ("supports", "others"))
+            weights, entailment = WordWeights(data["texts"], data["words"]), data["entailment"]
         except (OSError, KeyError, TypeError, ValueError) as error:
-            if isinstance(error, UsageError):
-                raise
-            raise UsageError(f"{path} is no trained evaluator: {error}") from error
+            raise UsageError(f"{folder} is no trained evaluator: {error}") from error
+        model = open_entailment(entailment) if entailment else None
+        return cls(weights=weights, supports=supports, others=others, entailment=entailment, model=model)
 
 
 def _features(
-    samples: Sequence[AttributionSample], weights: WordWeights, entailment: EntailmentModel | None
+    samples: Sequence[AttributionSample], weights: WordWeights, model: EntailmentModel | None
 ) -> Iterator[list[float]]:
-    if entailment is None:
-        yield from (features_of(sample, weights) for sample in samples)
-        return
     pairs = [TextPair(" ".join(sample.citations), sample.statement) for sample in samples]
-    for sample, judged in zip(samples, entailment.entailments(pairs), strict=True):
-        yield features_of(sample, weights, judged)
+    judged = [None] * len(samples) if model is None else model.entailments(pairs)
+    for sample, entailment in zip(samples, judged, strict=True):
+        yield features_of(sample, weights, entailment)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind
 from granola.attribution.entailment_evaluators import PremiseIs
-from granola.attribution.evaluation_metrics import Unparsed
 from granola.commands.command import Command
 from granola.commands.item_verdicts import told_test
 from granola.commands.messages import count, print_json, report_rejects
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     from granola.attribution.evaluator_words import EvaluatorWords
     from granola.scoring.system_comparison import Difference
 
+PRINTED = "beside the paper's evaluators: write --out FILE, then granola table FILE --table caqa-5 --printed"
+
 
 def without_nan(value: Any) -> Any:
     """The same for JSON: NaN is null."""
@@ -44,14 +45,13 @@ def without_nan(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvaluatorsCompared:
-    """Evaluators with their figures, side by side."""
+    """Evaluators with their figures, side by side. `facts` has each one's FActScore, and the automatic one."""
 
     samples: int
     reports: Sequence[EvaluatorReport]
     tests: Sequence[Difference]
     facts: Mapping[str, float]
     automatic_facts: float
-    human_facts: float | None
     agreement: Mapping[str, Any]
     rejected: Sequence[RejectedRow]
 
@@ -60,8 +60,7 @@ class EvaluatorsCompared:
         return {
             "schema_version": 1, "samples": self.samples, "evaluators": [report.to_json() for report in self.reports],
             "tests": [test.to_json() for test in self.tests], "fact_scores": dict(self.facts),
-            "automatic_fact_score": self.automatic_facts, "human_fact_score": self.human_facts,
-            "agreement": dict(self.agreement),
+            "automatic_fact_score": self.automatic_facts, "agreement": dict(self.agreement),
         }  # fmt: skip
 
 
@@ -77,9 +76,8 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
     evaluator: Annotated[
         tuple[str, ...],
         Setting(
-            "KIND=WHERE; may be given again. graph=SNAPSHOT, words=SHARE, trained=FOLDER, "
-            "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, nli-binary=TEXT_MODEL, "
-            "autois=MODEL.",
+            "KIND=WHERE; may be given again. graph=SNAPSHOT, words=SHARE, trained=FOLDER, encoder=FOLDER, "
+            "defined=MODEL, options=MODEL, three-way=MODEL, decomposed=MODEL, nli=TEXT_MODEL, autois=MODEL.",
             metavar="KIND=WHERE",
         ),
     ] = ()
@@ -89,19 +87,9 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
     premise: Annotated[PremiseIs, Setting("What an entailment model takes as its premise.", advanced=True)] = (
         PremiseIs.EVIDENCE
     )
-    entailment: Annotated[
-        str | None,
-        Setting("The entailment model that a trained evaluator was trained with.", metavar="TEXT_MODEL", advanced=True),
-    ] = None
-    unparsed: Annotated[
-        Unparsed, Setting("How replies without a label enter micro-F1: as wrong ones, or as none.", advanced=True)
-    ] = Unparsed.WRONG
     facts: Annotated[
         bool, Setting("Also ask for each fact of partially supportive samples: the FActScore of each evaluator.")
     ] = False
-    human_facts: Annotated[
-        float | None, Setting("The FActScore by people, for the gap to it.", least=0, most=1, advanced=True)
-    ] = None
     people: Annotated[
         tuple[Path, ...],
         Setting(
@@ -110,15 +98,11 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
             advanced=True,
         ),
     ] = ()
-    temperature: Annotated[float, Setting("Temperature of chat models.", least=0, most=2, advanced=True)] = 0.0
     prompts: Annotated[Path | None, Setting("A folder with prompts of your own.", advanced=True)] = None
     answers: KeptAnswers = None
     out: Annotated[Path | None, Setting("Write every judgement to this file, as JSONL.")] = None
     resamples: Resamples = 1_000
     seed: Annotated[int, Setting("Seed of draws and resamples.", least=0, advanced=True)] = 0
-    figure: Annotated[
-        Path | None, Setting("Draw micro-F1 by human labels against automatic ones, as SVG.", advanced=True)
-    ] = None
     force: Force = False
     as_json: AsJson = False
 
@@ -128,43 +112,59 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
         words.check(self.evaluator)
         if not self.evaluator:
             raise UsageError("name an --evaluator, as graph=snapshot.sqlite; see --help")
-        with (
-            writing(self.out, inputs=[self.samples], force=self.force),
-            writing(self.figure, inputs=[self.samples], force=self.force, asked="--figure"),
-        ):
+        with writing(self.out, inputs=[self.samples], force=self.force):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
             return self._compared(words)
 
     def _compared(self, words: EvaluatorWords) -> EvaluatorsCompared:
-        from granola.attribution.evaluation import agreement, compared, partial_fact_scores
+        from granola.attribution.categories import Category
+        from granola.attribution.evaluation import (
+            AttributionVerdict,
+            agreement,
+            automatic_facts,
+            compared,
+            evaluated,
+            fact_score,
+            verdict_row,
+        )
+        from granola.attribution.evaluators import fact_verdicts
 
         rejected: list[RejectedRow] = []
         samples = self._samples(rejected)
         people = [labels for path in self.people for labels in _labels(path).values()]
-        reports, facts = [], {}
-        for word in self.evaluator:
+        partial = [sample for sample in samples if sample.category is Category.PARTIAL]
+        kinds = [word.partition("=")[0] for word in self.evaluator]
+        reports: list[EvaluatorReport] = []
+        rows: list[dict[str, Any]] = []
+        facts: dict[str, float] = {}
+        for word, kind in zip(self.evaluator, kinds, strict=True):
             with ExitStack() as stack:
-                report, score = self._report(word, words.opened(word, stack), samples)
-            reports.append(report)
-            if score is not None:
-                facts[report.name] = score
-        tests = compared(samples, reports, resamples=self.resamples, seed=self.seed)
-        agreed = agreement(samples, people, reports) if people else {}
-        self._write(samples, reports)
-        if self.figure is not None:
-            self._draw(agreed)
+                evaluator = words.opened(word, stack)
+                name = kind if kinds.count(kind) == 1 else word
+                judged = zip(samples, evaluator.judged(samples), strict=True)
+                own = [verdict_row(name, sample, judgement) for sample, judgement in judged]
+                if self.facts:
+                    facts[name] = fact_score(fact_verdicts(evaluator, partial))
+                verdicts = [AttributionVerdict.model_validate(row) for row in own]
+                reports.append(
+                    evaluated(name, evaluator.signature(), verdicts, resamples=self.resamples, seed=self.seed)
+                )
+            rows += own
+        self._write(rows, reports)
         return EvaluatorsCompared(
-            samples=len(samples), reports=reports, tests=tests, facts=facts, human_facts=self.human_facts,
-            automatic_facts=partial_fact_scores(samples), agreement=agreed, rejected=rejected,
+            samples=len(samples), reports=reports, facts=facts, rejected=rejected,
+            tests=compared(reports, resamples=self.resamples, seed=self.seed),
+            automatic_facts=fact_score(map(automatic_facts, partial)),
+            agreement=agreement(samples, people, reports) if people else {},
         )  # fmt: skip
 
     def show(self, result: EvaluatorsCompared) -> None:
-        """The table, the paper's rows beside it, the tests."""
+        """The table, the tests, what people said."""
         if self.as_json:
             print_json(without_nan(result.to_json()), indent=1)
         else:
-            show_lines(f"{count(result.samples, 'sample')} of {self.samples}", "", *_evaluation_parts(result))
+            show_lines(f"{count(result.samples, 'sample')} of {self.samples}", "", *_parts(result))
         report_rejects(str(self.samples), result.rejected)
 
     def _words(self) -> EvaluatorWords:
@@ -174,18 +174,15 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
             return opened(word, self.out, self.answers, [self.samples])
 
         return EvaluatorWords(
-            examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise,
-            entailment=self.entailment, temperature=self.temperature, prompts=self.prompts, chat=chat,
+            examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,
+            chat=chat,
         )  # fmt: skip
 
     def _samples(self, rejected: list[RejectedRow]) -> list[AttributionSample]:
         from granola.attribution.attribution_samples import read_any_samples
 
-        samples = [
-            sample
-            for sample in read_any_samples(self.samples, on_reject=rejected.append)
-            if sample.supported is not None
-        ]
+        read = read_any_samples(self.samples, on_reject=rejected.append)
+        samples = [sample for sample in read if sample.supported is not None]
         if self.limit is not None and self.limit < len(samples):
             drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
             samples = [samples[at] for at in drawn]
@@ -194,56 +191,16 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
             raise UsageError(f"{self.samples}: no sample with a category or label")
         return samples
 
-    def _report(
-        self, word: str, evaluator: Any, samples: Sequence[AttributionSample]
-    ) -> tuple[EvaluatorReport, float | None]:
-        from granola.attribution.categories import Category
-        from granola.attribution.evaluation import evaluated
-        from granola.attribution.evaluation_metrics import fact_score, mean_score
-        from granola.attribution.evaluators import fact_verdicts
-
-        kind = word.partition("=")[0]
-        judgements = list(evaluator.judged(samples))
-        report = evaluated(
-            kind if sum(other.partition("=")[0] == kind for other in self.evaluator) == 1 else word,
-            evaluator.signature(), samples, judgements, unparsed=self.unparsed,
-            resamples=self.resamples, seed=self.seed,
-        )  # fmt: skip
-        if not self.facts:
-            return report, None
-        partial = [sample for sample in samples if sample.category is Category.PARTIAL]
-        return report, mean_score(fact_score(verdicts) for verdicts in fact_verdicts(evaluator, partial))
-
-    def _write(self, samples: Sequence[AttributionSample], reports: Sequence[EvaluatorReport]) -> None:
+    def _write(self, rows: Sequence[Mapping[str, Any]], reports: Sequence[EvaluatorReport]) -> None:
         from abstraction.files.writing import write_records
 
         if self.out is None:
             return
-        rows = (
-            {
-                "evaluator": report.name, **judgement.to_json(), "gold_supported": sample.supported,
-                "gold_category": None if sample.category is None else str(sample.category),
-                "complexity": None if sample.complexity is None else str(sample.complexity),
-                "source": sample.provenance.get("source"),
-            }
-            for report in reports
-            for sample, judgement in zip(samples, report.judgements, strict=True)
-        )  # fmt: skip
         write_records(rows, self.out, format="jsonl")
         write_run_record(
             self.out, command=self.verb, arguments=self.arguments(), inputs=[self.samples],
             more={"reports": [report.to_json() for report in reports]},
         )  # fmt: skip
-
-    def _draw(self, agreement: Mapping[str, Any]) -> None:
-        from granola.attribution.evaluation import agreement_figure
-        from kg.files import atomic_path
-
-        if not agreement.get("points"):
-            raise UsageError("--figure draws labels by people: give --people, and evaluators with categories")
-        assert self.figure is not None
-        with atomic_path(self.figure) as place:
-            place.write_bytes(agreement_figure(agreement))
 
 
 def _labels(path: Path) -> dict[str, dict[str, str]]:
@@ -265,7 +222,7 @@ def _labels(path: Path) -> dict[str, dict[str, str]]:
     return labels
 
 
-def _evaluation_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
+def _parts(compared: EvaluatorsCompared) -> Iterator[Part]:
     for start in range(0, len(compared.reports), 3):
         yield from (_figures(compared.reports[start : start + 3]), "")
     for report in compared.reports:
@@ -275,33 +232,19 @@ def _evaluation_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
             yield TextTable(head=("", *map(str, next(iter(rows.values()), {}))), rows=cells, indent=2)
         yield from (Verbatim(f"  {report.signature}"), "")
     yield from map(told_test, compared.tests)
-    yield from _facts_parts(compared)
-    yield from _paper_parts(compared)
-
-
-def _facts_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
-    human = compared.human_facts
     if not math.isnan(compared.automatic_facts):
         yield ""
         yield f"FActScore of partially supportive samples, by the triples that are left: {compared.automatic_facts:.3f}"
-    for name, score in compared.facts.items():
-        gap = "" if human is None else f", gap to people {abs(score - human):.3f}"
-        yield f"  {name}: {score:.3f}{gap}"
-    if compared.agreement:
-        agreement = compared.agreement
+        yield from (f"  {name}: {score:.3f}" for name, score in compared.facts.items())
+    if told := compared.agreement:
         yield ""
         yield (
-            f"people: kappa {agreement['kappa']:.3f} over {agreement['labelled_by_all']}, "
-            f"unanimous {agreement['unanimous']}; "
-            f"kappa of automatic and human labels {agreement['kappa_of_automatic_and_human']:.3f}; "
-            f"Pearson's r of micro-F1 over evaluators {agreement['pearson']:.3f} (paper: 0.97)"
+            f"people: kappa {told['kappa']:.3f} over {told['labelled_by_all']}, unanimous {told['unanimous']}; kappa "
+            f"of automatic and human labels {told['kappa_of_automatic_and_human']:.3f}; Pearson's r of micro-F1 over "
+            f"evaluators {told['pearson']:.3f} (paper: 0.97)"
         )
-
-
-def _paper_parts(compared: EvaluatorsCompared) -> Iterator[Part]:
     if any(report.confusion for report in compared.reports):
-        yield ""
-        yield "beside the paper's evaluators: write --out FILE, then granola table FILE --table caqa-5 --printed"
+        yield from ("", PRINTED)
 
 
 def _figures(reports: Sequence[EvaluatorReport]) -> TextTable:

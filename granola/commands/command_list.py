@@ -75,7 +75,7 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
         ),
         CommandEntry(
             "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "attribution",
-            ("build", "audit", "train", "evaluate", "check"),
+            ("build", "audit", "train", "evaluate"),
         ),
         CommandEntry("draw", "Draw scores of items by slice, as papers do or by any field.", "item_verdicts"),
         CommandEntry("table", "Put scores in the columns of a paper's table: text, LaTeX, CSV.", "item_verdicts"),

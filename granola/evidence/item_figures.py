@@ -11,7 +11,7 @@ from abstraction.faults import OnReject, RejectedRow
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import accepted, read_each
 from granola import __version__
-from granola.attribution.evaluation_metrics import CATEGORIES, NO_LABEL, Unparsed, f1_of, figure, micro_f1
+from granola.attribution.evaluation import CATEGORIES, NO_LABEL, f1_of, figure, micro_f1
 from granola.errors import UsageError
 from granola.evidence.estimates import by_slice
 from granola.evidence.evidence_task import ItemFigure
@@ -158,7 +158,7 @@ def _cells(row: Row, x: str, y: str) -> Iterator[tuple[Place, Any]]:
 
 def _estimate(values: Sequence[Any], place: Place, *, of_texts: bool, resamples: int, seed: int) -> Estimate:
     if isinstance(values[0], tuple):
-        statistic = f1_of(str(place)) if place in CATEGORIES else micro_f1(Unparsed.WRONG)
+        statistic = f1_of(str(place)) if place in CATEGORIES else micro_f1
         return figure(values, statistic, resamples=resamples, seed=seed)
     if not of_texts and set(values) <= {0.0, 1.0}:
         return share_estimate(values)

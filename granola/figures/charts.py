@@ -1,4 +1,4 @@
-"""The ways to draw: estimates by slice or along a number, points against each other, bars; and estimates as CSV."""
+"""The ways to draw: estimates by slice or along a number; and estimates as CSV."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abstraction.files.cells import marked
-from granola.figures.style import COLOURS, figure_of, legend, look, plain, saved, share, short
+from granola.figures.style import figure_of, legend, look, plain, saved, share, short
 from granola.scoring.aggregation import Estimate
 
 if TYPE_CHECKING:
@@ -122,46 +122,3 @@ def estimates_table(panels: Sequence[Panel]) -> bytes:
                 cells = ["" if math.isnan(number) else f"{number:.6f}" for number in numbers]
                 writer.writerow([marked(panel.name), marked(panel.score), marked(label), at, *cells, one.n])
     return stream.getvalue().encode()
-
-
-def points_figure(points: Mapping[str, tuple[float, float]], *, along: str, up: str) -> bytes:
-    """Two shares of each thing against each other, with the line where they are equal."""
-    with figure_of(height=3.4) as figure:
-        axes = figure.subplots()
-        for at, (label, (x, y)) in enumerate(points.items()):
-            axes.plot(x, y, linestyle="", label=plain(label), **look(at))
-        axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
-        share(axes, x=True, y=True)
-        axes.set_xlabel(along)
-        axes.set_ylabel(up)
-        axes.legend()
-        return saved(figure, "svg")
-
-
-def histogram_figure(counts: Mapping[str, Mapping[int, int]], width: int, *, along: str, up: str) -> bytes:
-    """SVG: the share of each bin in its set, by set; the keys of counts are the lower ends of bins of `width`."""
-    with figure_of() as figure:
-        axes = figure.subplots()
-        beside = width / (len(counts) + 0.5)
-        for at, (name, own) in enumerate(counts.items()):
-            total = sum(own.values()) or 1
-            places = [int(low) + (at + 0.5) * beside for low in own]
-            axes.bar(places, [n / total for n in own.values()], beside, label=plain(name), color=COLOURS[at + 1])
-        axes.set_xlabel(along)
-        axes.set_ylabel(up)
-        axes.set_ylim(0, min(1.0, axes.get_ylim()[1]))
-        axes.legend()
-        return saved(figure)
-
-
-def bars_figure(counts: Mapping[str, int], *, along: str) -> bytes:
-    """SVG: the share of each thing of all, a bar below the other in the order given."""
-    with figure_of(height=1.0 + 0.22 * len(counts)) as figure:
-        axes = figure.subplots()
-        whole = sum(counts.values()) or 1
-        names = list(counts)[::-1]
-        axes.barh([short(name) for name in names], [counts[name] / whole for name in names], color=COLOURS[1])
-        axes.set_xlabel(along)
-        axes.set_xlim(0, min(1.0, axes.get_xlim()[1]))
-        axes.grid(False, axis="y")
-        return saved(figure)

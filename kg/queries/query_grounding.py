@@ -46,6 +46,11 @@ class Grounding:
     answers: tuple[str, ...]
     ways: Mapping[str, tuple[tuple[Fact, ...], ...]] = field(default_factory=dict)
 
+    @builtins.property
+    def entities(self) -> frozenset[str]:
+        """Those of all facts, and those that the query names."""
+        return self.query.given.union(*((fact.subject, fact.object) for fact in self.facts()))
+
     def facts(self) -> tuple[Fact, ...]:
         """All facts of all ways, without repeats, in order."""
         return tuple(dict.fromkeys(fact for answer in self.answers for way in self.ways[answer] for fact in way))

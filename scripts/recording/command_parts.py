@@ -166,23 +166,19 @@ def record_attribution(recorder: Recorder) -> None:
     """A benchmark of attribution from the sample, its audit, and evaluators that need no model."""
     run, snapshot = recorder.run, recorder.snapshot
     questions = recorder.data / "simplequestions" / "test_answerable.tsv.gz"
-    mined = ("--singles", 300, "--paths", 200, "--trees", 80, "--unions", 40, "--seed", 0)
+    mined = ("--mined", 640, "--seed", 0)
     run("building", "attribution", "build", "--snapshot", snapshot, "--out", "built", "--questions", questions, *mined,
         "--json")  # fmt: skip
-    shaped = ("--shares", "even", "--together", "branch", "--head", "hidden", "--answer-edge", "leaves", "--no-extend")
-    run("building-even", "attribution", "build", "--snapshot", snapshot, "--out", "even", *mined, *shaped)
+    shaped = ("--shares", "all", "--answer-edge", "leaves")
+    run("building-all", "attribution", "build", "--snapshot", snapshot, "--out", "all", *mined, *shaped)
     train, test = "built/data/train.jsonl", "built/data/test.jsonl"
     run("audit", "attribution", "audit", test, "--json")
-    run("sheet", "attribution", "audit", test, "--sheet", "sheet.csv", "--n", 20)
     run("training", "attribution", "train", train, "--out", "trained")
     words = (f"graph={snapshot}", "words=0.6", "trained=trained")
     by = [part for word in words for part in ("--evaluator", word)]
     run("evaluating", "attribution", "evaluate", test, *by, "--out", "judged.jsonl", "--json", "--facts",
-        "--figure", "figure.svg", "--people", test)  # fmt: skip
+        "--people", test)  # fmt: skip
     run("evaluating-table", "attribution", "evaluate", test, *by[2:4], "--limit", 100)
-    write(recorder.folder / "asked.jsonl", _asked_by_relation(recorder, max(1, recorder.each // 12)))
-    run("making", "tiers", "asked.jsonl", "--snapshot", snapshot, "--out", "tiers.jsonl")
-    run("checking", "attribution", "check", "tiers.jsonl", "--snapshot", snapshot, "--out", "checked.jsonl", "--json")
 
 
 def record_grounding(recorder: Recorder) -> None:

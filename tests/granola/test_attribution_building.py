@@ -19,7 +19,6 @@ from granola.attribution.attribution_samples import AttributionSample, read_samp
 from granola.attribution.benchmark_building import (
     COMPLEXITY,
     CategoryShares,
-    CitedTogether,
     SampleMaker,
     SampleSettings,
     SourcedQuery,
@@ -30,14 +29,7 @@ from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording
 from granola.attribution.label_proofs import unproven
-from granola.attribution.query_extension import (
-    AnswerEdge,
-    Extension,
-    ExtensionSettings,
-    HeadEntity,
-    Impossible,
-    QueryExtender,
-)
+from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.attribution.question_sources import QuestionSources
 from granola.attribution.relation_table import RelationValues
 from granola.attribution.subject_split import split, subjects_of
@@ -141,11 +133,6 @@ def test_a_union_keeps_one_answer_when_contradicted(facts: StoreFacts) -> None:
     assert "Rick Scott (American politician)" in " ".join(told.citations)
 
 
-def test_citations_may_state_a_whole_branch(facts: StoreFacts) -> None:
-    together = made(facts, "path", together=CitedTogether.BRANCH)[Category.SUPPORTIVE]
-    assert together.citations == ("Rick Scott was born in Bloomington. Bloomington is the capital of McLean County.",)
-
-
 @pytest.mark.usefixtures("one_school_each")
 def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
     """Tom Waits has a deprecated statement of the university: it cannot contradict that he was at Reed."""
@@ -188,21 +175,21 @@ def test_every_sample_is_proved_anew(facts: StoreFacts, name: str) -> None:
 
 
 def extended(facts: StoreFacts, query: LogicalQuery, seed: int, **settings: Any) -> Any:
-    return QueryExtender(facts, ExtensionSettings(**settings)).extended(ground(query, facts), random.Random(seed))
+    return QueryExtender(facts, **settings).extended(ground(query, facts), random.Random(seed))
 
 
 def test_extension_options_are_drawn_alike(facts: StoreFacts) -> None:
-    drawn = Counter(extended(facts, SHAPES["single"], seed).drawn for seed in range(2_000))
+    drawn = Counter(extended(facts, SHAPES["single"], seed)[0] for seed in range(2_000))
     assert set(drawn) == {Extension.UNION, Extension.HEAD, Extension.ANSWER, Extension.NONE}
     assert all(abs(number / 2_000 - 1 / 4) < 0.04 for number in drawn.values())
-    halves = Counter(extended(facts, PATH, seed).drawn for seed in range(2_000))
+    halves = Counter(extended(facts, PATH, seed)[0] for seed in range(2_000))
     assert all(abs(number / 2_000 - 1 / 2) < 0.04 for number in halves.values())
     assert set(halves) == {Extension.HEAD, Extension.ANSWER}
 
 
 def of_kind(facts: StoreFacts, query: LogicalQuery, kind: Extension, **settings: Any) -> LogicalQuery:
-    found = next(one for seed in range(200) if (one := extended(facts, query, seed, **settings)).made is kind)
-    return found.query  # type: ignore[no-any-return]
+    drawn = (extended(facts, query, seed, **settings) for seed in range(200))
+    return next(made for option, made in drawn if option is kind and made is not None)
 
 
 def test_a_union_takes_in_namesakes(facts: StoreFacts) -> None:
@@ -216,28 +203,22 @@ def test_a_head_leads_to_the_subject(facts: StoreFacts) -> None:
     assert (made.shape, made.branches[0].start, made.branches[0].via) == (Shape.PATH, "Q12", ("Q10",))
     assert made.branches[0].hops[0].property == "P26"
     assert ground(made, facts).answers == ("Q1",)
-    hidden = of_kind(facts, SHAPES["single"], Extension.HEAD, head=HeadEntity.HIDDEN)
-    assert hidden.branches[0].via == (None,)
     words = FactWording(facts)
     asked = words.question(ground(made, facts), {})
     assert asked == "Where was Rick Scott, the spouse of Anna Scott, born?"
-    assert words.question(ground(hidden, facts), {}) == "Where was the spouse of Anna Scott born?"
 
 
 def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
-    entering = of_kind(facts, single("Q10", "P106"), Extension.NONE)
-    assert entering == single("Q10", "P106")  # nothing else leads to the occupation
     leaving = of_kind(facts, SHAPES["single"], Extension.ANSWER, answer_edge=AnswerEdge.LEAVES)
     assert (leaving.shape, leaving.branches[1].start, leaving.branches[1].hops[0].forward) == (Shape.TREE, "Q5", False)
 
 
-def test_what_cannot_be_drawn_stays_or_is_drawn_again(facts: StoreFacts) -> None:
-    alone = single("Q13", "P106")
-    stays = {extended(facts, alone, seed).made for seed in range(60)}
-    assert stays == {Extension.NONE}
-    again = {extended(facts, SHAPES["single"], seed, impossible=Impossible.REDRAWN).made for seed in range(60)}
-    assert Extension.ANSWER not in again
-    assert {Extension.UNION, Extension.HEAD} <= again
+def test_what_is_impossible_stays_as_it_is(facts: StoreFacts) -> None:
+    """Nothing else leads to the occupation, or to whose it is, and nobody has that name."""
+    assert {extended(facts, single("Q13", "P106"), seed)[1] for seed in range(60)} == {None}
+    maker = SampleMaker(facts, SampleSettings(shares=CategoryShares.ALL))
+    asked = SourcedQuery(id="1", query=single("Q13", "P106"), source="test")
+    assert {sample.provenance["extension"] for sample in maker.samples([asked])} == {"none"}
 
 
 @settings(max_examples=10)
@@ -251,14 +232,12 @@ def test_the_same_settings_give_the_same_samples(seed: int, shares: CategoryShar
 
 
 def test_what_is_lacking_is_drawn_again(facts: StoreFacts) -> None:
-    """Trees of the world cannot be contradicted: the other categories take turns by their weights."""
+    """Trees of the world can be neither contradicted nor missed: the other categories take turns by their weights."""
     queries = [SourcedQuery(id=f"t{n}", query=TREE, source="test") for n in range(60)]
-    found = Counter(
-        sample.category
-        for sample in SampleMaker(facts, SampleSettings(extend=False, shares=CategoryShares.EVEN)).samples(queries)
-    )
+    found = Counter(sample.category for sample in SampleMaker(facts, SampleSettings(extend=False)).samples(queries))
     assert sum(found.values()) == 60
-    assert found[Category.SUPPORTIVE] == found[Category.PARTIAL] == 30
+    assert set(found) == {Category.SUPPORTIVE, Category.PARTIAL}
+    assert min(found.values()) > 15
 
 
 def test_shares_follow_the_papers_table() -> None:
@@ -381,7 +360,7 @@ def test_real_questions_are_read() -> None:
 
 def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     snapshot = snapshot_at(tmp_path / "world.sqlite", world_entities())
-    settings: dict[str, Any] = {"snapshot": snapshot, "shares": "all", "singles": 16, "paths": 16, "trees": 8}
+    settings: dict[str, Any] = {"snapshot": snapshot, "shares": "all", "mined": 64}
     building = AttributionBuild(out=tmp_path / "bench", **settings)
     first = building.run()
     assert not building.failed(first)
@@ -434,7 +413,7 @@ def test_no_rule_of_one_line_tells_two_categories_apart(sample_snapshot: Path, t
     What the answer's name tells is no such rule: it stands in supportive and partial evidence, by what these are.
     """
     built = AttributionBuild(
-        snapshot=str(sample_snapshot), out=tmp_path / "bench", singles=6_000, paths=5_000, trees=3_000, unions=1_000
+        snapshot=str(sample_snapshot), out=tmp_path / "bench", mined=16_000
     ).run()
     assert built.maker.counts.samples > 3_000
     values: dict[str, dict[Category, list[float]]] = {}

@@ -28,17 +28,20 @@ from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw
 from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
-from granola.attribution.evaluation import agreement, compared, evaluated
-from granola.attribution.evaluation_metrics import (
+from granola.attribution.evaluation import (
     CATEGORIES,
-    Unparsed,
+    AttributionVerdict,
+    EvaluatorReport,
+    agreement,
     automatic_facts,
+    compared,
     confusion,
+    evaluated,
     f1_of,
     fact_score,
     macro_f1,
-    mean_score,
     micro_f1,
+    verdict_row,
 )
 from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
 from granola.attribution.model_wording import ModelWording, automatic_coverage
@@ -46,7 +49,7 @@ from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts,
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.tier_checks import TierAttributor, category_of
 from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
-from granola.commands import AttributionCheck, AttributionEvaluate, AttributionTrain
+from granola.commands import AttributionEvaluate, AttributionTrain
 from granola.errors import UsageError
 from granola.scoring.statistics import cohen_kappa
 from kg.queries import StoreFacts
@@ -120,7 +123,7 @@ def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
     assert "Ann Lee was born in Manchester." in last
     assert ("|" in last) == (family is not PromptFamily.DEFINED)  # the claim is question|statement
     assert (PAR in evaluator.classes) == (family is not PromptFamily.THREE_WAY)
-    assert evaluator.signature().startswith(f"chat:{family}|shots:0|model:m-")
+    assert evaluator.signature().startswith(f"{family}|shots:0|model:m-")
 
 
 def test_examples_stand_before_the_question() -> None:
@@ -175,16 +178,11 @@ class Table:
         return [self._judge(pair) for pair in pairs]
 
 
-def test_entailment_in_three_classes_and_in_two() -> None:
+def test_entailment_in_three_classes() -> None:
     shares = {"a": Entailment(0.5, 0.3, 0.2), "b": Entailment(0.1, 0.2, 0.7), "c": Entailment(0.3, 0.6, 0.1)}
     model = Table(lambda pair: shares[pair.premise])
     samples = [sample(n, citations=(text,)) for n, text in enumerate("abc")]
     assert [one.category for one in EntailmentEvaluator(model=model).judged(samples)] == [SUP, CON, IRR]
-    two = EntailmentEvaluator(model=model, three_way=False)
-    assert [(one.category, one.supported) for one in two.judged(samples)] == [
-        (None, True), (None, False), (None, False),
-    ]  # fmt: skip
-    assert two.classes == ()
     turned = Table(lambda pair: Entailment(1, 0, 0))
     list(EntailmentEvaluator(model=turned, premise=PremiseIs.STATEMENT).judged(samples[:1]))
     assert turned.asked == [TextPair("Where was Ann Lee born? Ann Lee was born in Manchester.", "a")]
@@ -225,8 +223,7 @@ def test_facts_are_asked_for_by_a_true_or_false_question() -> None:
     assert list(fact_verdicts(WordEvaluator(), [left])) == [(True, True)]  # no word of four letters, nothing to support
     facts = StoreFacts(world())
     partial = [made(facts, name)[PAR] for name in ("path", "tree")]
-    told = [fact_score(verdicts) for verdicts in fact_verdicts(GraphEvaluator(facts), partial)]
-    assert told == [fact_score(automatic_facts(one)) for one in partial]
+    assert list(fact_verdicts(GraphEvaluator(facts), partial)) == [automatic_facts(one) for one in partial]
 
 
 def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> None:
@@ -243,7 +240,7 @@ def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> Non
 
 def test_a_damaged_query_is_no_fault_of_the_run() -> None:
     facts = StoreFacts(world())
-    damaged = replace(made(facts, "path")[SUP], query={"branches": [{"start": "Q1"}]})
+    damaged = made(facts, "path")[SUP].model_copy(update={"query": {"branches": [{"start": "Q1"}]}})
     (judged,) = GraphEvaluator(facts).judged([damaged])
     assert judged.failed == "no query that the graph answers"
 
@@ -296,8 +293,6 @@ def test_an_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
     said = [found.category for found in loaded.judged(samples)]
     assert said == [found.category for found in one.judged(samples)]
     assert sum(a is b.category for a, b in zip(said, samples, strict=True)) / len(samples) > 0.9
-    with pytest.raises(UsageError, match="trained without an entailment model"):
-        TrainedEvaluator.load(tmp_path, entailment=Table(lambda pair: Entailment(1, 0, 0)))
     with pytest.raises(UsageError, match="others that are not"):
         TrainedEvaluator.trained([sample()])
     (tmp_path / FILE).write_text("[]")
@@ -306,7 +301,10 @@ def test_an_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_labels_of_two_kinds_and_of_four_train_together() -> None:
-    two = [replace(one, id=f"{one.id}-2", category=None, attributable=one.category is SUP) for one in training_set()]
+    two = [
+        one.model_copy(update={"id": f"{one.id}-2", "category": None, "attributable": one.category is SUP})
+        for one in training_set()
+    ]
     alone = TrainedEvaluator.trained(two)
     assert alone.classes == ()
     assert [one.category for one in alone.judged(two[:1])] == [None]
@@ -350,10 +348,8 @@ def test_f1_by_hand() -> None:
     assert counted(PAIRS, macro_f1(CATEGORIES)) == pytest.approx((4 / 6 + 3 / 2) / 4)
 
 
-def test_micro_f1_with_and_without_what_has_no_label() -> None:
-    """5 of 10 are right, 8 have a label: 5/10, or P = 5/8 and R = 5/10, 2PR/(P+R) = 5/9."""
-    assert counted(PAIRS, micro_f1(Unparsed.WRONG)) == pytest.approx(5 / 10)
-    assert counted(PAIRS, micro_f1(Unparsed.NONE)) == pytest.approx(5 / 9)
+def test_what_has_no_label_is_wrong() -> None:
+    assert counted(PAIRS, micro_f1) == pytest.approx(5 / 10)
 
 
 def test_confusion_has_a_column_for_no_label() -> None:
@@ -364,37 +360,32 @@ def test_confusion_has_a_column_for_no_label() -> None:
     assert sum(sum(row.values()) for row in found.values()) == 10
 
 
+def report_of(name: str, samples: Sequence[AttributionSample], said: Sequence[str]) -> EvaluatorReport:
+    """The report of labels of samples, "unparsed" where there is none."""
+    verdicts = []
+    for one, label in zip(samples, said, strict=True):
+        known = {} if label == "unparsed" else {"category": Category(label), "supported": label == SUP}
+        row = verdict_row(name, one, AttributionJudgement(id=one.id, **known))
+        verdicts.append(AttributionVerdict.model_validate(row))
+    return evaluated(name, f"{name}|x", verdicts, resamples=50)
+
+
 def test_a_report_by_hand() -> None:
     samples = [
         sample(n, Category(gold), complexity=Complexity.SINGLE if n < 4 else Complexity.UNION)
         for n, (gold, _) in enumerate(PAIRS)
     ]
-    said = [
-        AttributionJudgement(id=f"s{n}")
-        if label == "unparsed"
-        else AttributionJudgement(id=f"s{n}", category=Category(label), supported=label == SUP)
-        for n, (_, label) in enumerate(PAIRS)
-    ]
-    report = evaluated("test", "test|x", samples, said, resamples=50)
+    report = report_of("test", samples, [label for _, label in PAIRS])
     assert report.figures["micro-F1, single"].value == pytest.approx(3 / 4)
     assert report.figures["micro-F1, union"].value == pytest.approx(2 / 6)
     # Two ways: supported is right twice of 3 gold and 3 said; not supported 5 times, once said so wrongly.
     assert report.figures["supported F1"].value == pytest.approx(4 / 6)
     assert report.two_way["not supported"] == {"supported": 1, "not supported": 4, "unparsed": 2}
     assert report.unparsed == 2
-    assert "|unparsed:wrong|n:10|boot:50|" in report.signature
-    low, value, high = (
-        report.figures["micro-F1"].interval.low,
-        report.figures["micro-F1"].value,
-        report.figures["micro-F1"].interval.high,
-    )
-    assert low <= value <= high
-    perfect = evaluated(
-        "perfect", "p", samples,
-        [AttributionJudgement(id=s.id, category=s.category, supported=s.category is SUP) for s in samples],
-        resamples=50,
-    )  # fmt: skip
-    (test,) = compared(samples, [perfect, report], resamples=200)
+    assert "test|x|n:10|boot:50|" in report.signature
+    micro = report.figures["micro-F1"]
+    assert micro.interval.low <= micro.value <= micro.interval.high
+    (test,) = compared([report_of("perfect", samples, [gold for gold, _ in PAIRS]), report], resamples=200)
     assert test.difference == pytest.approx(5 / 10)
     assert test.p < 0.1
 
@@ -415,22 +406,16 @@ def test_fact_scores_by_hand() -> None:
     left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
     assert automatic_facts(left) == (True, False, True)
     assert [one.statement for one in fact_samples(left)] == ["x.", "y.", "z."]
-    assert fact_score((True, False, None)) == pytest.approx(1 / 3)
-    assert mean_score([0.5, math.nan, 1.0]) == pytest.approx(0.75)
-    assert math.isnan(fact_score(()))
+    assert fact_score([(True, False, None), (), (True,)]) == pytest.approx((1 / 3 + 1) / 2)
+    assert math.isnan(fact_score([()]))
 
 
 def test_agreement_with_people() -> None:
     samples = [sample(n, category) for n, category in enumerate([SUP, SUP, CON, IRR, PAR])]
     first = {f"s{n}": str(label) for n, label in enumerate([SUP, SUP, CON, IRR, IRR])}
     second = {**first, "s1": str(PAR)}
-    judged = [
-        evaluated(name, name, samples, [
-            AttributionJudgement(id=one.id, category=label, supported=label is SUP)
-            for one, label in zip(samples, labels, strict=True)
-        ], resamples=20)
-        for name, labels in {"a": [SUP] * 5, "b": [SUP, SUP, CON, IRR, PAR], "c": [SUP, PAR, CON, CON, CON]}.items()
-    ]  # fmt: skip
+    said = {"a": [SUP] * 5, "b": [SUP, SUP, CON, IRR, PAR], "c": [SUP, PAR, CON, CON, CON]}
+    judged = [report_of(name, samples, labels) for name, labels in said.items()]
     found = agreement(samples, [first, second], judged)
     # s1 is not unanimous; of s0, s2, s3, s4 people say SUP CON IRR IRR, the labels are SUP CON IRR PAR.
     assert (found["labelled_by_all"], found["unanimous"]) == (5, 4)
@@ -633,25 +618,20 @@ def test_long_citations_are_cut_into_lines() -> None:
     assert len(in_pieces(["x" * 100_000])) == 24
 
 
-def test_tiers_are_samples_and_their_evidence_supports_them(tmp_path: Path) -> None:
-    from abstraction.rows import read_tiered, write_tiered
+def test_the_evidence_of_tiers_supports_them(tmp_path: Path) -> None:
+    """That of the second level, given to the third, does not lead there."""
+    from abstraction.rows import read_tiered
     from granola.commands import Demo
     from kg.store import open_store
 
     Demo(out=tmp_path / "demo").run()
-    tiers, snapshot = tmp_path / "demo" / "tiers.jsonl", tmp_path / "demo" / "snapshot.sqlite"
-    found = AttributionCheck(tiered=str(tiers), snapshot=str(snapshot)).run()
-    assert (found.errors, found.rejected) == ([], [])
-    assert found.counts["supportive"] > 50
-    row = next(row for row in read_tiered(tiers) if len(row.levels) > 2)
-    # The evidence of the second level given to the third does not lead there.
+    row = next(row for row in read_tiered(tmp_path / "demo" / "tiers.jsonl") if len(row.levels) > 2)
     wrong = replace(row.levels[2].tiers[0], evidence=row.levels[1].tiers[0].evidence)
     broken = replace(row, levels=(*row.levels[:2], replace(row.levels[2], tiers=(wrong,)), *row.levels[3:]))
-    write_tiered([broken], tmp_path / "broken.jsonl")
-    again = AttributionCheck(tiered=str(tmp_path / "broken.jsonl"), snapshot=str(snapshot)).run()
-    assert again.errors[0].category is CON
-    with open_store(snapshot) as store:
-        assert {one.category for one in TierAttributor(store).checked(row)} == {SUP}
+    with open_store(tmp_path / "demo" / "snapshot.sqlite") as store:
+        attributor = TierAttributor(store)
+        assert {one.category for one in attributor.checked(row)} == {SUP}
+        assert [one.category for one in attributor.checked(broken) if one.level == 3] == [CON]
 
 
 def test_every_flaw_has_a_category() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -166,7 +165,5 @@ def test_a_command_line_has_what_was_set_and_no_secrets_or_folders(tmp_path: Pat
     assert "--language de" in line
     assert "--question-field q" in line
     assert "--linker" not in line  # left as it is by default
-    built = AttributionBuild(snapshot="s", out=tmp_path / "b", extend=False, words="openai:http://a:8000/v1?key=K#name")
-    assert "--no-extend" in command_line("attribution build", built)
+    built = AttributionBuild(snapshot="s", out=tmp_path / "b", words="openai:http://a:8000/v1?key=K#name")
     assert "#name" in command_line("attribution build", built)
-    assert "--extend" not in command_line("attribution build", replace(built, extend=True))

@@ -13,7 +13,6 @@ import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from granola.attribution.evaluation import agreement_figure
 from granola.figures.charts import Panel, estimates_figure
 from granola.figures.style import figure_of, inline_svg, look, saved
 from granola.matching import matcher
@@ -271,7 +270,6 @@ def test_figures_of_shares_elsewhere_tick_from_0_to_1() -> None:
         "along": Panel(name="x", across="x", score="y", lines={"a": [(10.0, whole), (20.0, whole)]}),
     }
     drawn = {name: estimates_figure([panel]) for name, panel in panels.items()}
-    drawn["agreement"] = agreement_figure({"points": [{"evaluator": "e", "human": 1.0, "automatic": 1.0}]})
     for name, svg in drawn.items():
         ticks = {tick for tick in ticks_of(svg) if tick < 10}  # of the other axis
         assert 1.0 in ticks, name

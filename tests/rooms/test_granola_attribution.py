@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from granola.attribution.benchmark_building import CategoryShares, SampleMaker, SampleSettings, SourcedQuery
 from granola.attribution.categories import Category
-from granola.attribution.evaluation import evaluated
+from granola.attribution.evaluation import AttributionVerdict, evaluated, verdict_row
 from granola.attribution.simple_evaluators import GraphEvaluator
 from kg.queries import StoreFacts, query_of_sparql
 from tests.attribution_world import world
@@ -24,5 +24,7 @@ def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
     assert samples[0].citations == ("Rick Scott was born in Bloomington.",)
 
     graph = GraphEvaluator(facts)
-    report = evaluated("graph", graph.signature(), samples, list(graph.judged(samples)), resamples=20)
+    rows = [verdict_row("graph", sample, judged) for sample, judged in zip(samples, graph.judged(samples), strict=True)]
+    verdicts = [AttributionVerdict.model_validate(row) for row in rows]
+    report = evaluated("graph", graph.signature(), verdicts, resamples=20)
     assert report.figures["micro-F1"].value == 1.0
