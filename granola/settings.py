@@ -53,7 +53,8 @@ class Setting:
         return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
 
 
-_MODEL_AT = re.compile(r"(?:[a-z]{1,20}:){1,2}https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
+_MODEL_AT = re.compile(r"(?:[a-z-]{1,20}[=:])?[a-z]{1,20}:https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
+_SAMPLING = re.compile(r"(?:temperature|top_p|max_tokens|seed)=[0-9.]{1,20}")  # settings that hold no secret
 ADVANCED = object()  # after a shared setting in `Annotated`: here it is one that few people need
 
 
@@ -107,8 +108,17 @@ def _named(value: Any) -> str:
     """A value as a command line has it."""
     text = str(value)
     if "://" in text:
-        address, _, name = text.partition("#")  # "openai:URL#NAME" names a model
-        return without_secrets(address) + (f"#{name}" if _MODEL_AT.match(text) else "")
+        address, _, name = text.partition("#")
+        if not _MODEL_AT.match(text):
+            return without_secrets(address)
+        place, _, query = address.partition("?")  # "openai:URL?SETTINGS#NAME" names a model
+        told: dict[bool, list[str]] = {True: [], False: []}
+        for part in query.split("&") if query else []:
+            if not part.startswith("batch_"):  # files, which change nothing of the result
+                told[_SAMPLING.fullmatch(part) is not None].append(part)
+        shown = without_secrets(f"{place}?{'&'.join(told[False])}" if told[False] else place)
+        more = f"{'&' if told[False] else '?'}{'&'.join(told[True])}" if told[True] else ""
+        return f"{shown}{more}#{name}"
     is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
     is_place = isinstance(value, Path) or is_file
     return Path(text).name if is_place else text

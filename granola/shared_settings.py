@@ -76,24 +76,6 @@ KeptAnswers = Annotated[
         advanced=True,
     ),
 ]
-BatchFile = Annotated[
-    Path | None,
-    Setting(
-        "Ask nobody: write the requests that have no answer yet to this file, for a provider's batch API, and end.",
-        metavar="FILE",
-        recorded=False,
-        advanced=True,
-    ),
-]
-BatchResults = Annotated[
-    Path | None,
-    Setting(
-        "Take the answers to such requests from the file that the provider made of them; what lacks is asked for.",
-        metavar="FILE",
-        recorded=False,
-        advanced=True,
-    ),
-]
 
 
 class PhraseMode(StrEnum):

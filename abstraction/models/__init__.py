@@ -13,6 +13,7 @@ from abstraction.models.chat_model import (
     Sampling,
     TokenLogprob,
     Totals,
+    sampling_of,
 )
 from abstraction.models.spec import (
     ModelSpec,
@@ -26,6 +27,7 @@ from abstraction.models.spec import (
     open_relevance,
     open_spec,
     parse_model_spec,
+    with_settings,
 )
 from abstraction.models.text_scorers import (
     CoherenceModel,
@@ -77,4 +79,6 @@ __all__ = [
     "open_spec",
     "parse_model_spec",
     "read_calls",
+    "sampling_of",
+    "with_settings",
 ]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import orjson
 
@@ -43,7 +42,7 @@ def take_results(model: OpenAIModel, path: Path | str) -> BatchTaken:
             match = _ID.fullmatch(str((line or {}).get("custom_id")))
             if line is None or match is None:
                 raise ModelError(
-                    f"{path}, line {number}: no result of a request that --batch-file wrote; name the provider's output"
+                    f"{path}, line {number}: no result of a request that batch_file= wrote; name the provider's output"
                 )
             response = line.get("response") or {}
             body = response.get("body") or {}
@@ -67,7 +66,7 @@ class BatchWriter:
 
     def __init__(self, model: OpenAIModel, path: Path | str) -> None:
         self._model, self.path = model, Path(path)
-        self.identity: Mapping[str, Any] = model.identity
+        self.identity, self.sampling = model.identity, model.sampling
         self.written = 0
         self._keys: set[str] = set()
 

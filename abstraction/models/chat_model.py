@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, get_args
 
 import orjson
+
+from abstraction.errors import ModelSpecError
 
 # What a chat model is asked: messages, and how to sample.
 
@@ -68,6 +70,18 @@ class Sampling:
     def seed_of(self, sample: int) -> int | None:
         """The seed of the answer number `sample`, from 0; None for none, and where nothing is drawn."""
         return None if self.seed is None or self.temperature == 0 else self.seed + sample
+
+
+def sampling_of(model: object, usual: Sampling) -> Sampling:
+    """How a model is asked: as is `usual` where it is asked, but for what the word says that it was opened by.
+
+    `model` may be that word as read. Raises ModelSpecError for what no model can do, such as several answers at
+    temperature 0.
+    """
+    try:
+        return replace(usual, **getattr(model, "sampling", {}))
+    except ValueError as error:
+        raise ModelSpecError(f"the model cannot sample so: {error}") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

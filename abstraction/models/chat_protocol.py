@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.models.chat_model import Completion, FailureReason, Request, TokenLogprob
-from abstraction.models.http_client import Trouble, error_code, error_text
+from abstraction.models.http_client import ServerSettings, Trouble, error_code, error_text
 
 PATH = "/chat/completions"
 
@@ -30,21 +30,16 @@ def body_of(
     model: str,
     first: int = 0,
     count: int = 1,
-    limit_name: str = "max_tokens",
-    sends_stop: bool = True,
-    extra: Mapping[str, Any] | None = None,
+    settings: ServerSettings | None = None,
 ) -> dict[str, Any]:
-    """The JSON that asks for the answers `first` to `first + count - 1` of a request.
-
-    Without `sends_stop` the server is not told of stop texts; `parse` cuts answers at them either way.
-    """
-    how = request.sampling
+    """The JSON that asks for the answers `first` to `first + count - 1` of a request."""
+    how, settings = request.sampling, settings or ServerSettings()
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "temperature": how.temperature,
         "top_p": how.top_p,
-        limit_name: how.max_tokens,
+        settings.limit: how.max_tokens,
         "stream": False,
     }
     seed = how.seed_of(first)
@@ -52,15 +47,13 @@ def body_of(
         body["seed"] = seed
     if count > 1:
         body["n"] = count
-    if how.stop and sends_stop:
+    if how.stop and settings.stop == "there":
         body["stop"] = list(how.stop)
     if how.logprobs is not None:
         body["logprobs"] = True
         if how.logprobs:
             body["top_logprobs"] = how.logprobs
-    if extra:
-        body.update(extra)
-    return body
+    return {**body, **settings.body}
 
 
 def parse(answer: Any, request: Request, *, first: int = 0, count: int = 1) -> Parsed:

@@ -71,6 +71,7 @@ class LocalModel:
         """Raises ModelError for a place without a model, or where a library is missing."""
         self._weights = LocalWeights(place, causal_model, settings=settings)
         self._store = AnswerStore(self.identity, cache=cache, log=log)
+        self.sampling: Mapping[str, Any] = {}  # what its word says of it, for `sampling_of`
 
     @property
     def identity(self) -> Mapping[str, Any]:

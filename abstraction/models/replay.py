@@ -36,6 +36,7 @@ class ReplayModel:
         self.damaged = 0  # lines that cannot be read: those that a killed run left
         self.identity: Mapping[str, Any] = {"kind": "replay", "sha256": sha256_of(path)}
         self.totals = Totals()
+        self.sampling: Mapping[str, Any] = {}  # what its word says of it, for `sampling_of`
         for number, line in enumerate(read_calls(path), start=1):
             if line is None:
                 self.damaged += 1

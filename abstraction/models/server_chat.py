@@ -39,6 +39,7 @@ class OpenAIModel:
         self.settings = self._client.settings
         self._store = AnswerStore(self.identity, cache=cache, log=log, prices=prices)
         self.known, self.keep = self._store.known, self._store.keep
+        self.sampling: Mapping[str, Any] = {}  # what its word says of it, for `sampling_of`
         self._one_by_one = False  # n is passed over or refused
         self._under_way: dict[str, asyncio.Future[list[Completion | None]]] = {}  # by key: asked once at a time
 
@@ -46,7 +47,7 @@ class OpenAIModel:
     def identity(self) -> Mapping[str, Any]:
         """The address, the name and what else is sent with each request."""
         client = self._client
-        return {"kind": "openai", "url": client.url, "model": client.model, "extra": dict(client.settings.extra)}
+        return {"kind": "openai", "url": client.url, "model": client.model, "extra": dict(client.settings.body)}
 
     @property
     def totals(self) -> Totals:
@@ -123,11 +124,9 @@ class OpenAIModel:
 
     def body_of(self, request: Request, samples: range) -> dict[str, Any]:
         """What asks for some samples of a request."""
-        how = self.settings
         return body_of(
-            request, model=self._client.model, first=samples.start, count=len(samples), limit_name=how.limit_name,
-            sends_stop=how.sends_stop, extra=how.extra,
-        )  # fmt: skip
+            request, model=self._client.model, first=samples.start, count=len(samples), settings=self.settings
+        )
 
     async def _post(self, request: Request, key: str, samples: range) -> Sequence[Completion]:
         body = self.body_of(request, samples)

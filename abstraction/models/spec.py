@@ -2,10 +2,11 @@
 
     openai:URL[?SETTINGS]#NAME   a server; URL up to /v1, NAME as the server knows it
     local:PLACE[?SETTINGS]       weights on this machine: a folder as transformers saves it, or a name on the hub
-    replay:FILE                  recorded answers of a chat model
+    replay:FILE[?SETTINGS]       recorded answers of a chat model
 
 Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
-model is for: chat, or one kind of scores.
+model is for: chat, or one kind of scores. A chat model's say how it samples, too, instead of who asks it, and whether
+its requests go into a file for a provider's batch API.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import orjson
 
 from abstraction.errors import ModelError, ModelSpecError
-from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_model import SEEDS, ChatModel
 from abstraction.models.text_scorers import (
     CoherenceModel,
     ContinuationModel,
@@ -32,9 +33,13 @@ from abstraction.models.text_scorers import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.models.http_client import ServerClient, ServerSettings
+    from abstraction.models.answer_store import Prices
+    from abstraction.models.http_client import ServerClient
+    from abstraction.models.local_chat import LocalModel
     from abstraction.models.local_scorers import LocalClassifier
     from abstraction.models.local_weights import LocalSettings
+    from abstraction.models.replay import ReplayModel
+    from abstraction.models.server_chat import OpenAIModel
 
 GRAMMAR = "openai:URL#NAME, local:FOLDER or replay:FILE, as in openai:http://127.0.0.1:8000/v1#my-model"
 
@@ -62,10 +67,12 @@ class _Setting:
     uses: frozenset[ModelUse] = frozenset(ModelUse)
 
 
-def _number(whole: bool, least: float, *, above: bool = False) -> Callable[[str], Any]:
+def _number(whole: bool, least: float, *, above: bool = False, most: float | None = None) -> Callable[[str], Any]:
+    most = most or (100_000 if whole else math.inf)
+
     def read(text: str) -> Any:
         number = int(text) if whole else float(text)
-        if not math.isfinite(number) or number < least or (above and number == least) or (whole and number > 100_000):
+        if not math.isfinite(number) or not least <= number <= most or (above and number == least):
             raise ValueError
         return number
 
@@ -105,6 +112,13 @@ _WHOLE, _ABOVE = "a whole number from 1 to 100000", _number(False, 0, above=True
 _PRICE = _Setting(_number(False, 0), "the price of a million tokens, 0 or more", CHAT)
 _BATCH = "auto, which grows until memory says stop, or a whole number from 1 to 100000"
 _PROMPT = _Setting(str, "what stands before such texts", _only(ModelUse.EMBEDDINGS))
+_SAMPLING = {
+    "temperature": _Setting(_number(False, 0, most=2), "from 0 to 2", CHAT),
+    "top_p": _Setting(_number(False, 0, above=True, most=1), "above 0 and up to 1", CHAT),
+    "max_tokens": _Setting(_number(True, 1), f"the longest answer, {_WHOLE}", CHAT),
+    "seed": _Setting(_number(True, 0, most=SEEDS - 1), f"the first answer's, from 0 to {SEEDS - 1}", CHAT),
+}
+BATCH_SETTINGS = ("batch_file", "batch_results")
 SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
     "openai": {
         # In capitals, as such names are: what else looks like a name may be the key itself.
@@ -117,6 +131,9 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "batch": _Setting(_number(True, 1), f"texts in one call, {_WHOLE}", SCORES),
         "query_prompt": _PROMPT,
         "passage_prompt": _PROMPT,
+        **_SAMPLING,
+        "batch_file": _Setting(Path, "a file to be written", CHAT),
+        "batch_results": _Setting(Path, "a file of a provider's answers", CHAT),
         "limit": _one_of("max_tokens", "max_completion_tokens", uses=CHAT),
         "stop": _one_of("there", "here", uses=CHAT),
         "body": _Setting(_object, 'a JSON object, as in {"top_k":20}', CHAT),
@@ -127,6 +144,7 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "device": _Setting(_matching(r"auto|cpu|cuda(:[0-9]{1,3})?"), "auto, cpu, cuda or cuda:NUMBER"),
         "dtype": _one_of("auto", "float32", "bfloat16", "float16"),
         "batch": _Setting(lambda text: None if text == "auto" else _number(True, 1)(text), _BATCH),
+        **_SAMPLING,
         "longest": _Setting(_number(True, 8), "a whole number from 8 to 100000", SCORES),
         "labels": _Setting(lambda text: text.split(","), "classes in order, as in refuted,neutral,entailed",
                            _only(ModelUse.ENTAILMENT)),
@@ -136,7 +154,7 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "query_prompt": _PROMPT,
         "passage_prompt": _PROMPT,
     },
-    "replay": {},
+    "replay": _SAMPLING,
 }  # fmt: skip
 
 
@@ -148,6 +166,23 @@ class ModelSpec:
     where: str
     name: str
     settings: Mapping[str, Any]
+
+    @property
+    def sampling(self) -> Mapping[str, Any]:
+        """How a chat model samples, as far as the word says it: what `sampling_of` reads."""
+        return {name: self.settings[name] for name in _SAMPLING if name in self.settings}
+
+    @property
+    def prices(self) -> Prices | None:
+        """Of a server's tokens, None where the word says nothing of them."""
+        from abstraction.models.answer_store import Prices
+
+        told = [self.settings.get(name) for name in ("prompt_price", "completion_price")]
+        return None if told == [None, None] else Prices(prompt=told[0] or 0.0, completion=told[1] or 0.0)
+
+    def without(self, *names: str) -> ModelSpec:
+        """The same without some settings."""
+        return replace(self, settings={name: value for name, value in self.settings.items() if name not in names})
 
 
 def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
@@ -173,6 +208,15 @@ def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
             missing = "has nothing" if hash_sign else "has no #"
             raise ModelSpecError(f"openai:{where} {missing} to name the model; allowed: {GRAMMAR}")
     return ModelSpec(kind=kind, where=where, name=unquote(name), settings=_settings(kind, settings, use))
+
+
+def with_settings(word: str, settings: Mapping[str, Any]) -> str:
+    """A word with more settings."""
+    behind = "#" if word.startswith("openai:") else "\0"
+    place, sign, name = word.partition(behind)
+    for setting, value in settings.items():
+        place += f"{'&' if '?' in place else '?'}{setting}={quote(str(value), safe='/')}"
+    return place + sign + name
 
 
 def _settings(kind: str, text: str, use: ModelUse) -> dict[str, Any]:
@@ -206,6 +250,16 @@ def open_model(given: str, *, cache: Path | str | None = None, log: Path | str |
 
 def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
     """As `open_model`, of a word that was read."""
+    if asked := [name for name in BATCH_SETTINGS if name in spec.settings]:
+        raise ModelSpecError(f"openai: {asked[0]} is for a command that runs to its end; leave it out here")
+    model = _chat_model(spec, cache, log)
+    model.sampling = spec.sampling
+    return model
+
+
+def _chat_model(
+    spec: ModelSpec, cache: Path | str | None, log: Path | str | None
+) -> OpenAIModel | LocalModel | ReplayModel:
     if spec.kind == "local":
         from abstraction.models.local_chat import LocalModel
 
@@ -214,16 +268,11 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
         from abstraction.models.replay import ReplayModel
 
         return ReplayModel(spec.where)
-    from abstraction.models.answer_store import Prices
-    from abstraction.models.http_client import ApiKey
     from abstraction.models.server_chat import OpenAIModel
 
-    values, prices = spec.settings, None
-    if "prompt_price" in values or "completion_price" in values:
-        prices = Prices(prompt=values.get("prompt_price", 0.0), completion=values.get("completion_price", 0.0))
-    key = ApiKey(values["key"]) if "key" in values else None
+    client = _client(spec)
     return OpenAIModel(
-        spec.where, spec.name, key=key, settings=_server_settings(spec), prices=prices, cache=cache, log=log
+        client.url, client.model, key=client.key, settings=client.settings, prices=spec.prices, cache=cache, log=log
     )
 
 
@@ -280,23 +329,11 @@ def _local_settings(spec: ModelSpec) -> tuple[LocalSettings, dict[str, Any]]:
     return LocalSettings(**own), {name: value for name, value in spec.settings.items() if name not in own}
 
 
-def _server_settings(spec: ModelSpec) -> ServerSettings:
-    from abstraction.models.http_client import ServerSettings
-
-    values, defaults = spec.settings, ServerSettings()
-    return replace(
-        defaults,
-        concurrency=values.get("concurrency", defaults.concurrency),
-        rate=values.get("rate"),
-        limit_name=values.get("limit", defaults.limit_name),
-        sends_stop=values.get("stop") != "here",
-        extra=values.get("body", {}),
-        patience=replace(defaults.patience, **{name: values[name] for name in ("timeout", "tries") if name in values}),
-    )
-
-
 def _client(spec: ModelSpec) -> ServerClient:
-    from abstraction.models.http_client import ApiKey, ServerClient
+    from abstraction.models.http_client import ApiKey, ServerClient, ServerSettings
 
-    key = ApiKey(spec.settings["key"]) if "key" in spec.settings else None
-    return ServerClient(spec.where, spec.name, key=key, settings=_server_settings(spec))
+    values, usual = spec.settings, ServerSettings()
+    own = {name: value for name, value in values.items() if name in ServerSettings.__dataclass_fields__}
+    patience = replace(usual.patience, **{name: values[name] for name in ("timeout", "tries") if name in values})
+    key = ApiKey(values["key"]) if "key" in values else None
+    return ServerClient(spec.where, spec.name, key=key, settings=replace(usual, patience=patience, **own))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.forms import read_vote
 from abstraction.phrasing.phraser import model_name
@@ -31,14 +31,16 @@ class ConsistencyScorer:
     ) -> None:
         self.model = model
         self._prompts = read_prompts() if prompts is None else prompts
-        self._sampling = Sampling(n=samples, temperature=1.0, max_tokens=64, seed=seed)
+        self._sampling = sampling_of(model, Sampling(n=samples, temperature=1.0, max_tokens=64, seed=seed))
 
     @property
     def fingerprint(self) -> str:
         """The model, the number of samples, the prompt's hash, and a hash of everything."""
         prompts = hash_of(self._prompts, CONSISTENCY)
         how = self._sampling
-        settings = orjson.dumps([dict(self.model.identity), prompts, how.n, how.seed], option=orjson.OPT_SORT_KEYS)
+        told = getattr(self.model, "sampling", {})
+        parts = [dict(self.model.identity), prompts, how.n, how.seed, *([dict(told)] if told else [])]
+        settings = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         digest = hashlib.sha256(settings).hexdigest()[:8]
         return f"{model_name(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
 

@@ -11,7 +11,7 @@ import orjson
 
 from abstraction.datasets.dataset_columns import described
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.models.chat_model import ChatModel, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, with_note
@@ -63,7 +63,7 @@ class ModelPhraser:
         self.model = model
         self.mode: Mode = mode
         self._prompts = read_prompts() if prompts is None else prompts
-        self._sampling = sampling
+        self._sampling = sampling_of(model, sampling)
         self._unproven = unproven
         self._prompt = self._prompts[(WORDING if mode == "word" else LADDER).name]
         self._check: LadderCheck | WordingCheck = (

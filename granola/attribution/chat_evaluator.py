@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from abstraction.errors import ReplyError
-from abstraction.models import ChatModel, Message, Request, Sampling
+from abstraction.models import ChatModel, Message, Request, Sampling, sampling_of
 from abstraction.models.prompts import PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.attribution.attribution_samples import AttributionSample
@@ -85,6 +85,7 @@ class AskingEvaluator(ABC):
         with as_file(files("granola") / "attribution" / "evaluator_prompts") as bundled:
             sets = (self.kind.replace("-", "_"), "shared")
             self.prompts = load_prompts((*self.kinds, AGAIN, TRUTH), bundled, self.replacing, sets=sets)
+        self.sampling = sampling_of(self.model, self.sampling)
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 
@@ -64,6 +64,7 @@ class GeneratedEntailment(AskingEvaluator):
     An encoder-decoder, `local:FOLDER`, or a server of one; it says whether a sample is supported.
     """
 
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=8))
     premise: PremiseIs = PremiseIs.EVIDENCE
     kinds = (PAIR,)
 
@@ -90,7 +91,7 @@ class GeneratedEntailment(AskingEvaluator):
     def _ask(self, sample: AttributionSample) -> Request:
         pair = pair_of_texts(sample, self.premise)
         messages = self.prompts[PAIR.name].fill({"premise": pair.premise, "hypothesis": pair.hypothesis})
-        return Request(id=sample.id, messages=messages, sampling=Sampling(max_tokens=8))
+        return Request(id=sample.id, messages=messages, sampling=self.sampling)
 
 
 def _entailed(reply: str) -> bool:

@@ -16,7 +16,7 @@ from itertools import islice
 from abstraction.errors import ReplyError
 from abstraction.language.comparable_words import FUNCTION
 from abstraction.models import EntailmentModel, TextPair
-from abstraction.models.chat_model import ChatModel, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample, CitedFact
@@ -71,6 +71,9 @@ class ModelWording:
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=200))
     entailment: EntailmentModel | None = None
     counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.sampling = sampling_of(self.model, self.sampling)
 
     @property
     def fingerprint(self) -> str:

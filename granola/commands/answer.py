@@ -14,14 +14,12 @@ from granola.commands.models import opened
 from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, check_standard_input, writing_rows
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
-from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
+from granola.decoding.methods import SAMPLES, Answering
 from granola.decoding.self_consistency import Counting
 from granola.errors import PredictionError, UsageError
 from granola.response_settings import AbstainingRule, CountedAs, ResponseLanguage
 from granola.settings import ADVANCED, Setting
 from granola.shared_settings import (
-    BatchFile,
-    BatchResults,
     Force,
     KeptAnswers,
     Limit,
@@ -87,14 +85,8 @@ class Answer(RowsCommand, QuestionSettings):
     method: Annotated[Answering, Setting("How questions are answered.")] = Answering.GREEDY
     relation: Relation = None
     samples: Annotated[int, Setting("Responses to a question, for the methods that draw several.", least=1)] = SAMPLES
-    temperature: Annotated[float, Setting("Temperature of what is drawn, up to 2; above 0 for several.")] = TEMPERATURE
-    top_p: Annotated[float, Setting("Share of likely tokens that is drawn from.", advanced=True)] = 1.0
-    max_tokens: Annotated[int, Setting("The longest response.", least=1, advanced=True)] = 512
-    seed: Annotated[int, Setting("Seed of the first response; the next one's is one more.", advanced=True)] = 0
     prompts: PromptSet = None
     answers: KeptAnswers = None
-    batch_file: BatchFile = None
-    batch_results: BatchResults = None
     snapshot: Annotated[str | None, Setting("What responses are linked to, where ladders or names count.")] = None
     support: Support = None
     counting: CountedAs = Counting.TEXT
@@ -125,8 +117,8 @@ class Answer(RowsCommand, QuestionSettings):
             output.more |= {"cut_off": answerer.cut_off}
             if answerer.cut_off:
                 note(
-                    f"{count(answerer.cut_off, 'response')} ended at --max-tokens {self.max_tokens}; a thought without "
-                    "an end is no answer: allow more"
+                    f"{count(answerer.cut_off, 'response')} ended at {asking.max_tokens} tokens; a thought without an "
+                    "end is no answer: allow more by ?max_tokens="
                 )
             if unanswered:
                 note(unanswered_line(len(unanswered)))
@@ -153,17 +145,15 @@ class Answer(RowsCommand, QuestionSettings):
         return rule
 
     def _asking(self, rule: Method | None) -> AnswerSettings:
+        from abstraction.models import parse_model_spec
         from granola.decoding.methods import usual_abstaining
         from granola.decoding.model_answers import AnswerSettings
 
         return AnswerSettings(
             method=self.method,
             samples=self.samples,
-            temperature=self.temperature,
-            top_p=self.top_p,
-            max_tokens=self.max_tokens,
-            seed=self.seed,
             abstaining=getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method),
+            **parse_model_spec(self.model).sampling,
         )
 
     def _answerer(
@@ -177,7 +167,7 @@ class Answer(RowsCommand, QuestionSettings):
         store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
         if store is not None:
             warn_of_language(self.language, store)
-        asked = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs, batch=self))
+        asked = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
         drag_model = None
         if self.aggregator is not None and self.aggregator != self.model:
             drag_model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
@@ -300,8 +290,6 @@ class Aggregate(RowsCommand):
     aggregator: AggregatorModel = None
     prompts: Annotated[str | None, Setting(f"drag: {PROMPTS_HELP}", metavar="SET|FOLDER", advanced=True)] = None
     answers: KeptAnswers = None
-    batch_file: BatchFile = None
-    batch_results: BatchResults = None
     language: ResponseLanguage = "en"
     linker: Linker = LinkerName.QUESTION
     limit: Limit = None
@@ -387,9 +375,9 @@ class Aggregate(RowsCommand):
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 
         assert self.aggregator is not None  # `run` has looked
-        model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs, batch=self))
+        model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
-        answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language)
+        answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language, drag_model=model)
         output.more |= answerer.settings
         for answer in answerer.aggregate(rows):
             if isinstance(answer, Answered):

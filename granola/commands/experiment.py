@@ -13,7 +13,8 @@
     [scoring]
     matcher = "rules"
 
-Keys are settings of `granola answer`, under [scoring] of `granola compare`; a method takes those that it uses.
+Keys are settings of `granola answer` and of how its model samples, under [scoring] of `granola compare`; a method
+takes those that it uses.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
+from abstraction.errors import ModelSpecError
 from granola.commands.answer import Answer
 from granola.commands.command import Command
 from granola.commands.guess import Guess
@@ -47,6 +49,7 @@ ASKING = (
     "method", "temperature", "samples", "top_p", "max_tokens", "seed", "support", "counting", "abstaining",
     "aggregator", "prompts", "snapshot", "language", "linker",
 )  # fmt: skip
+SAMPLING = ("temperature", "top_p", "max_tokens", "seed")  # of the model's own word
 SCORING = ("matcher", "standard", "lambda", "resamples")
 GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
 _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a number in a system's name
@@ -155,7 +158,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Guess], di
             answering = Answer(questions=(tiered,), out=predictions, answers=answers, force=True, **settings)
             answering.check()
             systems[name] = answering
-    except UsageError as error:
+    except (UsageError, ModelSpecError) as error:
         raise UsageError(f"{path}: {error}") from error
     systems[GUESS] = Guess(tiered=tiered, out=str(out / f"{GUESS}.jsonl"), force=True)
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
@@ -176,6 +179,8 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
     for key in listed:
         if not table[key]:
             raise UsageError(f"{key} is an empty list; give at least one value")
+    from abstraction.models import with_settings
+
     told: set[str] = set()
     for model, *values in product(models, *choices.values()):
         settings = dict(zip(choices, values, strict=True))
@@ -187,7 +192,10 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
             told.add(name)
             if "aggregator" in used:
                 used["aggregator"] = models.get(used["aggregator"], used["aggregator"])
-            yield name, {"model": models[model], **used}
+                if used["aggregator"] == models[model]:  # which aggregates by itself
+                    del used["aggregator"]
+            sampling = {key: used.pop(key) for key in SAMPLING if key in used}
+            yield name, {"model": with_settings(models[model], sampling), **used}
 
 
 def _uses(method: str, key: str) -> bool:

@@ -30,7 +30,7 @@ from granola.grounding.grounding_scores import (
     worths,
 )
 from granola.settings import Setting
-from granola.shared_settings import AsJson, BatchFile, BatchResults, Force, KeptAnswers, Language, Limit, Out, Resamples
+from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Limit, Out, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -188,25 +188,21 @@ class GroundingAnswer(RowsCommand):
     questions: GroundedQuestions
     model: ChatWord
     out: Out
-    temperature: Annotated[float, Setting("Temperature (the paper: greedy).", least=0, most=2)] = 0.0
-    max_tokens: Annotated[int, Setting("The longest answer.", least=1)] = 1_000
     prompts: GroundingPrompts = None
     answers: KeptAnswers = None
-    batch_file: BatchFile = None
-    batch_results: BatchResults = None
     limit: Limit = None
     force: Force = False
     as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Ask and write `{"id", "answer"}` a row. Raises UsageError where there is no question."""
-        from abstraction.models import Request, Sampling
+        from abstraction.models import Request, Sampling, parse_model_spec, sampling_of
         from abstraction.phrasing.model_requests import RequestForm
         from granola.grounding.grounded_rows import read_grounded
         from granola.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
 
         prompts = read_grounding_prompts(self.prompts)
-        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        sampling = sampling_of(parse_model_spec(self.model), Sampling(max_tokens=1_000))
         with writing_rows(self, self.out, inputs=[self.questions], force=self.force) as output:
             samples = list(islice(read_grounded(self.questions, on_reject=output.rejected.append), self.limit))
             if not samples:
@@ -220,7 +216,7 @@ class GroundingAnswer(RowsCommand):
                 return Request(id=sample.id, messages=prompts[ANSWER.name].fill(slots), sampling=sampling)
 
             def rows() -> Iterator[dict[str, Any]]:
-                with opened(self.model, output.beside, self.answers, [self.questions], batch=self) as model:
+                with opened(self.model, output.beside, self.answers, [self.questions]) as model:
                     form: RequestForm[GroundedSample, str] = RequestForm(
                         model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
                     )
@@ -264,13 +260,8 @@ class GroundingJudge(RowsCommand):
         Setting("With --sentences entailment: local:FOLDER, openai:URL#NAME.", metavar="TEXT_MODEL", advanced=True),
     ] = None
     ask_deflection: Annotated[bool, Setting("Ask --model whether answers deflect, in the place of the rules.")] = False
-    temperature: Annotated[
-        float, Setting("Temperature of --model (the paper: 0.2).", least=0, most=2, advanced=True)
-    ] = 0.2
     prompts: GroundingPrompts = None
     answers: KeptAnswers = None
-    batch_file: BatchFile = None
-    batch_results: BatchResults = None
     system: Annotated[
         str | None, Setting("What the system is called; by default as its rows say, else as the file of answers.")
     ] = None
@@ -323,16 +314,11 @@ class GroundingJudge(RowsCommand):
         """What the answers of the chat model took, those that were kept from earlier runs among them."""
         if chat is None or self.model is None:
             return {}
-        from abstraction.models import Prices, parse_model_spec
+        from abstraction.models import parse_model_spec
 
         spec = parse_model_spec(self.model)
         log = kept_places(self.model, None if self.out == STANDARD else self.out, self.answers)[1]
-        names = ("prompt_price", "completion_price")
-        prices = None
-        if set(names) & set(spec.settings):
-            sent, received = (spec.settings.get(name, 0.0) for name in names)
-            prices = Prices(prompt=sent, completion=received)
-        return chat.asked(Path(spec.where) if spec.kind == "replay" else log, prices)
+        return chat.asked(Path(spec.where) if spec.kind == "replay" else log, spec.prices)
 
     def _pairs(self, output: RowsOutput, unknown: Counter[str]) -> tuple[list[Any], dict[str, str]]:
         """The questions with their answers, and what the system of each is called."""
@@ -386,12 +372,10 @@ class GroundingJudge(RowsCommand):
 
         place = None if self.out == STANDARD else self.out
         inputs = [self.questions, self.given]
-        return EvaluatorWords(
-            chat=lambda word: opened(word, place, self.answers, inputs), temperature=self.temperature
-        )  # fmt: skip
+        return EvaluatorWords(chat=lambda word: opened(word, place, self.answers, inputs), temperature=0.2)
 
     def _judge(self, kind: str, stack: ExitStack) -> Any:
-        from abstraction.models import Sampling, open_entailment
+        from abstraction.models import open_entailment
         from granola.evidence.judge_names import CountedModel
         from granola.grounding.answer_judging import AnswerJudge
         from granola.grounding.sentence_judges import (
@@ -407,7 +391,7 @@ class GroundingJudge(RowsCommand):
         chat = None
         if self.model is not None:
             inputs = [self.questions, self.given]
-            asked = stack.enter_context(opened(self.model, place, self.answers, inputs, batch=self))
+            asked = stack.enter_context(opened(self.model, place, self.answers, inputs))
             chat = CountedModel(asked)
         sentences: Any = WordSentences()
         if kind == ENTAILMENT:
@@ -417,11 +401,10 @@ class GroundingJudge(RowsCommand):
         elif kind not in (CHAT, WORDS):
             sentences = EvaluatorSentences(evaluator=self._evaluators().opened(kind, stack))
         elif kind == CHAT and chat is not None:
-            sampling = Sampling(temperature=self.temperature, max_tokens=2_000)
-            sentences = ChatSentences(model=chat, prompts=prompts, sampling=sampling)
+            sentences = ChatSentences(model=chat, prompts=prompts)
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
-            prompts=prompts, sampling=Sampling(temperature=self.temperature, max_tokens=64),
+            prompts=prompts,
         )  # fmt: skip
 
 

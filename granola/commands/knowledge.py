@@ -35,8 +35,6 @@ from granola.knowledge.knowledge_metrics import Aggregation
 from granola.settings import Setting
 from granola.shared_settings import (
     AsJson,
-    BatchFile,
-    BatchResults,
     Force,
     KeptAnswers,
     Limit,
@@ -128,12 +126,7 @@ class KnowledgeGenerate(RowsCommand):
     shots: Annotated[
         int | None, Setting("How many of --examples, drawn by the seed; without it all.", least=1, advanced=True)
     ] = None
-    samples: Annotated[int, Setting("Texts for each query; several need a temperature.", least=1)] = 1
-    temperature: Annotated[float, Setting("0 takes the likeliest token, up to 2.")] = 0.0
-    top_p: Annotated[
-        float, Setting("Share of likely tokens that is drawn from; the paper's choice is 0.9.", advanced=True)
-    ] = 1.0
-    max_tokens: Annotated[int, Setting("The longest text.", least=1, advanced=True)] = 256
+    samples: Annotated[int, Setting("Texts for each query; several need ?temperature= in --model.", least=1)] = 1
     seed: Seed = 0
     system: SystemName = None
     prompts: Annotated[
@@ -142,29 +135,23 @@ class KnowledgeGenerate(RowsCommand):
     texts: Texts = None
     documents: Documents = None
     answers: KeptAnswers = None
-    batch_file: BatchFile = None
-    batch_results: BatchResults = None
     limit: Limit = None
     force: Force = False
     as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
-        from abstraction.models import parse_model_spec
-        from abstraction.models.chat_model import Sampling
+        from abstraction.models import Sampling, parse_model_spec
         from abstraction.models.prompts import hash_of
         from granola.knowledge.knowledge_files import read_items
         from granola.knowledge.knowledge_generation import drawn
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 
-        parse_model_spec(self.model)
+        told = parse_model_spec(self.model).sampling
         try:
-            sampling = Sampling(
-                n=self.samples, temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens,
-                seed=self.seed,
-            )  # fmt: skip
+            sampling = Sampling(**{"n": self.samples, "seed": self.seed, **told})
         except ValueError as error:
-            raise UsageError(f"--samples, --temperature and --top-p do not go together: {error}") from error
+            raise UsageError(f"--samples and the settings of --model do not go together: {error}") from error
         if self.shots is not None and self.examples is None:
             raise UsageError("--shots goes with --examples FILE, which is not given")
         prompts = read_knowledge_prompts(self.prompts)
@@ -176,7 +163,7 @@ class KnowledgeGenerate(RowsCommand):
             items = read_items(
                 self.items, texts=self.texts, documents=self.documents, on_reject=rejected, limit=self.limit
             )
-            with opened(self.model, output.beside, self.answers, output.inputs, batch=self) as model:
+            with opened(self.model, output.beside, self.answers, output.inputs) as model:
                 output.write(self._rows(output, items, model, prompts, sampling, shown))
                 output.more["model"] = dict(model.identity)
             output.more |= {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from granola.commands.messages import count, note
 from granola.commands.output import check_outputs
@@ -13,37 +13,25 @@ from granola.errors import BatchWritten, GranolaError, UsageError
 from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
-    from abstraction.models.chat_model import ChatModel
+    from abstraction.models import ChatModel, ModelSpec
+    from abstraction.models.server_chat import OpenAIModel
     from granola.matching import Matcher
     from granola.matching.registry import MatcherSpec
 
 
-class BatchSettings(Protocol):
-    """The two settings of a provider's batch API by file."""
-
-    @property
-    def batch_file(self) -> Path | None:
-        """Where requests are written to."""
-
-    @property
-    def batch_results(self) -> Path | None:
-        """Where answers are read from."""
-
-
 @contextmanager
 def opened(
-    word: str,
-    out: Path | str | None,
-    answers: Path | None,
-    inputs: Iterable[Path | str],
-    batch: BatchSettings | None = None,
+    word: str, out: Path | str | None, answers: Path | None, inputs: Iterable[Path | str]
 ) -> Iterator[ChatModel]:
     """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`.
 
     Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
     """
-    from abstraction.models import open_model
+    from abstraction.models import open_spec, parse_model_spec
+    from abstraction.models.server_chat import OpenAIModel
+    from abstraction.models.spec import BATCH_SETTINGS
 
+    spec = parse_model_spec(word)
     cache, log = kept_places(word, out, answers)
     if not word.startswith("replay:"):
         if cache is None:
@@ -52,36 +40,34 @@ def opened(
             if place is not None:
                 taken = [*inputs, *([] if out is None else [out])]
                 check_outputs(place, inputs=taken, force=True, asked="--answers")
-    model = open_model(word, cache=cache, log=log)
+    model = open_spec(spec.without(*BATCH_SETTINGS), cache=cache, log=log)
     try:
-        if batch is None or (batch.batch_file is None and batch.batch_results is None):
-            yield model
-        else:
-            with _by_batch(model, batch, word) as batched:
+        if isinstance(model, OpenAIModel):
+            with _by_batch(model, spec) as batched:
                 yield batched
+        else:
+            yield model
     finally:
         model.close()
         tell_totals(model)
 
 
 @contextmanager
-def _by_batch(model: ChatModel, batch: BatchSettings, word: str) -> Iterator[ChatModel]:
+def _by_batch(model: OpenAIModel, spec: ModelSpec) -> Iterator[ChatModel]:
     """The model with the answers of a batch; or one that writes requests, and raises BatchWritten when it has."""
     from abstraction.models.batch_files import BatchWriter, take_results
-    from abstraction.models.server_chat import OpenAIModel
 
-    if not isinstance(model, OpenAIModel):
-        raise UsageError(f"--batch-file and --batch-results are a server's (openai:URL#NAME), not {word}'s")
-    if batch.batch_results is not None:
-        taken = take_results(model, batch.batch_results)
-        note(f"{batch.batch_results}: {count(taken.answers, 'answer')} taken")
+    file, results = spec.settings.get("batch_file"), spec.settings.get("batch_results")
+    if results is not None:
+        taken = take_results(model, results)
+        note(f"{results}: {count(taken.answers, 'answer')} taken")
         for reason, times in taken.failed.most_common(5):
             note(f"  {count(times, 'request')} without one: {reason}")
-    if batch.batch_file is None:
+    if file is None:
         yield model
         return
-    check_outputs(batch.batch_file, inputs=[], force=True, asked="--batch-file")
-    with BatchWriter(model, batch.batch_file) as writer:
+    check_outputs(file, inputs=[], force=True, asked="batch_file")
+    with BatchWriter(model, file) as writer:
         try:
             yield writer
         except GranolaError:  # as a rule that nothing has an answer yet
@@ -89,8 +75,8 @@ def _by_batch(model: ChatModel, batch: BatchSettings, word: str) -> Iterator[Cha
                 raise
     if writer.written:
         raise BatchWritten(
-            f"{count(writer.written, 'request')} written to {batch.batch_file}, and nothing was asked; "
-            "have the provider answer them, then give the same command with --batch-results RESULTS instead"
+            f"{count(writer.written, 'request')} written to {file}, and nothing was asked; have the provider answer "
+            "them, then give the same command with batch_results=RESULTS in the place of batch_file"
         )
 
 

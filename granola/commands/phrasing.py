@@ -14,7 +14,7 @@ from granola.commands.messages import count, note
 from granola.commands.models import opened
 from granola.errors import UsageError
 from granola.settings import Setting, recorded, settings_of
-from granola.shared_settings import BatchFile, BatchResults, KeptAnswers, PhraseMode, Unproven, UnprovenTiers
+from granola.shared_settings import KeptAnswers, PhraseMode, Unproven, UnprovenTiers
 from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from abstraction.rows import TieredRow
 
 LOG_SUFFIX = ".phrasing.jsonl"
-LONGEST = 512  # tokens of a reply
 ASKED = 10  # samples of a score
 
 
@@ -60,15 +59,7 @@ class PhrasingSettings:
         ),
     ] = None
     unproven: UnprovenTiers = Unproven.KEEP
-    temperature: Annotated[float, Setting("Temperature of --phrase, from 0 to 2.", advanced=True)] = 0.0
-    top_p: Annotated[
-        float, Setting("Share of likely tokens that --phrase draws from, above 0 and up to 1.", advanced=True)
-    ] = 1.0
-    max_tokens: Annotated[int, Setting("The longest reply that --phrase takes.", advanced=True)] = LONGEST
-    phrase_seed: Annotated[int, Setting("Seed of --phrase, where the temperature is above 0.", advanced=True)] = 0
     answers: KeptAnswers = None
-    batch_file: BatchFile = None
-    batch_results: BatchResults = None
 
     def check_phrasing(self, *, scored: bool = False) -> None:
         """Raise before anything is read or asked: UsageError, ModelSpecError or PromptError.
@@ -92,24 +83,12 @@ class PhrasingSettings:
         parse_model_spec(self.phrase)
         if self._as_paper and self.phrase_mode is PhraseMode.FREE and self.unproven is Unproven.DROP:
             raise UsageError("--unproven says what a check does: --prompts paper checks nothing")
-        self.sampling()
         read_prompts(self.prompts)
 
     @property
     def _as_paper(self) -> bool:
         """Whether what the model writes is the ladder, as in the paper."""
         return str(self.prompts) == "paper"
-
-    def sampling(self) -> Any:
-        """As the model is asked. Raises UsageError."""
-        from abstraction.models.chat_model import Sampling
-
-        try:
-            return Sampling(
-                temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.phrase_seed
-            )
-        except ValueError as error:
-            raise UsageError(f"--phrase cannot sample so: {error}") from error
 
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
         """The phraser of a model that was opened for these settings."""
@@ -122,7 +101,6 @@ class PhrasingSettings:
             store,
             mode=mode,
             prompts=read_prompts(self.prompts),
-            sampling=self.sampling(),
             unproven="keep" if self.unproven is Unproven.KEEP else "drop",
             language=language,
         )
@@ -171,7 +149,7 @@ class DatasetModels(PhrasingSettings):
         word, phraser, scorer = self.phrase, None, None
         model: ChatModel | None = None
         if word is not None:
-            model = stack.enter_context(opened(word, out, self.answers, inputs, batch=self))
+            model = stack.enter_context(opened(word, out, self.answers, inputs))
             phraser = self.phraser(model, store, language)
         if self.consistency is not None:
             if model is None or word != self.consistency:

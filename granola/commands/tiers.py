@@ -192,7 +192,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
                 ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
                 if self.phrase is not None:
                     inputs = [*qa, self.snapshot]
-                    model = stack.enter_context(opened(self.phrase, beside, self.answers, inputs, batch=self))
+                    model = stack.enter_context(opened(self.phrase, beside, self.answers, inputs))
                     made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
                     ladders = made.phrasing.rows(ladders, on_reject=made.reject)
                 self._write(made.coverage.watch(ladders), kind, made)

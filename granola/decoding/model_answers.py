@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from abstraction.faults import FAULT, Fault, RejectedRow, attempt, excerpt
-from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
@@ -114,7 +114,8 @@ class Answerer:
     ) -> None:
         """`rule` with its `aggregator` makes one answer of several, for the methods that do so without the model.
 
-        `drag_model` makes DRAG's answer of the responses; None for the model that was sampled.
+        `drag_model` makes DRAG's answer of the responses, sampling as its word says; None for the model that was
+        sampled, at temperature 0.
         """
         if (rule is None) != (asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
             raise ValueError(f"{asking.method} {'needs a' if rule is None else 'takes no'} rule")
@@ -125,6 +126,7 @@ class Answerer:
         self._rule = rule
         self._language = language
         self._drag_model = drag_model or model
+        self._drag_sampling = sampling_of(drag_model, Sampling(max_tokens=asking.max_tokens))
         self.cut_off = 0  # responses that ended at the longest that was allowed
 
     @property
@@ -227,8 +229,7 @@ class Answerer:
         slots: dict[str, str | Sequence[str]] = {"question": row.question}
         shown = responses if passed else answering
         slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
-        sampling = Sampling(max_tokens=self._asking.max_tokens)
-        return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=sampling)
+        return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
 
     def _replied(self, row: SampleRow, text: str) -> Decision:
         response = clean_response(text, subject=row.subject_text, language=self._language)

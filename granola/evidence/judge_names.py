@@ -32,6 +32,7 @@ class CountedModel:
         self._model = model
         self._keys: set[str] = set()
         self.recorded = getattr(model, "recorded", None)
+        self.sampling: Mapping[str, Any] = getattr(model, "sampling", {})
 
     @property
     def identity(self) -> Mapping[str, Any]:

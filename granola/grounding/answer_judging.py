@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from abstraction.models.chat_model import ChatModel, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.evidence.judge_names import model_name
@@ -40,6 +40,9 @@ class AnswerJudge:
     language: str = "en"
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=64))
+
+    def __post_init__(self) -> None:
+        self.sampling = sampling_of(self.chat, self.sampling)
 
     def signature(self) -> str:
         """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|prompts:HASH`."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from abstraction.models import EntailmentModel, TextPair
-from abstraction.models.chat_model import ChatModel, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample
@@ -83,6 +83,9 @@ class ChatSentences:
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=2_000))
     name: str = "chat"
+
+    def __post_init__(self) -> None:
+        self.sampling = sampling_of(self.model, self.sampling)
 
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from granola.code_hash import hash_of_modules
@@ -77,6 +77,9 @@ class JudgeMatcher(ReplyMatcher):
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=LONGEST_REPLY))
     name: str = "judge"
     _known: dict[JudgedItem, Verdict] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sampling", sampling_of(self.model, self.sampling))
 
     def signature(self) -> str:
         """`judge|model:NAME-HASH|prompt:HASH|temperature:0|replies:cut|v:HASH`: who judged, by the hash of all that

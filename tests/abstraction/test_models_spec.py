@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelError, ModelSpecError
-from abstraction.models import Message, Request, Sampling, open_model, parse_model_spec
+from abstraction.models import Message, Request, Sampling, open_model, parse_model_spec, sampling_of, with_settings
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,11 @@ def test_words_are_read(word: str, kind: str, where: str, name: str, settings: d
         ("local:m?device=tpu", r"device must be auto, cpu, cuda or cuda:NUMBER"),
         ("local:m?longest=20", r"longest is no setting; allowed: device, dtype, batch"),
         ("local:m?batch=0", r"batch must be auto, which grows until memory says stop, or a whole"),
-        ("replay:f?batch=2", r"batch is no setting; allowed: none"),
+        ("replay:f?batch=2", r"batch is no setting; allowed: temperature, top_p, max_tokens, seed"),
+        ("replay:f?temperature=3", r"temperature must be from 0 to 2"),
+        ("replay:f?temperature=nan", r"temperature must be from 0 to 2"),
+        ("local:m?top_p=0", r"top_p must be above 0 and up to 1"),
+        ("local:m?batch_file=x", r"batch_file is no setting; allowed: device, dtype, batch"),
     ],
 )
 def test_what_is_wrong_in_a_word_is_told_without_its_secrets(word: str, told: str) -> None:
@@ -67,12 +71,23 @@ def test_what_is_wrong_in_a_word_is_told_without_its_secrets(word: str, told: st
     assert "secret" not in str(error.value)
 
 
+def test_a_word_says_how_its_model_samples(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"prompt": "x", "answers": ["y"]}')
+    model = open_model(with_settings(f"replay:{tmp_path}/r.jsonl", {"temperature": 0.5, "max_tokens": 9}))
+    assert sampling_of(model, Sampling(seed=7, max_tokens=64)) == Sampling(temperature=0.5, max_tokens=9, seed=7)
+    assert sampling_of(object(), Sampling(n=2, temperature=1)) == Sampling(n=2, temperature=1)
+    with pytest.raises(ModelSpecError, match="n is 2: allowed is 1 where temperature is 0"):
+        sampling_of(parse_model_spec("replay:f?temperature=0"), Sampling(n=2, temperature=1))
+    assert with_settings("openai:http://h/v1?tries=2#m", {"seed": 1}) == "openai:http://h/v1?tries=2&seed=1#m"
+
+
 def test_what_cannot_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     (tmp_path / "empty.jsonl").touch()
     for word, told in [
         ("openai:http://h/v1?key=NO_SUCH_KEY#m", "NO_SUCH_KEY is not set"),
         (f"local:{tmp_path}", "no config.json there"),
+        ("openai:http://h/v1?batch_file=x#m", "batch_file is for a command that runs to its end"),
         (f"replay:{tmp_path}/none.jsonl", "no such file"),
         (f"replay:{tmp_path}/empty.jsonl", "no answers in it"),
     ]:

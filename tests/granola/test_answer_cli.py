@@ -189,11 +189,9 @@ def test_prompts_of_ones_own(run: Run, questions: Path, tmp_path: Path) -> None:
     [
         (["--method", "drag-graph"], "give --snapshot"),
         (["--method", "drag", "--support", "0.5"], "drag-graph's"),
-        (["--method", "self-consistency", "--temperature", "0"], "cannot sample so"),
+        (["--method", "self-consistency", "--model", "replay:x?temperature=0"], "cannot sample so"),
         (["--method", "guess"], "guess"),
-        (["--temperature", "3", "--method", "sample"], "0 to 2"),
-        (["--temperature", "nan"], "temperature is nan"),  # of greedy, which does not use it
-        (["--top-p", "0"], "top_p is 0"),
+        (["--model", "replay:x?temperature=3", "--method", "sample"], "0 to 2"),
     ],
 )
 def test_wrong_usage(run: Run, questions: Path, tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from abstraction.errors import ModelError
+from abstraction.errors import ModelError, ModelSpecError
 from granola.commands.answer import Answer
+from granola.commands.attribution_evaluation import AttributionEvaluate
+from granola.commands.match import Match
 from granola.decoding.methods import Answering
-from granola.errors import BatchWritten, UsageError
+from granola.errors import BatchWritten
 from tests.chat_server import answer_to, serving
 
-NOBODY = "openai:http://127.0.0.1:1/v1#m"
+ADDRESS = "openai:http://127.0.0.1:1/v1?temperature=.7"
 
 
 @pytest.fixture
@@ -25,8 +27,9 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def asked(questions: Path, out: Path, **more: Any) -> Answer:
-    settings = {"model": NOBODY, "method": Answering.SELF_CONSISTENCY, "samples": 3, "temperature": 0.7} | more
+def asked(questions: Path, out: Path, model: str = "", **files: Path) -> Answer:
+    model = model or "&".join([ADDRESS, *(f"batch_{name}={file}" for name, file in files.items())]) + "#m"
+    settings: dict[str, Any] = {"model": model, "method": Answering.SELF_CONSISTENCY, "samples": 3}
     return Answer(questions=(str(questions),), out=str(out), **settings)
 
 
@@ -55,35 +58,54 @@ def written(lines: list[dict[str, Any]], path: Path) -> Path:
 
 def test_written_and_read_back_it_is_what_a_server_answers(questions: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "out.jsonl", tmp_path / "batch.jsonl"
-    with pytest.raises(BatchWritten, match=r"4 requests written to .*batch\.jsonl.*--batch-results RESULTS"):
-        asked(questions, out, batch_file=file).run()
+    with pytest.raises(BatchWritten, match=r"4 requests written to .*batch\.jsonl.*batch_results=RESULTS"):
+        asked(questions, out, file=file).run()
     assert not out.exists()
     given = written(results(file), tmp_path / "results.jsonl")
-    asked(questions, out, batch_results=given).run()
+    asked(questions, out, results=given).run()
     with serving() as (url, _):
         online = tmp_path / "online.jsonl"
-        asked(questions, online, model=f"openai:{url}#m").run()
+        asked(questions, online, model=f"openai:{url}?temperature=.7#m").run()
     assert out.read_bytes() == online.read_bytes()
 
 
 def test_what_lacks_is_written_again_or_asked_for(questions: Path, tmp_path: Path) -> None:
     out, file, again = tmp_path / "out.jsonl", tmp_path / "batch.jsonl", tmp_path / "again.jsonl"
-    assert asked(questions, out, batch_file=file).execute() == 0
+    assert asked(questions, out, file=file).execute() == 0
     lines = results(file, failing=2)
     lines[0]["response"]["body"]["choices"].pop(0)  # two of three
     given = written(lines, tmp_path / "results.jsonl")
     with pytest.raises(BatchWritten, match="2 requests written"):
-        asked(questions, out, batch_results=given, batch_file=again).run()
+        asked(questions, out, results=given, file=again).run()
     told = [json.loads(line) for line in again.read_text(encoding="utf-8").splitlines()]
     assert sorted(line["body"].get("n", 1) for line in told) == [1, 3]
-    asked(questions, out, batch_results=written(results(again), tmp_path / "more.jsonl")).run()
+    asked(questions, out, results=written(results(again), tmp_path / "more.jsonl")).run()
     assert len(out.read_text(encoding="utf-8").splitlines()) == 4
 
 
 def test_what_is_no_file_of_results_is_told(questions: Path, tmp_path: Path) -> None:
     given = written([{"custom_id": "mine", "response": None}], tmp_path / "results.jsonl")
-    with pytest.raises(ModelError, match="line 1: no result of a request that --batch-file wrote"):
-        asked(questions, tmp_path / "out.jsonl", batch_results=given).run()
+    with pytest.raises(ModelError, match="line 1: no result of a request that batch_file= wrote"):
+        asked(questions, tmp_path / "out.jsonl", results=given).run()
     replay = written([{"prompt": "x", "answers": ["y"]}], tmp_path / "replay.jsonl")
-    with pytest.raises(UsageError, match=r"are a server's \(openai:URL#NAME\)"):
-        asked(questions, tmp_path / "out.jsonl", model=f"replay:{replay}", batch_file=tmp_path / "b.jsonl").run()
+    with pytest.raises(ModelSpecError, match="replay: batch_file is no setting"):
+        asked(questions, tmp_path / "out.jsonl", model=f"replay:{replay}?batch_file=b.jsonl").run()
+
+
+@pytest.mark.parametrize("kind", ["judge", "evaluator"])
+def test_every_command_that_asks_a_chat_model_can_write_its_requests(kind: str, tmp_path: Path) -> None:
+    rows = [
+        {"id": name, "question": "Where?", "prediction": name, "levels": [[name], ["Germany"]], "statement": name,
+         "citations": ["It lies in Germany."], "category": "supportive"}
+        for name in ("Ulm", "Bonn", "Jena")
+    ]  # fmt: skip
+    given, file = written(rows, tmp_path / "rows.jsonl"), tmp_path / "batch.jsonl"
+    model, kept = f"{ADDRESS}&batch_file={file}#m", tmp_path / "kept.sqlite"
+    command: Match | AttributionEvaluate = (
+        Match(file=str(given), matcher=f"judge:{model}", answers=kept, out=str(tmp_path / "out.jsonl"))
+        if kind == "judge"
+        else AttributionEvaluate(samples=given, evaluator=(f"defined={model}",), answers=kept)
+    )
+    with pytest.raises(BatchWritten, match="3 requests"):
+        command.run()
+    assert {json.loads(line)["body"]["temperature"] for line in file.read_text().splitlines()} == {0.7}

@@ -88,8 +88,8 @@ def test_a_setting_without_words_is_no_setting() -> None:
 
 
 def test_values_that_fit_are_taken_and_others_are_told() -> None:
-    made = Tiers(qa=Path("a.csv"), snapshot=Path("s"), out="o", format="csv", temperature=1)
-    assert (made.qa, made.snapshot, made.temperature) == (("a.csv",), "s", 1.0)
+    made = Tiers(qa=Path("a.csv"), snapshot=Path("s"), out="o", format="csv")
+    assert (made.qa, made.snapshot) == (("a.csv",), "s")
     assert Tiers(qa=["a", "b"], snapshot="s", out="o").qa == ("a", "b")
     for values, said in (
         ({"limit": 0}, "--limit is 0; allowed: 1 or more"),

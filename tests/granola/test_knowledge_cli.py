@@ -211,8 +211,8 @@ def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
     given, out, log = items(tmp_path, 5), tmp_path / "made.jsonl", tmp_path / "asked.txt"
     with serving(log=str(log)) as (url, _):
         run = KnowledgeGenerate(
-            items=given, model=f"openai:{url}#m", out=out, samples=3, temperature=1.0, top_p=0.9, examples=given,
-            shots=2, system="m", force=True,
+            items=given, model=f"openai:{url}?temperature=1&top_p=.9#m", out=out, samples=3, examples=given, shots=2,
+            system="m", force=True,
         )  # fmt: skip
         run.run()
         first, asked = out.read_bytes(), len(log.read_text(encoding="utf-8").splitlines())

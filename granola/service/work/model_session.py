@@ -85,7 +85,8 @@ class ModelSession:
         """
         prompts = _decoding_prompts()
         asking = AnswerSettings(method=Answering.DRAG, abstaining=Abstaining(abstaining or "pass"))
-        (outcome,) = Answerer(self._model, asking, prompts, language=language).aggregate([row])
+        answerer = Answerer(self._model, asking, prompts, language=language, drag_model=self._model)
+        (outcome,) = answerer.aggregate([row])
         if not isinstance(outcome, Answered):
             raise HTTPProblem(503, "model", f"the model gave no answer ({outcome.reason}); ask again", retry_after=10)
         name = f"{model_name(self._model.identity)} drag prompts:{hash_of(prompts, DRAG)}"
