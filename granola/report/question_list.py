@@ -88,7 +88,7 @@ def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) ->
             title="" if relation == NO_RELATION else relation_title(relation),
             verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
             is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
-            predictions=[_prediction_view(system, item) for system, item in scored],
+            predictions=[prediction_view(system, item) for system, item in scored],
             ladder=view_ladder(row, scored),
             fields=() if reports else list(_fields(row)),
         )
@@ -116,7 +116,7 @@ def _kind(item: ItemScore) -> str:
     return {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
 
 
-def _prediction_view(system: str, item: ItemScore) -> PredictionView:
+def prediction_view(system: str, item: ItemScore) -> PredictionView:
     """The prediction with the part that decided apart, and why it has its verdict."""
     text, verdict = item.prediction or "", item.verdict
     compared = verdict.compared if verdict else None

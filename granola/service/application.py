@@ -14,11 +14,10 @@ from starlette.exceptions import HTTPException
 
 from granola import __version__
 from granola.service.gate import Gate
-from granola.service.incoming import openapi
 from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_typed, bounded
 from granola.service.incoming.limits import LONGEST_NAME, MOST_FOUND
-from granola.service.incoming.problems import HTTPProblem
-from granola.service.incoming.schemas import EntityAnswer, Health, Language, Manifest, SearchAnswer
+from granola.service.incoming.problems import MEDIA_TYPE, HTTPProblem
+from granola.service.incoming.schemas import EntityAnswer, Health, Language, Manifest, Problem, SearchAnswer
 from granola.service.routes.judging_routes import add_judging
 from granola.service.routes.ladder_routes import add_ladders
 from granola.service.routes.page_routes import add_page
@@ -27,6 +26,11 @@ from granola.service.work import snapshot_work
 from granola.service.work.entities import entity_json
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.web.addresses import without_secrets
+
+_PROBLEM = {
+    "description": "Not answered: `code` says why, `detail` what to do. After 503 ask again in `Retry-After` seconds.",
+    "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+}
 
 
 def create_app(service: Service) -> Gate:
@@ -41,23 +45,13 @@ def create_app(service: Service) -> Gate:
         redirect_slashes=False,
         servers=[{"url": ".."}],  # from the document: right behind any prefix
         separate_input_output_schemas=False,
+        responses={"default": _PROBLEM},
     )
     app.state.served = service
     app.router.route_class = BoundedRoute
-    _handle_errors(app, service)
-    _add_health(app, service)
-    _add_reading(app, service)
-    add_ladders(app, service)
-    add_judging(app, service)
-    add_page(app, service)
-    openapi.describe(app)
-    return Gate(app, service)
 
-
-def _handle_errors(app: FastAPI, service: Service) -> None:
-    """Of requests that reach no route; routes answer their own."""
-
-    async def http(request: Request, error: Exception) -> Response:
+    async def refused(request: Request, error: Exception) -> Response:
+        """Of requests that reach no route; routes answer their own."""
         assert isinstance(error, HTTPException)
         allowed = (error.headers or {}).get("Allow", "another method")
         codes = {
@@ -65,11 +59,17 @@ def _handle_errors(app: FastAPI, service: Service) -> None:
             405: ("method", f"{request.method[:20]} is not what this path takes; it takes {allowed}"),
         }
         code, detail = codes.get(error.status_code, ("http", str(error.detail)))
-        answer = service.problem_answer(HTTPProblem(error.status_code, code, detail), request.scope)
+        answer = service.problem(HTTPProblem(error.status_code, code, detail)).answer()
         answer.headers.update(error.headers or {})
         return answer
 
-    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(HTTPException, refused)
+    _add_health(app, service)
+    _add_reading(app, service)
+    add_ladders(app, service)
+    add_judging(app, service)
+    add_page(app, service)
+    return Gate(app, service)
 
 
 def _add_health(app: FastAPI, service: Service) -> None:

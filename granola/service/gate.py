@@ -26,7 +26,7 @@ from fastapi import FastAPI
 from granola import __version__
 from granola.service.incoming.bounded_routes import BODY, BoundedRoute
 from granola.service.incoming.limits import SMALL
-from granola.service.incoming.problems import HTTPProblem, overloaded, too_large
+from granola.service.incoming.problems import HTTPProblem, overloaded, too_many
 from granola.service.served import SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
 
@@ -138,7 +138,7 @@ class Gate:
                 more = True
                 while more:
                     if max(length, len(body)) > most:
-                        raise too_large(most)
+                        raise too_many("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
                     if self._buffered + max(0, length - len(body)) > self._settings.buffered:
                         raise overloaded("too much is being received at the moment", retry_after=2)
                     message = await receive()
@@ -154,12 +154,12 @@ class Gate:
         finally:
             self._buffered -= len(body)
         if len(body) > most:
-            raise too_large(most)
+            raise too_many("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
         return bytes(body)
 
     async def _refuse(self, problem: HTTPProblem, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Answer a problem; where a body is still coming, read it away for a moment, so that the answer is seen."""
-        refusal = self._service.problem_answer(problem, scope)
+        refusal = problem.answer()
         if not answer.is_unread:
             await refusal(scope, receive, answer)
             return

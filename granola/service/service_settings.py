@@ -27,6 +27,7 @@ class ServiceSettings:
     """
 
     snapshot: str
+    dataset: str | None = None
     language: str = "en"
     token: str | None = None
     hosts: frozenset[str] | None = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
@@ -127,47 +126,6 @@ def current(
         rest = [s for s in chosen if not doubtful(s)]
         chosen = rest or chosen
     return chosen
-
-
-class SetAside(StrEnum):
-    """Why a statement is none of `current`."""
-
-    DEPRECATED = "deprecated"
-    NO_VALUE = "no-value"
-    HEDGED = "hedged"
-    ENDED = "ended"
-    TO_COME = "to-come"
-    NOT_PREFERRED = "not-preferred"
-    PART = "of-a-part"
-    DISPUTED = "disputed"
-    HISTORICAL = "historical"
-
-
-def set_aside(
-    statements: Sequence[Statement], *, historical: Callable[[str], bool] | None = None
-) -> list[tuple[Statement, SetAside]]:
-    """The statements that `current` leaves out, in source order, each with what says most of why."""
-    holding = {id(s) for s in current(statements, historical=historical)}
-    is_preferred = any(s.rank is Rank.PREFERRED and has_begun(s) for s in stated(statements))
-    return [(s, _why_left_out(s, is_preferred=is_preferred)) for s in statements if id(s) not in holding]
-
-
-def _why_left_out(statement: Statement, *, is_preferred: bool) -> SetAside:
-    if statement.rank is Rank.DEPRECATED:
-        return SetAside.DEPRECATED
-    if statement.kind is not SnakKind.VALUE:
-        return SetAside.NO_VALUE
-    if statement.qualifier(SOURCING) or statement.qualifier(NATURE):
-        return SetAside.HEDGED
-    if has_ended(statement):
-        return SetAside.ENDED
-    if not has_begun(statement):
-        return SetAside.TO_COME
-    if is_preferred and statement.rank is not Rank.PREFERRED:
-        return SetAside.NOT_PREFERRED
-    if statement.property != CONTINENT and statement.qualifier(APPLIES_TO_PART):
-        return SetAside.PART
-    return SetAside.DISPUTED if statement.qualifier(DISPUTED_BY) else SetAside.HISTORICAL
 
 
 def held_at(statements: Sequence[Statement], at: TimeValue) -> list[Statement]:

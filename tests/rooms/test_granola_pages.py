@@ -25,8 +25,8 @@ def test_steps_that_lead_on_are_one_row_of_linked_parts() -> None:
             Evidence(kind="statement", subject="Q782", property="P17", value="Q30", labels=labels),
         ]
     )
-    assert [part.text for part in row.parts] == ["Honolulu", "located in", "Hawaii", "country", "United States"]
-    assert row.parts[1].href == address("Q18094", prop="P131") == "https://www.wikidata.org/wiki/Q18094#P131"
+    assert [part.text for part in row] == ["Honolulu", "located in", "Hawaii", "country", "United States"]
+    assert row[1].href == address("Q18094", prop="P131") == "https://www.wikidata.org/wiki/Q18094#P131"
 
 
 def test_styles_and_scripts_are_files() -> None:

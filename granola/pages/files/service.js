@@ -1,43 +1,23 @@
 "use strict";
 (() => {
-  const button = (text, act) => {
-    const made = document.createElement("button");
-    made.type = "button";
-    made.textContent = text;
-    made.addEventListener("click", () => act(made));
-    return made;
-  };
-  const copying = (text, what, area) => {
-    const made = button(text, async () => {
+  // The row, to be copied; where that is not allowed, it is there to be taken.
+  const json = document.getElementById("json");
+  if (json) {
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.textContent = "Copy JSON";
+    copy.setAttribute("aria-live", "polite");
+    copy.addEventListener("click", async () => {
       try {
-        await navigator.clipboard.writeText(what());
-        made.textContent = "Copied";
+        await navigator.clipboard.writeText(json.value);
+        copy.textContent = "Copied";
       } catch {
-        if (area) { area.closest("details").open = true; area.focus(); area.select(); }
-        made.textContent = "Press Ctrl+C";
+        json.closest("details").open = true;
+        json.select();
+        copy.textContent = "Press Ctrl+C";
       }
-      setTimeout(() => { made.textContent = text; }, 2000);
     });
-    made.setAttribute("aria-live", "polite");
-    return made;
-  };
-  const place = document.getElementById("copy");
-  if (place) {
-    place.append(copying("Copy address", () => location.href));
-    document.querySelectorAll("#forms textarea").forEach((area) => {
-      place.append(copying(`Copy ${area.dataset.name}`, () => area.value, area));
-    });
-  }
-  const reasons = [...document.querySelectorAll("details.why")];
-  if (reasons.length > 1) {
-    const all = button("", () => {
-      const open = !reasons.every((one) => one.open);
-      reasons.forEach((one) => { one.open = open; });
-    });
-    const label = () => { all.textContent = reasons.every((one) => one.open) ? "Close all reasons" : "Open all reasons"; };
-    reasons.forEach((one) => one.addEventListener("toggle", label));
-    label();
-    document.querySelector("ol.rungs").after(all);
+    json.closest("details").before(copy);
   }
   const asking = document.getElementById("asking");
   if (asking.hasAttribute("data-folds") && matchMedia("(max-width: 34rem)").matches) asking.open = false;

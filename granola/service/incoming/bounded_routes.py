@@ -7,39 +7,30 @@ is called. What frameworks do around that costs more than a ladder's bytes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 from urllib.parse import parse_qsl
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 
 from granola.service.incoming.bodies import read_body
 from granola.service.incoming.limits import SMALL
-from granola.service.incoming.problems import HTTPProblem, too_slow
-from granola.service.incoming.validation_errors import problem_of_errors
+from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_slow
 from granola.service.service_settings import ServiceSettings
 
+if TYPE_CHECKING:
+    from granola.service.served import Service
+
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-T = TypeVar("T")
 PARAMETER = "asked"  # of the functions that take one JSON object
 BODY = "granola.body"  # where a request's scope has what was sent
 AT_ONCE = 1 << 16  # bytes that are read in the way of all others
 _GRACE = 1.0  # seconds for what is told beside the work
-
-
-class Served(Protocol):
-    """What the routes of an application need of it."""
-
-    settings: ServiceSettings
-
-    def apart(self, work: Callable[[], T]) -> Awaitable[T]:
-        """The result of work that must not hold up everybody."""
-
-    def failed(self, error: Exception, request: Request) -> Response:
-        """The answer where an error was raised."""
+_told_of_token = Depends(HTTPBearer(auto_error=False, description="The secret of GRANOLA_TOKEN, if one is set."))
 
 
 def as_typed(asked: Any, settings: ServiceSettings) -> None:
@@ -83,6 +74,7 @@ class BoundedRoute(APIRoute):
         if not isinstance(bound, Bound):
             raise TypeError(f"{path}: {endpoint.__name__} has no bound; put @bounded(Bound(...)) under its route")
         self.bound = bound
+        more["dependencies"] = [*(more.get("dependencies") or ()), *([_told_of_token] if bound.token else [])]
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -91,32 +83,33 @@ class BoundedRoute(APIRoute):
         inner = super().get_route_handler() if kind is None else self._reading(kind)
 
         async def handle(request: Request) -> Response:
-            served: Served = request.app.state.served
-            seconds = getattr(served.settings, self.bound.seconds) + _GRACE
+            service: Service = request.app.state.served
+            seconds = getattr(service.settings, self.bound.seconds) + _GRACE
             try:
                 async with asyncio.timeout(seconds):
                     return await inner(request)
             except TimeoutError:
-                return served.failed(too_slow(seconds), request)
-            except RequestValidationError as error:
-                return served.failed(problem_of_errors(error.errors()), request)
-            except Exception as error:
-                return served.failed(error, request)
+                error: Exception = too_slow(seconds)
+            except RequestValidationError as refused:
+                error = problem_of_errors(refused.errors())
+            except Exception as failed:
+                error = failed
+            return service.problem(error).answer()
 
         return handle
 
     def _reading(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         async def handle(request: Request) -> Response:
-            served: Served = request.app.state.served
+            service: Service = request.app.state.served
             self._check(request)
             body = request.scope[BODY]
 
             def read() -> Any:
                 asked = read_body(body, kind)
-                self.bound.products(asked, served.settings)
+                self.bound.products(asked, service.settings)
                 return asked
 
-            asked = read() if len(body) <= AT_ONCE else await served.apart(read)
+            asked = read() if len(body) <= AT_ONCE else await service.apart(read)
             answer: Response = await self.endpoint(asked)
             return answer
 

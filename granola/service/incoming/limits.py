@@ -8,27 +8,25 @@ slowest rules busy; texts that people write cost a tenth of that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.rows import QARow, TieredRow
-from granola.decoding import SampleRow
+from abstraction.files.row_names import KNOWN
+from abstraction.rows import TieredRow
 from granola.scoring.items import names_of
-from granola.service.incoming.problems import HTTPProblem
+from granola.service.incoming.problems import HTTPProblem, too_many
 from kg.model import ENTITY_ID
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
 MOST_VALUES = 1_200_000  # of one body: more would hold up everybody while they are read
 MOST_FIELDS = 10_000  # of a record
-DIGITS = 300  # of a whole number in a batch; more are no finite float
 LONGEST = 4_000  # characters of a question, an answer, a prediction, a name
 MOST_ANSWERS = 100  # of a question
 MOST_SAMPLES = 200  # responses to a question
 MOST_LEVELS = 20  # of a row
 MOST_NAMES = 1_000  # of one level
 MOST_PREDICTIONS = 1_000  # held against one row
-LONGEST_ID = 200  # characters
 LONGEST_NAME = 400  # characters that are searched for
 MOST_FOUND = 50  # entities that are told of a search
 MOST_TEXT = 200_000  # characters of all answers, or of all samples, of one question
@@ -42,12 +40,11 @@ RESAMPLED_A_ROW = 120  # where that is more
 RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
 MOST_STEPS = 1_000  # of the evidence of a row
 CODE = "too-much-work"
+_READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # of a question
 
 
 def _too_much(given: int, most: int, what: str, instead: str) -> HTTPProblem:
-    return HTTPProblem(
-        413, CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", more={"given": given, "most": most}
-    )  # fmt: skip
+    return too_many(CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", most, given)
 
 
 def check_compared(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None:
@@ -79,24 +76,6 @@ def lengths_of(row: TieredRow) -> list[int]:
     return lengths
 
 
-def raw_lengths(data: Any) -> list[int]:
-    """The length of each name of a row as it was sent; what is no row has none."""
-    return [len(name) for name in _raw_names(data) if isinstance(name, str)]
-
-
-def _raw_names(data: Any) -> Iterator[Any]:
-    for level in _list_of(data, "levels"):
-        for tier in _list_of(level, "tiers"):
-            if isinstance(tier, Mapping):
-                yield tier.get("text")
-                yield from _list_of(tier, "aliases")
-
-
-def _list_of(data: Any, name: str) -> list[Any]:
-    value = data.get(name) if isinstance(data, Mapping) else None
-    return value if isinstance(value, list) else []
-
-
 def check_evidence(row: TieredRow) -> None:
     """Raise HTTPProblem where more steps are to be looked at than may be; RowError as `lengths_of`, or for no ids."""
     lengths_of(row)
@@ -119,20 +98,16 @@ def check_resampled(resamples: int, relations: int, rows: int) -> None:
         raise _too_much(drawn, most, what, "set resamples lower, or send relations in several requests")
 
 
-def check_question(row: QARow | SampleRow) -> None:
-    """Raise RowError where what is read of a row is too long, by whatever names the row has it."""
-    texts = {"question": row.question, "question_entity": row.subject_text or ""}
-    if isinstance(row, QARow):
-        if len(row.answers) > MOST_ANSWERS:
-            raise RowError(f"{len(row.answers):,} answers; {MOST_ANSWERS} are allowed")
-        texts |= {"answer": max(row.answers, key=len), "answer_description": row.answer_description or ""}
-    for name, text in texts.items():
-        if len(text) > LONGEST:
-            raise RowError(f"{name} has {len(text):,} characters; {LONGEST:,} are allowed")
-    ids = {"relation": row.relation or "", "question_entity_qid": row.subject_qid or ""}
-    for name, text in ids.items():
-        if len(text) > LONGEST_ID:
-            raise RowError(f"{name} has {len(text):,} characters; {LONGEST_ID} are allowed")
+def check_row(data: Mapping[str, Any]) -> None:
+    """Raise RowError where a text that is read of a row is too long, or a list of them, by whatever name it has it."""
+    for name in _READ & data.keys():
+        value = data[name]
+        texts = value if isinstance(value, list) else [value.get("text") if isinstance(value, Mapping) else value]
+        if len(texts) > MOST_ANSWERS:
+            raise RowError(f"{name} has {len(texts):,} parts; {MOST_ANSWERS} are allowed")
+        longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+        if longest > LONGEST:
+            raise RowError(f"{name} has {longest:,} characters; {LONGEST:,} are allowed")
 
 
 def check_text(texts: Iterable[str], what: str) -> None:
@@ -152,6 +127,4 @@ def check_answers(answers: int, size: int) -> None:
 def check_rows(rows: int, most: int) -> None:
     """Raise HTTPProblem for more rows than one request may have."""
     if rows > most:
-        raise HTTPProblem(
-            413, "too-many-rows", f"more than {most:,} rows; send them in several requests", more={"most": most}
-        )
+        raise too_many("too-many-rows", f"more than {most:,} rows; send them in several requests", most)

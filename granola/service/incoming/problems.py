@@ -7,19 +7,25 @@ The codes of errors that the command line knows, too, are the names of their cla
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
 import orjson
+from starlette.responses import Response
 
 from abstraction.errors import AbstractionError, ModelError
 from granola.errors import GranolaError
 from kg.errors import KGError, MirrorError, SelectionError, SnapshotError
 
+MEDIA_TYPE = "application/problem+json"
+SHOWN = 5  # things that are wrong with one request
 _UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command line's options; fields are called alike
 _SILENT = "the model gives no answer at the moment; ask again later, or without it"
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command line's options; fields are called alike
+# What fields take whose pattern says little to people.
+_INPUT = "Input should be "  # how pydantic begins what it expects
+_EXPECTED = {"language": "a language's code, as en or pt-br", "relation": "a property's id, as P19"}
 
 
 class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
@@ -52,25 +58,15 @@ class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
             **self.more,
         }
 
-    def body(self) -> bytes:
-        """The document's bytes."""
-        return orjson.dumps(self.to_json())
-
-    def headers(self) -> dict[str, str]:
-        """The headers that belong to it, besides type and length."""
+    def answer(self) -> Response:
+        """The document as an answer."""
         headers = {"Cache-Control": "no-store"}
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
         if self.status == 401:
             # Basic first: browsers ask for a password only where the first scheme of the line is one that they know.
             headers["WWW-Authenticate"] = 'Basic realm="granola", charset="UTF-8", Bearer realm="granola"'
-        return headers
-
-
-def code_of(error: BaseException) -> str:
-    """The code of an error of ours: `RowError` is "row", `UnknownRelationError` "unknown-relation"."""
-    name = type(error).__name__.removesuffix("Error")
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+        return Response(orjson.dumps(self.to_json()), self.status, headers, media_type=MEDIA_TYPE)
 
 
 def problem_of(error: Exception) -> HTTPProblem:
@@ -78,14 +74,40 @@ def problem_of(error: Exception) -> HTTPProblem:
     if isinstance(error, HTTPProblem):
         return error
     if isinstance(error, ModelError):
-        return HTTPProblem(503, code_of(error), _SILENT, retry_after=10)
+        return HTTPProblem(503, _code_of(error), _SILENT, retry_after=10)
     if isinstance(error, MirrorError | SnapshotError | OSError):
-        return HTTPProblem(
-            503, code_of(error) if isinstance(error, KGError) else "snapshot", _UNREADABLE, retry_after=5
-        )
+        code = _code_of(error) if isinstance(error, KGError) else "snapshot"
+        return HTTPProblem(503, code, _UNREADABLE, retry_after=5)
     if isinstance(error, GranolaError | AbstractionError | SelectionError):
-        return HTTPProblem(422, code_of(error), _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)))
+        return HTTPProblem(422, _code_of(error), _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error)))
     return HTTPProblem(500, "internal", "the service has failed at this request; its log says where")
+
+
+def _code_of(error: BaseException) -> str:
+    """`RowError` is "row", `UnknownRelationError` "unknown-relation"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+
+
+def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> HTTPProblem:
+    """The problem of a request whose fields pydantic refuses; places are written as `levels.0.1`."""
+    told = list(dict.fromkeys(map(_message, errors)))
+    more = f"; and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    return HTTPProblem(422, "request", "; ".join(told[:SHOWN]) + more)
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    """What was given where, and what is allowed."""
+    place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+    if error["type"] == "extra_forbidden":
+        return f"{place} is no field that is known here"
+    if error["type"] == "missing":
+        return f"{place} is missing"
+    given = repr(error.get("input"))
+    given = given if len(given) <= 40 and given.isprintable() else "another value"
+    message = error["msg"]
+    if place in _EXPECTED or message.startswith(_INPUT):
+        return f"{place} is {given}; expected {_EXPECTED.get(place) or message.removeprefix(_INPUT)}"
+    return f"{place} is {given}: {message[:1].lower()}{message[1:]}"
 
 
 def overloaded(what: str, *, retry_after: int = 1) -> HTTPProblem:
@@ -93,22 +115,12 @@ def overloaded(what: str, *, retry_after: int = 1) -> HTTPProblem:
     return HTTPProblem(503, "overloaded", f"{what}; ask again in a moment", retry_after=retry_after)
 
 
-def too_large(most: int) -> HTTPProblem:
-    """The refusal of a body that is larger than may be sent there."""
-    return HTTPProblem(
-        413, "body-size", f"the body has more than {most:,} bytes; send less at a time", more={"most": most}
-    )
-
-
 def too_slow(seconds: float) -> HTTPProblem:
     """The answer where a request has used up its time."""
-    return HTTPProblem(
-        503, "time-limit", f"no answer within {seconds:g} s, which is what one request may take", retry_after=5
-    )
+    detail = f"no answer within {seconds:g} s, which is what one request may take"
+    return HTTPProblem(503, "time-limit", detail, retry_after=5)
 
 
-def no_model() -> HTTPProblem:
-    """The refusal where the service has no model."""
-    return HTTPProblem(
-        422, "no-model", "this service was started without a model; whoever runs it can give it one: --model MODEL"
-    )
+def too_many(code: str, detail: str, most: int, given: int | None = None) -> HTTPProblem:
+    """The refusal of more than may be sent: `most` of it, of which there are `given`."""
+    return HTTPProblem(413, code, detail, more={"most": most} if given is None else {"given": given, "most": most})

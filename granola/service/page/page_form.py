@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from pydantic import ValidationError
 
-from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from granola.pages.visible_text import visible
-from granola.service.incoming.problems import HTTPProblem
+from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_many
 from granola.service.incoming.schemas import LadderRequest
-from granola.service.incoming.validation_errors import problem_of_errors
-from granola.service.page.example_questions import Example
 
 MOST_PREDICTIONS = 100
 MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way
@@ -50,16 +47,14 @@ class Asked:
     def address(self) -> str:
         """The page's address with what was filled in, and nothing else."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        return "./" + (f"?{urlencode(given)}" if given else "")
+        return "./" + (f"?{urlencode(given)}" if given else "") + "#ladder"
 
     def lines(self) -> list[str]:
         """The predictions. Raises HTTPProblem for too many."""
         lines = [line.strip() for line in self.predictions.splitlines() if line.strip()]
         if len(lines) > MOST_PREDICTIONS or len(self.predictions) > MOST_TEXT:
-            raise HTTPProblem(
-                413, "predictions", f"more than {MOST_PREDICTIONS} predictions or {MOST_TEXT:,} characters of them; "
-                "`granola score` takes files of any length",
-            )  # fmt: skip
+            detail = f"more than {MOST_PREDICTIONS} predictions or {MOST_TEXT:,} characters of them; `granola score` "
+            raise too_many("predictions", detail + "takes files of any length", MOST_PREDICTIONS)
         return lines
 
     def request(self) -> LadderRequest:
@@ -69,10 +64,10 @@ class Asked:
         data = {
             "question": self.question,
             "answer": self.answer,
-            "relation": self.relation.upper() or None,
-            "answer_qid": self.answer_qid.upper() or None,
+            "relation": self.relation.upper(),
+            "answer_qid": self.answer_qid.upper(),
             "question_entity": {"text": self.subject} if self.subject else None,
-            "question_entity_qid": self.subject_qid.upper() or None,
+            "question_entity_qid": self.subject_qid.upper(),
             "language": self.language,
             "phrase": self.phrase,
             "unproven": "drop" if self.phrase else "",  # every level of the page is right
@@ -85,25 +80,3 @@ class Asked:
 
 def _one_line(text: str) -> str:
     return re.sub(r"[\t\r\n]+", " ", text).strip()
-
-
-def is_padded(query: Mapping[str, str]) -> bool:
-    """Whether an address names fields that are blank, as a form without scripts sends them all."""
-    defaults = {field.name: field.default for field in fields(Asked)}
-    return any(name in defaults and text.strip() in ("", defaults[name]) for name, text in query.items())
-
-
-def asked_as(example: Example) -> Asked:
-    """The form filled in with an example."""
-    return Asked(question=example.question, answer=example.answer, language=example.language)
-
-
-def swapped(asked: Asked) -> str:
-    """The address with question and answer exchanged, where the answer alone is a question; else blank."""
-    if not asked.answer or _is_question(asked.question) or not _is_question(asked.answer):
-        return ""
-    return replace(asked, question=asked.answer, answer=asked.question).address() + "#ladder"
-
-
-def _is_question(text: str) -> bool:
-    return text.rstrip().endswith(("?", "？", "؟")) or asked_kind(text).kind is not QuestionKind.UNKNOWN

@@ -9,6 +9,8 @@ from fastapi import FastAPI, Response
 from abstraction.files.writing import json_line
 from granola.matching import Matcher, matcher
 from granola.matching.model_judge import JudgeMatcher
+from granola.scoring.predictions import Prediction
+from granola.scoring.scores import score_item
 from granola.service.incoming.bounded_routes import Bound, bounded
 from granola.service.incoming.limits import (
     check_compared,
@@ -16,7 +18,6 @@ from granola.service.incoming.limits import (
     check_resampled,
     check_rows,
     lengths_of,
-    raw_lengths,
 )
 from granola.service.incoming.schemas import (
     AttributionAnswer,
@@ -32,7 +33,7 @@ from granola.service.service_settings import ServiceSettings
 from granola.service.work import snapshot_work
 from granola.service.work.model_session import judge_ahead
 from granola.service.work.snapshot_session import SnapshotSession
-from granola.service.work.workroom import NoContext, Workroom
+from granola.service.work.workroom import Context, Workroom
 
 
 def bound_evidence(asked: AttributionRequest, settings: ServiceSettings) -> None:
@@ -46,13 +47,12 @@ def bound_match(asked: MatchRequest, settings: ServiceSettings) -> None:
 
 
 def bound_score(asked: ScoreRequest, settings: ServiceSettings) -> None:
-    """Raise HTTPProblem for too many rows, comparisons or samples, by the rows as they were sent."""
+    """Raise HTTPProblem for too many rows, comparisons or samples."""
     check_rows(max(len(asked.rows), len(asked.predictions)), settings.rows)
     sent = {str(one.get("id")): len(str(one.get("prediction"))) for one in asked.predictions if isinstance(one, dict)}
-    rows = [(n, row) for n, row in enumerate(asked.rows, 1) if isinstance(row, dict)]
-    ids = [str(row.get("id", f"row-{n}")) for n, row in rows]
-    check_compared(([sent[i]], raw_lengths(row)) for i, (_, row) in zip(ids, rows, strict=True) if i in sent)
-    check_resampled(asked.resamples, len({str(row.get("relation")) for _, row in rows}), len(asked.rows))
+    rows, _ = asked.tiered
+    check_compared(([sent[row.id]], lengths_of(row)) for row in rows if row.id in sent)
+    check_resampled(asked.resamples, len({row.relation for row in rows}), len(rows))
 
 
 def add_judging(app: FastAPI, service: Service) -> None:
@@ -65,21 +65,19 @@ def add_judging(app: FastAPI, service: Service) -> None:
         """Each tier's evidence as citations, and whether they support it by the snapshot."""
 
         def do(session: SnapshotSession) -> bytes:
-            snapshot_work.check_language(session, asked.language)
             tiers = session.attributor(asked.language).checked(asked.tiered)
             return json_line({"id": asked.tiered.id, "tiers": [tier.to_json() for tier in tiers]})
 
-        return await service.made(do)
+        return await service.made(asked.language, do)
 
     async def judged(
-        room: Workroom[NoContext], seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings
+        room: Workroom[Context], seconds: float, do: Callable[[Matcher], bytes], asked: MatchSettings, language: str
     ) -> Response:
         """The answer that `do` makes with the matcher that is asked for: with a model's on its thread."""
         if asked.matcher == "judge":
             generation = service.with_model()
             body = await generation.ask(lambda session: do(session.judge(tau=asked.tau, raw=asked.raw)))
             return service.answer(body, generation)
-        language = asked.language if isinstance(asked, MatchRequest) else "en"
         snapshot_work.check_answer_language(language)
         chosen = matcher(asked.matcher, tau=asked.tau, language=language, raw=asked.raw)
         body = await room.run(lambda _: do(chosen), seconds=seconds)
@@ -92,11 +90,12 @@ def add_judging(app: FastAPI, service: Service) -> None:
 
         def do(chosen: Matcher) -> bytes:
             if isinstance(chosen, JudgeMatcher):
-                pairs = [(asked.tiered, prediction) for prediction in asked.predictions]
-                judge_ahead(chosen, pairs, most=settings.model_rows)
-            return json_line(snapshot_work.match(asked.predictions, asked.tiered, chosen, asked.lambda_))
+                judge_ahead(chosen, [(asked.tiered, told) for told in asked.predictions], most=settings.model_rows)
+            told = (Prediction(id=str(number), text=text) for number, text in enumerate(asked.predictions, 1))
+            items = [{**score_item(asked.tiered, o, chosen, asked.lambda_).to_json(), "id": o.id} for o in told]
+            return json_line({"matcher": chosen.signature(), "items": items})
 
-        return await judged(service.bench, settings.seconds, do, asked)
+        return await judged(service.bench, settings.seconds, do, asked, asked.language)
 
     @app.post("/v1/score", response_model=ScoreAnswer, tags=["judging"])
     @bounded(Bound(body="large", products=bound_score, seconds="batch_seconds"))
@@ -106,4 +105,4 @@ def add_judging(app: FastAPI, service: Service) -> None:
         def do(chosen: Matcher) -> bytes:
             return json_line(snapshot_work.scores(asked, chosen, judged=settings.model_rows))
 
-        return await judged(service.scoring, settings.batch_seconds, do, asked)
+        return await judged(service.scoring, settings.batch_seconds, do, asked, "en")

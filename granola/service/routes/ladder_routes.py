@@ -13,9 +13,7 @@ from fastapi import FastAPI, Query, Request, Response
 from abstraction.files.writing import json_line
 from abstraction.rows import QARow, RejectedRow
 from abstraction.rows import TieredRow as Row
-from granola.service.incoming import openapi
-from granola.service.incoming.asked_rows import read_batch, unheeded
-from granola.service.incoming.bodies import check_values
+from granola.service.incoming.bodies import read_batch
 from granola.service.incoming.bounded_routes import BODY, Bound, as_typed, bounded
 from granola.service.incoming.problems import HTTPProblem, overloaded, problem_of, too_slow
 from granola.service.incoming.schemas import (
@@ -32,12 +30,27 @@ from granola.service.incoming.schemas import (
 )
 from granola.service.served import MODEL_HEADER, SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
-from granola.service.work import model_session, snapshot_work
-from granola.service.work.model_session import Phrasing
+from granola.service.work import snapshot_work
+from granola.service.work.model_session import TOGETHER, Phrasing, outcome_of, too_many_rows
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshots import Generation
 
 UNHEEDED_HEADER = "granola-unheeded"
+_LINES = {"schema": {"type": "string"}}
+_BATCH: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "Rows as in a file of questions: one JSON object a line, or a JSON array.",
+        "content": {"application/x-ndjson": _LINES},
+    },
+    "responses": {
+        "200": {
+            "description": 'A line a row, in order: a tiered row, or {"rejected": {source, reason, excerpt}}. An '
+            "answer that is cut before its end leaves the remaining rows unanswered.",
+            "content": {"application/x-ndjson": _LINES},
+        }
+    },
+}
 
 
 def bound_row(asked: LinkRequest | AggregateRequest, settings: ServiceSettings) -> None:
@@ -52,48 +65,37 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     @bounded(Bound(body="small", products=bound_row, seconds="model_seconds"))
     async def ladder(asked: LadderRequest) -> Response:
         """The ladder of one answer: ever coarser correct answers with what entails each, or why there is none."""
-        if asked.phrase is not None:
-            return await phrased(asked)
-
-        def do(session: SnapshotSession) -> tuple[bytes, str | None]:
-            made = snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
-            return snapshot_work.line_of(made.to_json(), first=True), made.abstained
-
-        generation = service.snapshots.current
-        body, abstained = await generation.run(do)
-        service.laddered(abstained)
-        return service.answer(body, generation)
-
-    async def phrased(asked: LadderRequest) -> Response:
-        how = phrasing_of(service, asked)
         with service.snapshots.current.held() as generation:
-            made = await phrased_ladder(service, generation, asked, how)
-            name = await generation.ask(lambda session: session.phrased_by(how))
-        return service.answer(snapshot_work.line_of(made.to_json(), first=True), generation, {MODEL_HEADER: name})
+            made, headers = await made_ladder(service, generation, asked)
+        return service.answer(snapshot_work.line_of(made.to_json(), first=True), generation, headers)
 
     @app.post("/v1/link", response_model=LinkAnswer, tags=["ladders"])
     @bounded(Bound(body="small", products=bound_row))
     async def link(asked: LinkRequest) -> Response:
         """Which entity each answer means, how sure that is, and who else it may be."""
-        return await service.made(
-            lambda session: json_line(
-                snapshot_work.links(session, asked.row, language=asked.language, linker=asked.linker)
-            )
-        )
+
+        def do(session: SnapshotSession) -> bytes:
+            return json_line(snapshot_work.links(session, asked.row, language=asked.language, linker=asked.linker))
+
+        return await service.made(asked.language, do)
 
     @app.post("/v1/aggregate", response_model=AggregateAnswer, tags=["ladders"])
     @bounded(Bound(body="small", products=bound_row, seconds="model_seconds"))
     async def aggregate(asked: AggregateRequest) -> Response:
         """One answer of several responses: the finest that enough of them entail, or what most of them say."""
+
+        def do(session: SnapshotSession) -> bytes:
+            return json_line(snapshot_work.aggregate(session, asked))
+
         if asked.method != "drag":
-            return await service.made(lambda session: snapshot_work.line_of(snapshot_work.aggregate(session, asked)))
+            return await service.made(asked.language, do)
         generation = service.with_model()
         answered, name = await generation.ask(
             lambda session: session.drag(asked.row, abstaining=asked.abstaining, language=asked.language)
         )
-        return service.answer(snapshot_work.line_of(answered), generation, {MODEL_HEADER: name})
+        return service.answer(json_line(answered), generation, {MODEL_HEADER: name})
 
-    @app.post("/v1/ladders", tags=["ladders"], openapi_extra=openapi.BATCH, response_class=Response)
+    @app.post("/v1/ladders", tags=["ladders"], openapi_extra=_BATCH, response_class=Response)
     @bounded(Bound(body="large", products=as_typed, seconds="batch_seconds"))
     async def ladders(
         request: Request,
@@ -104,47 +106,48 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         unproven: Unproven = "keep",
     ) -> Response:
         """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""
-        if strange := sorted(set(request.query_params) - {"language", "linker", "relation", "phrase", "unproven"}):
-            raise HTTPProblem(422, "request", f"{', '.join(strange)[:100]} is no setting of a batch")
-        how = None
-        if phrase is not None:
-            service.with_model()
-            how = Phrasing(mode=phrase, unproven=unproven, language=language)
-        body = request.scope[BODY]
         settings = {"language": language, "linker": linker, "phrase": phrase, "unproven": unproven}
-
-        def read() -> tuple[list[QARow | RejectedRow], list[str]]:
-            check_values(body)
-            rows = read_batch(body, relation=relation, most=service.settings.rows)
-            return rows, unheeded(rows, settings)
-
-        rows, others = await service.apart(read)
+        if strange := sorted(request.query_params.keys() - {*settings, "relation"}):
+            raise HTTPProblem(422, "request", f"{', '.join(strange)[:100]} is no setting of a batch")
+        how = None if phrase is None else Phrasing(mode=phrase, unproven=unproven, language=language)
+        generation = service.snapshots.current if how is None else service.with_model()
+        body, most = request.scope[BODY], service.settings.rows
+        rows = await service.apart(lambda: read_batch(body, relation=relation, most=most))
         if how is not None and len(rows) > service.settings.model_rows:
-            raise model_session.too_many(service.settings.model_rows)
-        together = model_session.TOGETHER if how is not None else snapshot_work.SLICE_ROWS
+            raise too_many_rows(service.settings.model_rows)
+        await generation.run(lambda session: snapshot_work.check_language(session, language))
+        together = snapshot_work.SLICE_ROWS if how is None else TOGETHER
         batch = snapshot_work.Batch(rows, language=language, linker=linker, together=together)
-        lines = _Lines(batch, service, service.snapshots.current, how)
-        if others:
-            lines.headers[UNHEEDED_HEADER] = ", ".join(others)
-        await lines.begin()
-        return lines
+        headers = {SNAPSHOT_HEADER: generation.snapshot_id}
+        if how is not None:
+            headers[MODEL_HEADER] = await generation.ask(lambda session: session.phrased_by(how))
+        # Settings that some rows have fields of, which say something else and are handed on.
+        extra = [row.extra for row in rows if isinstance(row, QARow)]
+        if others := sorted(n for n, value in settings.items() if any(one.get(n, value) != value for one in extra)):
+            headers[UNHEEDED_HEADER] = ", ".join(others)
+        return _Lines(batch, service, generation, how, headers)
 
 
-def phrasing_of(service: Service, asked: LadderRequest) -> Phrasing:
-    """How a request is phrased. Raises HTTPProblem where there is no model."""
-    service.with_model()
-    return Phrasing(mode=asked.phrase or "free", unproven=asked.unproven, language=asked.language)
+async def made_ladder(service: Service, generation: Generation, asked: LadderRequest) -> tuple[Row, dict[str, str]]:
+    """The graph's ladder, or the model's where it is asked for and has one, with the header that names the model.
 
+    Raises HTTPProblem for a model that is not there, and for a language that the snapshot has nothing in.
+    """
 
-async def phrased_ladder(service: Service, generation: Generation, asked: LadderRequest, how: Phrasing) -> Row:
-    """The ladder in the model's words, or the graph's where it has none."""
-    made = await generation.run(
-        lambda session: snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
-    )
+    def do(session: SnapshotSession) -> Row:
+        snapshot_work.check_language(session, asked.language)
+        return snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
+
+    if asked.phrase is not None:
+        service.with_model()
+    made = await generation.run(do)
+    service.metrics.count("granola_ladders_total", "outcome", made.abstained or "whole")
+    if asked.phrase is None:
+        return made, {}
+    how = Phrasing(mode=asked.phrase, unproven=asked.unproven, language=asked.language)
     (row,) = await generation.ask(lambda session: session.phrased([made], how))
-    service.laddered(made.abstained)
-    service.metrics.count("granola_phrased_total", "outcome", model_session.outcome_of(row.extra))
-    return row
+    service.metrics.count("granola_phrased_total", "outcome", outcome_of(row.extra))
+    return row, {MODEL_HEADER: await generation.ask(lambda session: session.phrased_by(how))}
 
 
 class _Lines(Response):
@@ -154,29 +157,25 @@ class _Lines(Response):
     media_type = "application/x-ndjson"
 
     def __init__(
-        self, batch: snapshot_work.Batch, service: Service, generation: Generation, how: Phrasing | None
+        self,
+        batch: snapshot_work.Batch,
+        service: Service,
+        generation: Generation,
+        how: Phrasing | None,
+        headers: dict[str, str],
     ) -> None:
-        super().__init__(headers={SNAPSHOT_HEADER: generation.snapshot_id})
+        super().__init__(headers=headers)
         del self.headers["content-length"]
         self._batch = batch
         self._service = service
         self._generation = generation
-        self._reader = generation.reader()
         self._how = how
-
-    async def begin(self) -> None:
-        """Find out what can be said before the first line. Raises HTTPProblem."""
-        how, seconds = self._how, self._service.settings.seconds
-        with self._generation.held():
-            await self._reader.run(self._batch.check, seconds=seconds)
-            if how is not None:
-                self.headers[MODEL_HEADER] = await self._generation.ask(lambda session: session.phrased_by(how))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         most = self._service.settings.batches
         if self._service.batches >= most:
             refused = overloaded(f"{most} batches are being answered, which is as many as at a time", retry_after=5)
-            await self._service.problem_answer(refused, scope)(scope, receive, send)
+            await self._service.problem(refused).answer()(scope, receive, send)
             return
         self._service.batches += 1
         try:
@@ -190,30 +189,35 @@ class _Lines(Response):
             self._service.batches -= 1
 
     async def _lines(self) -> AsyncGenerator[bytes]:
-        settings = self._service.settings
+        settings, count = self._service.settings, self._service.metrics.count
+        reader = self._generation.reader()  # one for all slices
         until = time.monotonic() + settings.batch_seconds
         is_first = True
         while not self._batch.is_done:
             try:
                 if time.monotonic() > until:
                     raise too_slow(settings.batch_seconds)
-                rows = await self._reader.run(self._batch.slice, seconds=settings.seconds)
-                made = [row for row in rows if isinstance(row, Row)]
-                if self._how is not None and made:
-                    rows = await self._phrased(rows, made, self._how)
-                lines = snapshot_work.lines_of(rows, is_first=is_first)
+                rows = await reader.run(self._batch.slice, seconds=settings.seconds)
+                for row in rows:
+                    if isinstance(row, Row):
+                        count("granola_ladders_total", "outcome", row.abstained or "whole")
+                if self._how is not None:
+                    rows = await self._phrased(rows, self._how)
+                records = ({"rejected": r.to_json()} if isinstance(r, RejectedRow) else r.to_json() for r in rows)
+                lines = b"".join(
+                    snapshot_work.line_of(record, first=is_first and not n) for n, record in enumerate(records)
+                )
             except Exception as error:
                 yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
                 raise
-            for row in made:
-                self._service.laddered(row.abstained)
             is_first = False
             yield lines
 
-    async def _phrased(self, rows: list[Row | RejectedRow], made: list[Row], how: Phrasing) -> list[Row | RejectedRow]:
+    async def _phrased(self, rows: list[Row | RejectedRow], how: Phrasing) -> list[Row | RejectedRow]:
         """The rows of a slice, their ladders in the model's words."""
-        phrased = await self._generation.ask(lambda session: session.phrased(made, how))
+        made = [row for row in rows if isinstance(row, Row)]
+        phrased = await self._generation.ask(lambda session: session.phrased(made, how)) if made else []
         for row in phrased:
-            self._service.metrics.count("granola_phrased_total", "outcome", model_session.outcome_of(row.extra))
+            self._service.metrics.count("granola_phrased_total", "outcome", outcome_of(row.extra))
         others = iter(phrased)
         return [next(others) if isinstance(row, Row) else row for row in rows]

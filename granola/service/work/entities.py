@@ -12,10 +12,8 @@ from granola.service.work.snapshot_work import check_language, named
 from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
 from kg.terms import fallback_chain
 from kg.walks.ranks import END, POINT, START, current
-from kg.walks.ranks import set_aside as left_out
 
 MOST_STATEMENTS = 2_000
-MOST_SET_ASIDE = 50  # of one entity
 
 
 def read_entity(session: SnapshotSession, entity_id: str) -> Entity:
@@ -59,24 +57,6 @@ def current_ids(session: SnapshotSession, entity: Entity, language: str) -> froz
     for statement in entity.statements:
         by_property.setdefault(statement.property, []).append(statement)
     return frozenset(s.id for group in by_property.values() for s in current(group, historical=historical))
-
-
-def set_aside(session: SnapshotSession, pairs: Iterable[tuple[str, str]], *, language: str) -> list[dict[str, Any]]:
-    """What the snapshot also says of (subject, property), but not for today, with why under "because"."""
-    properties_of: dict[str, list[str]] = {}
-    for subject, prop in dict.fromkeys(pairs):
-        properties_of.setdefault(subject, []).append(prop)
-    historical = session.maker(language).graph.is_historical
-    out = []
-    for subject, entity in session.store.entities(list(properties_of)).items():
-        groups = [[s for s in entity.statements if s.property == prop] for prop in properties_of[subject]]
-        past = [left for group in groups for left in left_out(group, historical=historical)][:MOST_SET_ASIDE]
-        if not past:
-            continue
-        mentioned = _mentioned([entity.id], [s for s, _ in past])
-        labels = {i: n["label"] for i, n in named(session, mentioned, language).items() if n["label"]}
-        out += [{"subject": entity.id, **_statement(s, False), "because": str(why), "names": labels} for s, why in past]
-    return out
 
 
 def _statement(statement: Statement, holds: bool) -> dict[str, Any]:

@@ -26,9 +26,10 @@ from granola.matching.model_judge import JudgeMatcher
 from granola.matching.model_judge import read_prompts as judge_prompts
 from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard
-from granola.service.incoming.problems import HTTPProblem
+from granola.service.incoming.problems import HTTPProblem, too_many
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.snapshot_session import opened_store
+from granola.service.work.workroom import Context
 
 PHRASERS_KEPT = 2
 TOGETHER = 16  # rows that a model is asked about at a time
@@ -56,7 +57,7 @@ class Phrasing:
     language: str
 
 
-class ModelSession:
+class ModelSession(Context):
     """One thread's view of the model, and of the snapshot that checks it."""
 
     def __init__(self, settings: ServiceSettings, model: ChatModel) -> None:
@@ -121,7 +122,7 @@ def judge_ahead(
     """Let the judge have a verdict on each (row, prediction). Raises HTTPProblem for more than `most`, and for none."""
     items = [asked.item(text, names_of(row, standard), row.question) for row, text in pairs]
     if len(items) > most:
-        raise too_many(most)
+        raise too_many_rows(most)
     if failed := asked.prepare(items):
         why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
         raise HTTPProblem(
@@ -129,12 +130,10 @@ def judge_ahead(
         )
 
 
-def too_many(most: int) -> HTTPProblem:
+def too_many_rows(most: int) -> HTTPProblem:
     """The refusal of a request that would ask the model too often."""
-    return HTTPProblem(
-        413, "too-many-rows", f"the model is asked about {most:,} rows in one request at most; send several requests",
-        more={"most": most},
-    )  # fmt: skip
+    detail = f"the model is asked about {most:,} rows in one request at most; send several requests"
+    return too_many("too-many-rows", detail, most)
 
 
 def header(name: str) -> str:

@@ -15,7 +15,7 @@ from abstraction.rows import QARow
 from granola.attribution.tier_checks import TierAttributor
 from granola.decoding import Aggregator
 from granola.service.service_settings import ServiceSettings
-from granola.service.work.workroom import OverTimeError
+from granola.service.work.workroom import Context, OverTimeError
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
@@ -62,7 +62,7 @@ class TimedStore:
         return self._store.find([text], languages=languages).get(text, [])[:limit]
 
 
-class SnapshotSession:
+class SnapshotSession(Context):
     """An open snapshot and the makers of ladders that read it. Of one thread alone."""
 
     def __init__(self, settings: ServiceSettings) -> None:

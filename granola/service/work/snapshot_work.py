@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from abstraction.errors import RowError
 from abstraction.faults import RejectedRow
 from abstraction.files.records import Record
 from abstraction.files.writing import json_line
@@ -18,10 +17,10 @@ from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency, p
 from granola.errors import PredictionError
 from granola.matching import Matcher
 from granola.matching.model_judge import JudgeMatcher
-from granola.scoring.predictions import Prediction, predictions_of
-from granola.scoring.scores import ScoreSettings, score, score_item
+from granola.scoring.predictions import predictions_of
+from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.tiered_file import TieredFile
-from granola.service.incoming.limits import LONGEST, lengths_of
+from granola.service.incoming.limits import LONGEST
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.incoming.schemas import AggregateRequest, ScoreRequest
 from granola.service.work.model_session import judge_ahead
@@ -51,35 +50,26 @@ def check_answer_language(code: str) -> None:
         )
 
 
-def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str) -> TieredRow:
-    """The tiered row of a question. Raises HTTPProblem for a language that there is nothing in."""
-    check_language(session, language)
-    return made(session, row, language=language, linker=linker)
-
-
-def made(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
-    """The same in any language; where there is nothing in it, tiers are told in another."""
-    session.count_sent(said_in(row))
+def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
+    """The tiered row of a question; where there is nothing in the language, tiers are told in another."""
+    session.count_sent(_said_in(row))
     return session.maker(language, linker).make(row)
 
 
-def said_in(row: QARow) -> Iterator[str]:
+def _said_in(row: QARow) -> Iterator[str]:
     """The texts of a question that are looked into."""
     return chain((row.question, row.subject_text or "", row.answer_description or ""), row.answers)
 
 
 def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
     """A record as a line of JSONL, as files have it: the first tells the schema."""
-    whole = {"schema_version": SCHEMA_VERSION, **record} if first else record
-    return json_line(whole)
+    return json_line({"schema_version": SCHEMA_VERSION, **record} if first else record)
 
 
 class Batch:
     """The rows of a batch's answer, made slice by slice: a ladder each, or why there is none."""
 
-    def __init__(
-        self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str, together: int = SLICE_ROWS
-    ) -> None:
+    def __init__(self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str, together: int) -> None:
         self._rows = rows
         self._language = language
         self._linker = linker
@@ -92,10 +82,6 @@ class Batch:
         """Whether every row has been made."""
         return self._at >= len(self._rows)
 
-    def check(self, session: SnapshotSession) -> None:
-        """Raise HTTPProblem for a language that there is nothing in."""
-        check_language(session, self._language)
-
     def slice(self, session: SnapshotSession) -> list[TieredRow | RejectedRow]:
         """The next rows, for as long as a turn takes."""
         if self._made is None:
@@ -103,25 +89,13 @@ class Batch:
             self._made = session.maker(self._language, self._linker).make_each(questions)
         until = time.monotonic() + SLICE_SECONDS
         rows: list[TieredRow | RejectedRow] = []
-        while not self.is_done and len(rows) < self._together:
+        while not self.is_done and len(rows) < self._together and not (rows and time.monotonic() > until):
             row = self._rows[self._at]
             if isinstance(row, QARow):
-                session.count_sent(said_in(row))
-            rows.append(row if isinstance(row, RejectedRow) else next(self._made))
+                session.count_sent(_said_in(row))
+            rows.append(next(self._made) if isinstance(row, QARow) else row)
             self._at += 1
-            if time.monotonic() > until:
-                break
         return rows
-
-
-def lines_of(rows: Iterable[TieredRow | RejectedRow], *, is_first: bool) -> bytes:
-    """The lines of a batch's answer."""
-    return b"".join(
-        line_of(
-            {"rejected": row.to_json()} if isinstance(row, RejectedRow) else row.to_json(), first=is_first and not n
-        )
-        for n, row in enumerate(rows)
-    )
 
 
 def links(session: SnapshotSession, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
@@ -134,10 +108,8 @@ def links(session: SnapshotSession, row: QARow, *, language: str, linker: str) -
 
 def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
     """Entities briefly: id, label and description in a language or its fallbacks."""
-    requested = list(dict.fromkeys(ids))
-    entities = session.store.entities(requested, properties=())
     out = {}
-    for entity_id, entity in entities.items():
+    for entity_id, entity in session.store.entities(list(dict.fromkeys(ids)), properties=()).items():
         label, description = (best_text(terms, language) for terms in (entity.labels, entity.descriptions))
         out[entity_id] = {
             "id": entity.id,
@@ -147,18 +119,18 @@ def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[s
     return out
 
 
-def search(session: SnapshotSession, name: str, *, language: str, limit: int, begins: bool = False) -> dict[str, Any]:
+def search(session: SnapshotSession, name: str, *, language: str, limit: int, begins: bool) -> dict[str, Any]:
     """Entities that carry a name as label or alias, or one that begins so; upper and lower case do not matter."""
     check_language(session, language)
     matches = _beginning(session, name, language, limit) if begins else session.store.find([name]).get(name, [])
     shown = matches[:limit]
     known = named(session, [match.id for match in shown], language)
     blank = {"label": None, "description": None}
-    carriers = [
+    found = [
         {**blank, **known.get(m.id, {}), "id": m.id, "kind": m.kind, "language": m.language, "text": m.text}
         for m in shown
     ]
-    return {"name": name, "found": carriers, "more": len(matches) - len(shown)}
+    return {"name": name, "found": found, "more": len(matches) - len(shown)}
 
 
 def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -> list[NameMatch]:
@@ -172,88 +144,46 @@ def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -
 
 
 def aggregate(session: SnapshotSession, asked: AggregateRequest) -> dict[str, Any]:
-    """The answer that several responses have in common, by the settings of an `AggregateRequest`."""
-    row = asked.row
-    abstaining = Abstaining(asked.abstaining or "ignore")
+    """The answer that several responses have in common, by the settings of the request."""
+    row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
     if abstaining is Abstaining.PASS:
-        raise HTTPProblem(
-            422, "request", "abstaining is pass, which is drag's; allowed here: ignore, vote, against"
-        )
+        raise HTTPProblem(422, "request", "abstaining is pass, which is drag's; allowed here: ignore, vote, against")
     method: DragGraph | SelfConsistency
     if asked.method == "drag-graph":
         method = DragGraph(support=asked.support, abstaining=abstaining)
     else:
         method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
-    check_language(session, asked.language)
     session.count_sent((row.question, row.subject_text or "", *row.samples))
     ((_, decision),) = session.aggregator(asked.language, asked.linker).decide([row], method)
     return prediction_row(row, decision, method=asked.method)
 
 
-def match(
-    predictions: Sequence[str],
-    row: TieredRow,
-    chosen: Matcher,
-    lambda_: float,
-) -> dict[str, Any]:
-    """The verdict on each prediction, by the same code that scores files."""
-    items = [
-        score_item(row, Prediction(id=str(number), text=text), chosen, lambda_).to_json() | {"id": str(number)}
-        for number, text in enumerate(predictions, 1)
-    ]
-    return {"matcher": chosen.signature(), "items": items}
-
-
 def scores(request: ScoreRequest, chosen: Matcher, *, judged: int) -> dict[str, Any]:
-    """The scores of predictions against tiered rows, given as a `ScoreRequest`.
+    """The scores of predictions against tiered rows.
 
     `judged` bounds what a judge is asked about. The signature's hash is that of a file as `granola tiers` writes it,
     with these rows as its lines. Raises as `granola.scoring.scores.score`, NeedsReplies for a judge's, and HTTPProblem.
     """
-    rows: list[TieredRow] = []
-    rejected: list[RejectedRow] = []
-    seen: dict[str, int] = {}
-    for number, data in enumerate(request.rows, 1):
-        try:
-            if not isinstance(data, dict):
-                raise RowError("no JSON object")
-            row = TieredRow.from_json({"id": f"row-{number}", **data})
-            lengths_of(row)
-            if row.id in seen:
-                raise RowError(f"id {row.id!r} stands already at rows[{seen[row.id]}]")
-        except RowError as error:
-            rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=repr(data)[:160]))
-            continue
-        seen[row.id] = number
-        rows.append(row)
+    rows, rejected = request.tiered
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
-    file = predictions_of(
-        [_prediction_record(number, data) for number, data in enumerate(request.predictions, 1)], "predictions"
-    )
-    predictions = file.predictions
+    records = (_prediction_record(number, data) for number, data in enumerate(request.predictions, 1))
+    file = predictions_of(list(records), "predictions")
     if isinstance(chosen, JudgeMatcher):
-        pairs = [(row, predictions[row.id].text) for row in rows if row.id in predictions]
+        pairs = [(row, file.predictions[row.id].text) for row in rows if row.id in file.predictions]
         judge_ahead(chosen, pairs, most=judged, standard=request.standard or "aliases")
-    report = score(
-        TieredFile(
-            rows=rows,
-            rejected=tuple(rejected),
-            snapshot=request.snapshot or "unknown",
-            prompts=request.prompts or "",
-        ),
-        replace(file, asked=request.asked or ""),
-        chosen,
-        ScoreSettings(
-            lambda_=request.lambda_,
-            standard=request.standard,
-            resamples=request.resamples,
-            seed=request.seed,
-            allow_missing=request.allow_missing,
-            ignore_unknown=request.ignore_unknown,
-        ),
-        system=request.system,
+    tiered = TieredFile(
+        rows=rows, rejected=tuple(rejected), snapshot=request.snapshot or "unknown", prompts=request.prompts or ""
     )
+    settings = ScoreSettings(
+        lambda_=request.lambda_,
+        standard=request.standard,
+        resamples=request.resamples,
+        seed=request.seed,
+        allow_missing=request.allow_missing,
+        ignore_unknown=request.ignore_unknown,
+    )
+    report = score(tiered, replace(file, asked=request.asked or ""), chosen, settings, system=request.system)
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],
         "rejected": [row.to_json() for row in (*rejected, *file.rejected)],

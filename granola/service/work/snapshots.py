@@ -118,11 +118,6 @@ class Snapshots:
         return self._current is not None
 
     @property
-    def has_model(self) -> bool:
-        """Whether there is a model to ask."""
-        return self._settings.model is not None
-
-    @property
     def current(self) -> Generation:
         """What is served. Raises HTTPProblem where nothing is yet."""
         if self._current is None:

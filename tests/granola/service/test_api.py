@@ -190,19 +190,19 @@ def test_no_answer_tells_where_files_are(service: Running) -> None:
 
 
 BAD = [
-    (b"", 422, "request"),
+    (b"", 400, "json"),
     (b"{", 400, "json"),
     (b'{"question": "\xff\xfe", "answer": "x"}', 400, "json"),
     (b"[" * 100_000 + b"]" * 100_000, 400, "json"),
     (b'{"question": ' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}", 400, "json"),
     (b'["a"]', 422, "request"),
-    (b'{"question": "Who?", "answer": 7}', 422, "request"),
-    (b'{"question": "Who?", "answer": []}', 422, "request"),
+    (b'{"question": "Who?", "answer": {}}', 422, "row"),
+    (b'{"question": "Who?", "answer": []}', 422, "row"),
     (b'{"question": "Who?", "answer": "x", "relation": "born"}', 422, "row"),
     (b'{"question": "Who?", "answer": "x", "answer_qid": "Obama"}', 422, "row"),
     (b'{"question": "Who?", "answer": "x", "language": "../../etc"}', 422, "request"),
     (b'{"question": "Who?", "answer": "x", "linker": "best"}', 422, "request"),
-    (b'{"question": "' + b"a" * 5_000 + b'", "answer": "x"}', 422, "request"),
+    (b'{"question": "' + b"a" * 5_000 + b'", "answer": "x"}', 422, "row"),
     (b'{"question": "\\ud800", "answer": "x"}', 400, "json"),
     (b'{"question": "Who?", "answer": "x", "note": ["\\uDfff"]}', 400, "json"),
 ]
@@ -220,14 +220,14 @@ def test_what_is_wrong_is_a_problem_with_a_code(service: Running, body: bytes, s
 
 
 WRONG = [
-    ({}, ["question is missing; expected a text"]),
-    ({"question": "  ", "answer": "x"}, ["question is a blank text; expected a text of 1 to 4,000 characters"]),
-    ({"question": "?", "answer": 7}, ["answer is a number; expected a text", "or a list of 1 to 100"]),
-    ({"question": "?", "answer": ["x", None]}, ["answer", "null; expected"]),
+    ({}, ["question is missing"]),
+    ({"question": "  ", "answer": "x"}, ["is no question; expected a text"]),
+    ({"question": "?", "answer": ["x", None]}, ["has None in it, which is no text"]),
+    ({"question": "?", "answer": "x" * 4_001}, ["answer has 4,001 characters; 4,000 are allowed"]),
     ({"question": "?", "answer": "x", "language": "DE!"}, ["language is 'DE!'; expected a language's code, as en"]),
     ({"question": "?", "answer": "x", "linker": "best"}, ["linker is 'best'; expected 'question' or 'smallest'"]),
-    ({"question": "?"}, ["no answer"]),
-    ([], ["the body is a list of 0; expected a JSON object"]),
+    ({"question": "?"}, ["no answer: expected a text or a list of texts"]),
+    ([], ["the body is no JSON object"]),
 ]
 
 

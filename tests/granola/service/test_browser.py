@@ -78,66 +78,38 @@ def test_ladder_evidence_and_predictions(look: Any) -> None:
     page.get_by_label("Predictions to score").fill(ASKED["predictions"])
     page.get_by_role("button", name="Show the ladder").click()
     page.wait_for_selector("table.predictions")
-    assert "relation=" not in page.url  # only what was filled in
-    assert page.locator("ol.rungs > li").count() == 4
-    why = page.locator("details.why").first
-    link = why.get_by_role("link").first
-    assert link.is_visible()  # short evidence needs no click
+    assert page.locator("ol.levels > li").count() == 4
+    link = page.locator("ol.levels ul a").first
     assert link.get_attribute("href").startswith("https://www.wikidata.org/wiki/Q18094")
-    why.locator("summary").click()
-    assert not link.is_visible()
-    page.get_by_role("button", name="Open all reasons").click()
-    assert page.locator("details.why[open]").count() == page.locator("details.why").count()
-    page.get_by_role("button", name="Close all reasons").click()
-    assert page.locator("details.why[open]").count() == 0
     assert page.locator("table.predictions .chip").all_text_contents() == ["level 3", "wrong"]
-
-
-def test_bars_are_as_wide_as_what_levels_tell(look: Any) -> None:
-    page = look(ASKED)
-    told = [float(one.removesuffix(" bits")) for one in page.locator(".told .number").all_text_contents()]
-    widths = [one.bounding_box()["width"] for one in page.locator("svg.bits rect:not(.rest)").all()]
-    assert len(told) == 4
+    told = [float(one.split()[0]) for one in page.locator("ol.levels em", has_text="bits").all_text_contents()]
+    widths = [one.bounding_box()["width"] for one in page.locator("svg.bits rect").all()]
     assert [width / widths[0] for width in widths] == pytest.approx([bits / told[0] for bits in told], abs=0.01)
 
 
-def test_predictions_to_try_are_one_click_away(look: Any) -> None:
-    page = look({key: ASKED[key] for key in ("question", "answer")})
-    page.get_by_role("link", name="Try it with some").click()
-    page.wait_for_selector("table.predictions")
-    assert page.locator("table.predictions .chip").all_text_contents() == ["level 4", "level 1", "idk"]
-
-
-def test_an_example_is_one_click_away_and_what_is_copied_is_the_row(look: Any, service: Running) -> None:
+def test_an_example_is_one_click_away_and_what_is_copied_is_the_row(look: Any) -> None:
     page = look(permissions=["clipboard-read", "clipboard-write"])
     page.locator("#examples a").first.click()
-    page.wait_for_url("**#ladder")  # the page before has a ladder, too
-    page.wait_for_load_state("load")
-    areas = page.locator("#forms textarea").all()
-    buttons = page.locator("#copy button").all()
-    for button, area in zip(buttons, [None, *areas], strict=True):
-        button.click()
-        playwright.expect(button).to_have_text("Copied")
-        copied = page.evaluate("navigator.clipboard.readText()")
-        assert "Honolulu" in copied
-        assert copied == (area.input_value() if area else page.url)
-
-
-def test_where_nothing_may_be_copied_the_text_is_there_to_be_taken(look: Any) -> None:
+    page.wait_for_selector("ol.levels")
+    button = page.get_by_role("button", name="Copy JSON")
+    button.click()
+    playwright.expect(page.locator("section button")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#json").input_value()
     page = look(ASKED)
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
-    page.get_by_role("button", name="Copy JSON", exact=True).click()
-    playwright.expect(page.locator("#forms")).to_have_attribute("open", "")
+    page.get_by_role("button", name="Copy JSON").click()
+    playwright.expect(page.locator("section details").last).to_have_attribute("open", "")
     assert page.evaluate("document.getSelection().toString()").startswith('{\n  "schema_version"')
 
 
-def test_without_scripts_there_is_a_form_and_a_result(look: Any, service: Running) -> None:
+def test_without_scripts_there_is_a_form_and_a_result(look: Any) -> None:
     page = look(ASKED, java_script_enabled=False)
-    assert page.locator("ol.rungs > li").count() == 4
+    assert page.locator("ol.levels > li").count() == 4
     assert page.locator("table.predictions tbody tr").count() == 2
     assert page.locator("button").all_text_contents() == ["Show the ladder"]
     page.get_by_role("button").click()
-    assert page.url == f"{service.address}/?{urlencode(ASKED)}#ladder"
+    assert page.url.endswith("#ladder")
+    assert page.locator("ol.levels > li").count() == 4
 
 
 def test_text_that_runs_from_the_right(look: Any) -> None:
@@ -147,12 +119,12 @@ def test_text_that_runs_from_the_right(look: Any) -> None:
     assert page.locator("h2#ladder").evaluate(direction) == "rtl"
     assert page.locator("h2#ladder").get_attribute("lang") == "ar"
     assert page.get_by_label("Answer", exact=True).evaluate(direction) == "ltr"
-    assert page.locator("ol.rungs").evaluate(direction) == "ltr"
+    assert page.locator("ol.levels").evaluate(direction) == "ltr"
     assert page.locator("table.predictions bdi").first.evaluate(direction) == "rtl"
     marked = "\u200fאיפה נולד \u202bBarack Obama\u202c?"
     page = look({**ASKED, "question": marked})
     page.get_by_role("button", name="Show the ladder").click()
-    page.wait_for_selector("ol.rungs")
+    page.wait_for_selector("ol.levels")
     assert page.get_by_label("Question", exact=True).input_value() == marked
 
 
@@ -160,13 +132,13 @@ def test_under_a_token_it_asks_for_a_password(look: Any, browser: Any, demo_snap
     token = "a-secret-of-many-letters"
     with serving(demo_snapshot, token=token) as secret:
         page = look(ASKED, at=secret.address, http_credentials={"username": "anybody", "password": token})
-        assert page.locator("ol.rungs > li").count() == 4
-        assert page.locator("#copy button").count() == 4  # its script was let through, too
+        assert page.locator("ol.levels > li").count() == 4
+        assert page.get_by_role("button", name="Copy JSON").count() == 1  # its script was let through, too
         assert token not in page.content() + page.url
         context = browser.new_context(http_credentials={"username": "anybody", "password": "another"})
         refused = context.new_page()
         assert refused.goto(secret.address).status == 401
-        assert "wants its token" in refused.locator("main").inner_text()
+        assert "wants its token" in refused.locator("body").inner_text()
         context.close()
 
 
@@ -206,7 +178,7 @@ def behind_a_path(service: Running) -> Iterator[str]:
 def test_it_lives_under_any_path(look: Any, behind_a_path: str, scripts: bool) -> None:
     page = look(at=behind_a_path, java_script_enabled=scripts)
     page.locator("#examples a").first.click()
-    page.wait_for_url("**#ladder")  # the page before has a ladder, too
+    page.wait_for_url("**#ladder")
     page.wait_for_load_state("load")
     page.get_by_label("Predictions to score").fill("Hawaii")
     page.get_by_role("button", name="Show the ladder").click()
@@ -232,20 +204,14 @@ def test_by_keyboard_alone(look: Any) -> None:
     page.keyboard.type(ASKED["predictions"])
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("table.predictions")
-    opened = page.locator("details.why[open]").count()
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.matches('details.why > summary')"):
-            break
+    page.keyboard.press("Tab")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    page.keyboard.press("Enter")
-    assert page.locator("details.why[open]").count() == opened - 1
 
 
 def test_where_the_address_leads_has_no_ring(look: Any) -> None:
     page = look()
     page.locator("#examples a").first.click()
-    page.wait_for_url("**#ladder")  # the page before has a ladder, too
+    page.wait_for_url("**#ladder")
     page.wait_for_function("document.activeElement.id === 'ladder'")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
 
@@ -340,10 +306,7 @@ def test_on_a_phone_the_form_folds_away_behind_the_result(look: Any) -> None:
     assert not form.is_visible()
     page.get_by_text("Ask something else").click()
     assert form.is_visible()
-    first = look(**phone)  # the example stands where a result would
-    assert not first.locator("form#ask").is_visible()
-    first.get_by_text("Ask", exact=True).click()
-    assert first.locator("form#ask").is_visible()
+    assert look(**phone).locator("form#ask").is_visible()
     wide = look(ASKED)
     assert wide.locator("form#ask").is_visible()
     assert not wide.get_by_text("Ask something else").is_visible()

@@ -53,15 +53,6 @@ def test_others_are_refused_with_those_there_are(service: Running, path: str, bo
     assert well.status_code == 200
 
 
-def test_the_page_shows_the_ladder_and_says_so(service: Running) -> None:
-    told = "no names in “zz”"
-    got = requests.get(service.address, params={**OBAMA, "language": "zz"}, timeout=10)
-    assert got.status_code == 200
-    assert told in got.text
-    assert "United States" in got.text
-    assert "no names in" not in requests.get(service.address, params={**OBAMA, "language": "de"}, timeout=10).text
-
-
 def test_no_request_waits_for_the_words_of_another_english(
     demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,7 +161,7 @@ def test_rows_of_a_batch_have_the_limits_of_single_ones(service: Running) -> Non
     got = requests.post(f"{service.address}/v1/ladders", json=rows, timeout=10)
     lines = [json.loads(line) for line in got.text.splitlines()]
     assert ["rejected" in line for line in lines] == [False, True, True, True]
-    assert "101 answers; 100 are allowed" in lines[1]["rejected"]["reason"]
+    assert "answer has 101 parts; 100 are allowed" in lines[1]["rejected"]["reason"]
     said = [{"id": "1", "prediction": "x" * 4_001}, {"id": "2", "prediction": "x"}]
     asked = {"rows": [{**lines[0], "id": one["id"]} for one in said], "predictions": said, "allow_missing": True}
     scored = requests.post(f"{service.address}/v1/score", json=asked, timeout=10).json()
