@@ -64,7 +64,8 @@ def cldr_data(code: str) -> dict[str, Any]:
         "numeric_day_first": short.find("{d") < short.find("{m"),
         "numbers": _numbers(locale),
         "quantities": {
-            "about": [locale.about()], "fewer": ["<"], "between": "", "and": "–", "to": "–",
+            "about": [locale.about()], "fewer": ["<"], "more": [">"],
+            "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "and": "–", "to": "–",
             "scales": [[power, "", "", *words] for power, words in _scales(locale).items()],
             "scale_of": "", "magnitudes": {}, "magnitude_of": " ", "words": {}, "no_noun": [],
         },

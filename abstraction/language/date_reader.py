@@ -1,6 +1,7 @@
 """Dates in texts: "August 4, 1961", "the 1960s", "c. 1500", "44 v. Chr.", "XIXe siècle", "1914–1918".
 
-What a reader could take in two ways is refused rather than guessed: 03/04/1961 (in English), '61, 1906-08.
+What a reader could take in two ways is refused rather than guessed (03/04/1961 in English, '61, 1906-08), but where
+the likelier sense is asked for, as within a sentence.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ class ParsedDate:
     """A date as a text gives it.
 
     `last` is the end of a range, None for a single date. `circa` where the text says about; `part` where it
-    means a part of the unit only ("the early 1960s", "summer 1961"). `style`, `era` are the text's own. `julian` is
-    the same day in the old calendar, where the text gives it beside the Gregorian one.
+    means a part of the unit only: "early", "mid", "late", "season" ("the early 1960s", "summer 1961"). `style`, `era`
+    are the text's own. `julian` is the same day in the old calendar, where the text gives it beside the Gregorian one.
     """
 
     text: str
     first: TimeValue
     last: TimeValue | None = None
     circa: bool = False
-    part: bool = False
+    part: str = ""
     style: Style = "day-first"
     era: Era = field(default_factory=Era)
     julian: TimeValue | None = None
@@ -39,7 +40,7 @@ class _DatePoint:
     style: Style = "day-first"
     marked: Literal["", "before", "after"] = ""
     common: bool = False  # BCE/CE rather than BC/AD
-    part: bool = False
+    part: str = ""
 
 
 # Read alike in every language.
@@ -53,15 +54,34 @@ _BESIDE = re.compile(
 )
 _CLOCK_FIRST = re.compile(r"\d{1,2}:\d\d(?::\d\d)?,?\s+")
 _NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})")
+_NUMERIC_OR_SHORT = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4}|(?<=/)\d\d)")
+_NUMERIC_MONTH = re.compile(r"(0?[1-9]|1[0-2])[/-](\d{4})")
 
 
-def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The language in which a text is read, and whether in its likelier sense where it has two."""
+
+    words: Language
+    likelier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What the mark of an era says: -1 before the common era, and whether there is a mark."""
+
+    sign: int
+    marked: bool
+
+
+def parse_date(text: str, *, code: str = "en", likelier: bool = False) -> ParsedDate | None:
     """The date or range that a text in a language states, or None where it states none or could mean two.
 
     Read are days, months, years, decades, centuries, millennia, ranges of them, parts of decades and
     centuries, seasons but winter (it belongs to two years), all with BC/BCE/AD/CE and "circa". Two-digit
-    years, open ranges ("since 1961") and WikiData's own negative years are not. A day's time of day is left out; one
-    day in both calendars is read where they agree.
+    years, open ranges ("since 1961") and WikiData's own negative years are not; with `likelier` what has two senses is
+    read in the usual one: 8/4/1961 is August in English, '61 is 1961, 1906-08 a month and 2017-18 two years.
+    A day's time of day is left out; one day in both calendars is read where they agree.
     """
     words = language(code)
     dashed = "–" in text or "—" in text
@@ -69,10 +89,10 @@ def parse_date(text: str, *, code: str = "en") -> ParsedDate | None:
     if len(plain) > 80:
         return None
     if (match := _BESIDE.fullmatch(plain)) and (side := _marked(match["round"] or match["square"], words)):
-        parsed = parse_date(match["date"] + (match["year"] or ""), code=code)
+        parsed = parse_date(match["date"] + (match["year"] or ""), code=code, likelier=likelier)
         return _in_both(parsed, *side, text.strip(), words) if parsed else None
     bare = _bared(plain, words)
-    points = _points(bare.text, words, dashed=dashed)
+    points = _points(bare.text, _Reading(words, likelier), dashed=dashed)
     if points is None:
         return None
     first, last = points[0], points[-1]
@@ -127,7 +147,7 @@ def _marked(text: str, words: Language) -> tuple[str, str] | None:
 def _in_both(parsed: ParsedDate, side: str, calendar: str, text: str, words: Language) -> ParsedDate | None:
     """A day with itself in the other calendar beside it, which may leave the year out; None where they disagree."""
     first = parsed.first
-    beside = _point(side, words) or _point(f"{side} {first.year}", words)
+    beside = _point(side, _Reading(words)) or _point(f"{side} {first.year}", _Reading(words))
     if beside is None or parsed.last or parsed.circa:
         return None
     other = replace(beside.value, calendar=calendar)
@@ -147,17 +167,18 @@ def _sort_key(value: TimeValue) -> tuple[int, int, int]:
     return value.year, value.month or 0, value.day or 0
 
 
-def _points(text: str, words: Language, *, dashed: bool) -> list[_DatePoint] | None:
-    if not dashed and re.fullmatch(r"\d\d(\d\d)-(0\d|1[0-2])", text) and text[5:] > text[2:4]:
+def _points(text: str, reading: _Reading, *, dashed: bool) -> list[_DatePoint] | None:
+    words = reading.words
+    if not reading.likelier and not dashed and re.fullmatch(r"\d\d(\d\d)-(0\d|1[0-2])", text) and text[5:] > text[2:4]:
         return None  # 1906-08: August 1906, or 1906 to 1908
-    if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (point := _point(text, words)):
+    if not (dashed and re.fullmatch(r"\d{4}-\d\d", text)) and (point := _point(text, reading)):
         return [point]
     ends = _ends(text, words)
-    end = _point(ends[1], words) if ends else None
+    end = _point(ends[1], reading) if ends else None
     if ends is None or end is None:
         return None
     inherited = end if end.marked == "before" else None
-    begin = _point(ends[0], words, inherited=inherited) or _completed(ends[0], end, words)
+    begin = _point(ends[0], reading, inherited=inherited) or _completed(ends[0], end, reading)
     return [begin, end] if begin else None
 
 
@@ -178,21 +199,22 @@ def _ends(text: str, words: Language) -> tuple[str, str] | None:
     return left, right
 
 
-def _completed(left: str, end: _DatePoint, words: Language) -> _DatePoint | None:
+def _completed(left: str, end: _DatePoint, reading: _Reading) -> _DatePoint | None:
     """The beginning of a range that leaves to its end what both share: "4-6 August 1961"."""
-    value = end.value
+    value, words = end.value, reading.words
     if value.precision in (6, 7):
         (full,) = words.written("completed_century" if value.precision == 7 else "completed_millennium", left=left)
-        return _point(full, words, inherited=end)
+        return _point(full, reading, inherited=end)
     year = f"{abs(value.year):04d}"
     month = words.months[value.month - 1].name.lower() if value.month else ""
     for full in words.written("completed", left=left, month=month, year=year):
-        if point := _point(" ".join(full.split()), words, inherited=end):
+        if point := _point(" ".join(full.split()), reading, inherited=end):
             return point if point.value.precision == value.precision else None
     return None
 
 
-def _point(text: str, words: Language, *, inherited: _DatePoint | None = None) -> _DatePoint | None:
+def _point(text: str, reading: _Reading, *, inherited: _DatePoint | None = None) -> _DatePoint | None:
+    words = reading.words
     marked: Literal["", "before", "after"] = ""
     common = False
     mark = words.patterns["era_after"].search(text)
@@ -207,62 +229,78 @@ def _point(text: str, words: Language, *, inherited: _DatePoint | None = None) -
         common = mark.lastgroup in ("bce", "ce")
     elif inherited:
         marked, common = inherited.marked, inherited.common
-    sign = -1 if marked == "before" else 1
-    bare = _strip(words.patterns["part"], text)
-    part, text = bare != text, bare
-    for parse in (_decade, _counted, _season, _numeric, _dated):
-        if part and parse not in (_decade, _counted, _dated):
-            continue
-        if parsed := parse(text, words, sign, bool(marked)):
-            if part and parsed.value.precision > 10:
-                return None
+    marks = _Marks(-1 if marked == "before" else 1, marked=bool(marked))
+    part = ""
+    if match := words.patterns["part"].match(text):
+        part, text = match.lastgroup or "", text[match.end() :]
+    for parse in (_decade, _counted) if part else (_decade, _counted, _season, _numeric):
+        if parsed := parse(text, reading, marks):
             return _DatePoint(parsed.value, parsed.style, marked, common, part or parsed.part)
-    return None
-
-
-def _decade(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
-    match = words.patterns["decade"].fullmatch(text)
-    if not match or (len(match["y"]) < 3 and not marked):
+    if (parsed := _dated(text, reading, marks)) is None or (part and parsed.value.precision > 10):
         return None
-    return _DatePoint(TimeValue(year=sign * int(match["y"]), precision=8)) if int(match["y"]) else None
+    return _DatePoint(parsed.value, parsed.style, marked, common, part)
 
 
-def _counted(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
+def _decade(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+    match = reading.words.patterns["decade"].fullmatch(text.lstrip("'") if reading.likelier else text)
+    year = int(match["y"]) if match else reading.words.decade_words.get(text, 0)
+    if match is None or (len(match["y"]) < 3 and not marks.marked):
+        year = of_two_digits(year, CENTURY_OF_DECADES) if reading.likelier and year else 0
+    return _DatePoint(TimeValue(year=marks.sign * year, precision=8)) if year else None
+
+
+def of_two_digits(number: int, turn: int) -> int:
+    """The year of two digits: those below `turn` are of this century."""
+    return number + (2000 if number < turn else 1900)
+
+
+CENTURY_OF_DECADES = 20  # "the '10s" are of this century, "the twenties" of the last
+CENTURY_OF_YEARS = 30  # '05 is 2005, '61 is 1961
+
+
+def _counted(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+    words = reading.words
     for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
         if match := words.patterns[key].fullmatch(text):
             number = words.count_of(match["n"])
-            return _DatePoint(TimeValue(year=sign * (number * size), precision=precision)) if number else None
+            return _DatePoint(TimeValue(year=marks.sign * (number * size), precision=precision)) if number else None
     return None
 
 
-def _season(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
-    match = words.patterns["season"].fullmatch(text)
-    return _DatePoint(TimeValue(year=sign * int(match["y"]), precision=9), part=True) if match else None
+def _season(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+    match = reading.words.patterns["season"].fullmatch(text)
+    if match is None:
+        return None
+    return _DatePoint(TimeValue(year=marks.sign * int(match["y"]), precision=9), part="season")
 
 
-def _numeric(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
-    match = _NUMERIC.fullmatch(text)
+def _numeric(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+    if reading.likelier and (match := _NUMERIC_MONTH.fullmatch(text)):
+        return _checked(int(match[2]), int(match[1]), 0, "day-first")
+    match = (_NUMERIC_OR_SHORT if reading.likelier else _NUMERIC).fullmatch(text)
     if not match:
         return None
     a, b, year = int(match[1]), int(match[3]), int(match[4])
-    if words.numeric_day_first:
-        return _checked(sign * year, b, a, "day-first")
-    if a <= 12 and b <= 12 and a != b:
-        return None
-    day, month, style = (b, a, "month-first") if b > 12 else (a, b, "day-first")
-    return _checked(sign * year, month, day, "month-first" if style == "month-first" else "day-first")
+    if len(match[4]) == 2:
+        year = of_two_digits(year, CENTURY_OF_YEARS)
+    year *= marks.sign
+    day_first, month_first = _checked(year, b, a, "day-first"), _checked(year, a, b, "month-first")
+    if reading.words.numeric_day_first:
+        return day_first or (month_first if reading.likelier else None)
+    if reading.likelier:
+        return month_first or day_first if match[2] == "/" else day_first or month_first
+    return None if a != b and day_first and month_first else day_first or month_first
 
 
-def _dated(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | None:
+def _dated(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+    words = reading.words
     for pattern, style in (*words.points, *_ISO):
         match = pattern.fullmatch(text)
         if not match:
             continue
         groups = match.groupdict()
-        digits = re.sub(r"\D", "", groups["y"])
-        if (len(digits) < 3 or len(digits) > 4 or digits != groups["y"]) and not marked:
-            continue
-        if digits.startswith("0") and len(digits) < 4:
+        year = _year(groups["y"], reading, marks)
+        if year is None:
             continue
         month = groups.get("m")
         number = (int(month) if month.isdigit() else words.month_numbers[month]) if month else 0
@@ -270,10 +308,20 @@ def _dated(text: str, words: Language, sign: int, marked: bool) -> _DatePoint | 
         day = int(written) if written.isdigit() else words.day_words[written]
         if groups.get("time") and (number, day) == (1, 1):
             number = day = 0  # query services fill up what the precision leaves open
-        point = _checked(sign * int(digits), number, day, style)
+        point = _checked(year, number, day, style)
         if point:
             return point
     return None
+
+
+def _year(written: str, reading: _Reading, marks: _Marks) -> int | None:
+    """The signed year of a date; None for one of fewer or more digits than most without the mark of an era."""
+    digits = re.sub(r"\D", "", written)
+    if reading.likelier and written.startswith("'"):
+        return of_two_digits(int(digits), CENTURY_OF_YEARS)
+    if (len(digits) < 3 or len(digits) > 4 or digits != written) and not marks.marked:
+        return None
+    return None if digits.startswith("0") and len(digits) < 4 else marks.sign * int(digits)
 
 
 def _checked(year: int, month: int, day: int, style: Style) -> _DatePoint | None:

@@ -47,7 +47,8 @@ class Language:
     are templates of the number of a century, with `n`, `nth` or `roman`; `special_counts` stand in their place.
     `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
     a family's name, `bare_names` those that take a case or an elided article from a word. Numbers have `later_group`
-    digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9.
+    digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9. `ones`
+    are articles that count ("a million"), `dozens` and `fractions` words that stand for 12 and for less than one.
 
     `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
     searched in questions. `around_names` puts the reader's own (English) word for what stands around names in an
@@ -91,6 +92,11 @@ class Language:
     scale_of: str
     about: tuple[str, ...]
     fewer: tuple[str, ...]
+    more: tuple[str, ...]
+    per: tuple[str, ...]
+    ones: tuple[str, ...]
+    dozens: tuple[str, ...]
+    fractions: Mapping[str, float]
     between: str
     joint_and: str
     joint_to: str
@@ -198,6 +204,11 @@ class Language:
                 if key := folded(word).rstrip("."):
                     numbers.setdefault(key, number)
         return numbers
+
+    @cached_property
+    def decade_words(self) -> Mapping[str, int]:
+        """The words of decades: "twenties" 20."""
+        return {word: number for number, word in self.spoken_decades.items()}
 
     def written(self, key: str, **slots: object) -> tuple[str, ...]:
         """The templates of `key` filled in, in order."""

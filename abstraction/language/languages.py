@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from abstraction.errors import LanguageError
 from abstraction.language.cldr import cldr_data, cldr_name
-from abstraction.language.language_data import Language, Month, Nationals, Scale, folded
+from abstraction.language.language_data import Language, Month, Nationals, Scale, any_of, folded
 from abstraction.package_data import package_data
 from kg.terms import fallback_chain
 
@@ -58,9 +58,9 @@ TEMPLATES: Mapping[str, str] = {
 }
 # Every regular expression there is, read against lower-case text; "" where the language has none.
 PATTERNS: Mapping[str, str] = {
-    "lead": "", "weekday": "", "clock": "", "circa": "", "part": "", "range_joint": "", "range_lead": "",
+    "lead": "", "weekday": "", "clock": "", "circa": "", "part": "early mid late", "range_joint": "", "range_lead": "",
     "era_before": "bc bce ad ce", "era_after": "bc bce ad ce", "calendar": "julian gregorian",
-    "decade": "y", "century": "n", "millennium": "n", "season": "y", "about": "",
+    "decade": "y", "short_decade": "y", "century": "n", "millennium": "n", "season": "y", "about": "",
 }  # fmt: skip
 _STYLES = ("day-first", "month-first")
 _NEVER = re.compile(r"(?!)")
@@ -143,7 +143,8 @@ class _FileReader:
             "<month>": rf"(?P<m>{'|'.join(forms)})(?!\w)\.?",
             "<weekday>": f"(?:{'|'.join(map(re.escape, weekdays))})",
             "<day>": rf"(?P<d>\d{{1,2}}{''.join('|' + re.escape(w) for w in days)})(?:{self.get('day_suffix', str)})?",
-            "<year>": r"(?P<y>\d{1,4})",
+            "<year>": r"(?P<y>\d{1,4}|'\d\d)",
+            "<spoken decade>": any_of(self.table("spoken_decades").values()),
             "<count>": rf"(?P<n>(?:\d{{1,3}}{numerals})(?:{suffix})" + (f"|{heads}" if heads else "") + ")",
         }  # fmt: skip
         templates = self.templates()
@@ -194,6 +195,11 @@ class _FileReader:
             scale_of=of(quantity, "scale_of", str),
             about=self.some(quantity, "about"),
             fewer=self.some(quantity, "fewer"),
+            more=self.texts(quantity.get("more"), "more"),
+            per=self.texts(quantity.get("per"), "per"),
+            ones=self.texts(quantity.get("ones"), "ones"),
+            dozens=self.texts(quantity.get("dozens"), "dozens"),
+            fractions={k: text(v, float, f"fractions.{k}") for k, v in of(quantity, "fractions", dict).items()},
             between=of(quantity, "between", str),
             joint_and=of(quantity, "and", str),
             joint_to=of(quantity, "to", str),

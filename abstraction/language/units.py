@@ -46,6 +46,10 @@ class MeasureUnit:
 @lru_cache(maxsize=256)  # codes may come from outside
 def units(code: str = "en") -> Mapping[str, MeasureUnit]:
     """Every unit of data/units.json by QID, spelled as in a language; by its symbol where that has no name for it."""
+    return _units(code, "units")
+
+
+def _units(code: str, table: str) -> Mapping[str, MeasureUnit]:
     names = language(code)
     data = package_data("units.json")
     bare = set(data["no_interval"])
@@ -60,8 +64,27 @@ def units(code: str = "en") -> Mapping[str, MeasureUnit]:
             also=tuple(row["also"]),
             has_interval=row["dimension"] not in bare,
         )
-        for row in data["units"]
+        for row in data[table]
     }
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
+def units_in_texts(code: str = "en") -> Mapping[str, MeasureUnit]:
+    """The units by QID, and those that are read within texts alone: months, yen, people."""
+    return {**units(code), **_units(code, "within_texts")}
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
+def spellings_in_texts(code: str) -> Mapping[str, MeasureUnit]:
+    """The units by how a text in the language may write them, in English too, folded as by `normalise`."""
+    spelled = dict(_by_spelling(code))
+    for unit in (*units_in_texts(code).values(), *units_in_texts().values()):
+        for spelling in (*unit.spellings, *unit.before):
+            spelled.setdefault(normalise(spelling), unit)
+    for qid, spellings in package_data("units.json")["further_spellings"].items():
+        for spelling in spellings:
+            spelled.setdefault(normalise(spelling), units_in_texts()[qid])
+    return spelled
 
 
 @lru_cache(maxsize=256)  # codes may come from outside

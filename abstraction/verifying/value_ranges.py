@@ -46,7 +46,7 @@ def span_of_words(text: str) -> Span | None:
     first, last = _days(parsed.first), _days(parsed.last or parsed.first)
     if first is None or last is None:
         return None
-    return Span(first=first[0], last=last[1], loose=parsed.circa or parsed.part)
+    return Span(first=first[0], last=last[1], loose=parsed.circa or bool(parsed.part))
 
 
 def _days(value: TimeValue) -> tuple[int, int] | None:

@@ -18,7 +18,9 @@ from abstraction.information.literal_bits import with_quantity_bits
 from abstraction.ladders.date_ladders import parse_date
 from abstraction.ladders.literal_answers import measured_levels
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, round_to
+from abstraction.language.amount_finder import amounts
 from abstraction.language.amount_reader import ParsedQuantity
+from abstraction.language.date_finder import dates
 from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_facts import tells
 from abstraction.questions.relation_wording import read_wording
@@ -31,8 +33,6 @@ from granola.decoding.response_cleaning import CleanedResponse, clean_response, 
 from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
-from granola.matching.claims.amount_claims import amounts
-from granola.matching.claims.date_claims import dates
 from kg.model import entity_number
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -505,7 +505,7 @@ def _value(stated: str, whole: str, asks: str, code: str) -> str | None:
     for text in dict.fromkeys((bare, stated, whole, *readings(stated))):
         if parse(text, code=code) is not None:
             return text
-    claims = dates(stated) if asks == "date" else amounts(stated)
+    claims = dates(stated, code) if asks == "date" else amounts(stated, code)
     texts = list(dict.fromkeys(claim.text.strip() for claim in claims))
     if any(_OPEN.search(whole.partition(text)[0]) for text in texts):
         return None

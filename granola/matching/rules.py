@@ -18,15 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
+from abstraction.language.amount_finder import amounts
+from abstraction.language.date_finder import dates, turned_dates
+from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching.claims import multilingual
-from granola.matching.claims.amount_claims import amounts, counted
-from granola.matching.claims.date_claims import dates, turned_dates
-from granola.matching.claims.intervals import IntervalClaim
-from granola.matching.claims.value_claims import compare
+from granola.matching.claims.value_claims import compare, counted
 from granola.matching.naming import references
 from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.names import (
@@ -90,9 +88,6 @@ RULES: tuple[Rule, ...] = (
 )
 """Asked in this order behind `span`, each for levels finer than the one matched before."""
 
-_ASKS_AMOUNT = re.compile(
-    r"\bhow (?:many|much|far|tall|high|long|big|large|old|heavy|deep|wide)\b|\bpopulation\b|\bnumber of\b"
-)
 _HOW_MANY = re.compile(r"\bhow many\b")
 _NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to how many
 _UNDECIDED = frozenset({"conflict", "none-stated", "coarser-than-all"})
@@ -160,7 +155,7 @@ def _decided(prediction: str, names: references.Names, question: str | None, cod
 
 def _decided_as_written(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
-    if declined is None or (question and code == "en" and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
+    if declined is None or (question and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _unframed(prediction)
         exact = None if bare is prediction else _exact(bare, names)
         return exact or _judge(bare, names, question, code)
@@ -227,7 +222,8 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
         if kind == "date":
             claims += turned_dates(prediction)[:MOST]
-        verdict = compare(kind, _stated(kind, claims, read, prediction, question), ladder, prediction, question)
+        stated = _stated(kind, claims, read, prediction, question)
+        verdict = compare(kind, stated, ladder, prediction, question, code)
         if verdict.rule == "date:none-stated" and references.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount
         words = references.others(levels, kind, code)
@@ -261,15 +257,11 @@ def _numbers(text: str) -> frozenset[str]:
 
 def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:
     """Dates before amounts, but where a question asks how many, 1500 is no year."""
-    readings: tuple[tuple[str, _Read], ...] = (("date", dates), ("amount", amounts))
-    asks = _ASKS_AMOUNT
-    if code != "en":
-        asks = language(code).matching["asks_amount"]
-        readings = (
-            ("date", partial(multilingual.dates, code=code)),
-            ("amount", partial(multilingual.amounts, code=code)),
-        )
-    return readings[::-1] if question and _asks(asks, question) else readings
+    readings: tuple[tuple[str, _Read], ...] = (
+        ("date", lambda text: dates(text, code)),
+        ("amount", lambda text: amounts(text, code)),
+    )
+    return readings[::-1] if question and _asks(language(code).matching["asks_amount"], question) else readings
 
 
 @MATCHING.remembered(1 << 14)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.date_ladders import date_ladder, parse_date
+from abstraction.language.date_finder import dates, whole_date
 from granola.matching import matcher
-from granola.matching.claims.date_claims import dates, whole_date
 
 
 def day(year: int, month: int, day_: int) -> int:

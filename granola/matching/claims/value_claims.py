@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from granola.matching.claims.amount_claims import converted
-from granola.matching.claims.date_claims import as_century
-from granola.matching.claims.intervals import IntervalClaim, IntervalLadder, IntervalPlacing, place
+from abstraction.language.amount_finder import converted, is_money
+from abstraction.language.interval_claims import IntervalClaim
+from abstraction.language.languages import language
+from granola.matching.claims.intervals import IntervalLadder, IntervalPlacing, place
 from granola.matching.naming.mentions import AnswerText
+from granola.matching.text.tokens import words
 from granola.matching.verdict import Comparison, Verdict
 from granola.matching.vetoing.negation import is_denied
 
@@ -45,6 +47,7 @@ def compare(
     ladder: Sequence[Sequence[IntervalClaim]],
     text: str,
     question: str | None,
+    code: str = "en",
 ) -> Verdict:
     """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
 
@@ -57,7 +60,7 @@ def compare(
         return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
     tiers = IntervalLadder(ladder)
     if kind == "amount" and question and not any(tier.label for level in ladder for tier in level):
-        affirmed = [claim for claim in affirmed if _is_asked_unit(claim.label, question)]
+        affirmed = [claim for claim in affirmed if _is_asked_unit(claim.label, question.lower(), code)]
     placed = [found for claim in affirmed if (found := _placed(kind, claim, tiers)) is not None]
     if not placed:
         return Verdict(level=None, rule=f"{kind}:other-unit")
@@ -99,8 +102,8 @@ def _affirmed(
 def _placed(kind: str, told: IntervalClaim, ladder: IntervalLadder) -> _Placed | None:
     """A claim, an amount in the unit that is compared, with where it falls; None for an amount in no unit of theirs."""
     claim, placing = _converted(told, ladder) if kind == "amount" else (told, place(told, ladder))
-    if placing is not None and placing.level is None and (wider := as_century(claim)) is not None:
-        placing = place(wider, ladder)
+    if placing is not None and placing.level is None and claim.wider is not None:
+        placing = place(replace(claim, low=claim.wider[0], high=claim.wider[1]), ladder)
     return None if placing is None else (claim, placing)
 
 
@@ -215,20 +218,31 @@ def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text:
     return claim, placing
 
 
-def _is_asked_unit(unit: str, question: str) -> bool:
+def _is_asked_unit(unit: str, question: str, code: str) -> bool:
     """Whether a question may ask for shares or money, where an answer states such: 42 % is no number of stations."""
-    pattern = _ASKS_SHARE if unit == "%" else _ASKS_MONEY if unit in _MONEY else None
+    key = "asks_share" if unit == _PERCENT else "asks_money" if is_money(unit) else ""
+    pattern = language(code).matching.get(key)
     return pattern is None or pattern.search(question) is not None
 
 
-_MONEY = frozenset({"usd", "eur", "gbp", "jpy"})
-_ASKS_SHARE = re.compile(r"%|\b(?:percent|per cent|share|rate|proportion|fraction|portion|how much)", re.IGNORECASE)
-_ASKS_MONEY = re.compile(
-    r"[$€£¥]|\b(?:how much|cost|pric|worth|earn|pay|paid|budget|gross|revenue|salar|dollar|euro|pound|money|value"
-    r"|income|profit|box office|fine|spen|rais|sold|sell|bought|buy|fee|wage|loan|debt|billion|million|tax)",
-    re.IGNORECASE,
-)
+_PERCENT = "Q11229"
 
 
 def _first(ladder: Sequence[Sequence[IntervalClaim]]) -> str:
     return next(claim.text for claims in ladder for claim in claims)
+
+
+_NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
+_COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
+
+
+def counted(text: str) -> tuple[IntervalClaim, ...]:
+    """Numbers that are told as a place in a row or by a word: the fourteenth season, twice, a dozen."""
+    claims = []
+    for word in words(text):
+        nth = _NTH.fullmatch(word.text)
+        value = float(nth[1]) if nth else _COUNTED.get(word.text)
+        if value is not None:
+            told = text[word.start : word.end]
+            claims.append(IntervalClaim(value - 0.5, value + 0.5, told, word.start, word.end, "", float(value)))
+    return tuple(claims)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 
+from abstraction.language.amount_finder import may_be_amount, whole_amount
+from abstraction.language.date_finder import may_be_date, whole_date
+from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.languages import language
-from granola.matching.claims import multilingual
-from granola.matching.claims.amount_claims import may_be_amount, whole_amount
-from granola.matching.claims.date_claims import may_be_date, whole_date
-from granola.matching.claims.intervals import IntervalClaim
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import mended
@@ -129,23 +128,16 @@ def is_description(name: str) -> bool:
 def values(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
-    read: Callable[[str], IntervalClaim | None] = whole_date if kind == "date" else whole_amount
-    if code != "en":
-        read = partial(multilingual.whole_date if kind == "date" else multilingual.whole_amount, code=code)
-    elif levels and not _may_state(levels[0], kind):
+    read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
+    if not levels or not may_be("\n".join(levels[0]), code) or not (finest := _claims(read, levels[0], code)):
         return ()
-    if not levels or not (finest := _claims(read, levels[0])):
-        return ()
-    return finest, *(_claims(read, names) for names in levels[1:])
+    return finest, *(_claims(read, names, code) for names in levels[1:])
 
 
-def _may_state(names: tuple[str, ...], kind: str) -> bool:
-    """Whether any name may be a date or an amount; most are words, and that is seen sooner than read."""
-    return may_be_date("\n".join(names)) if kind == "date" else any(map(may_be_amount, names))
-
-
-def _claims(read: Callable[[str], IntervalClaim | None], names: tuple[str, ...]) -> tuple[IntervalClaim, ...]:
-    named_claims = [(claim, name) for name in names if (claim := read(name))]
+def _claims(
+    read: Callable[[str, str], IntervalClaim | None], names: tuple[str, ...], code: str
+) -> tuple[IntervalClaim, ...]:
+    named_claims = [(claim, name) for name in names if (claim := read(name, code))]
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
 
 

@@ -1,0 +1,289 @@
+"""Amounts within texts, in any language, as the intervals that rounding or words ("between", "fewer than") leave open.
+
+Digits follow the language's separators, and where they cannot, those of the others: 6.3 in a German text is six and
+three tenths. Powers of ten, units, bounds and joints are the language's data. Currencies, k, M, ×10⁸ and e8 are read in
+all.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+
+from abstraction.language.date_finder import lowered
+from abstraction.language.interval_claims import IntervalClaim, half_step
+from abstraction.language.language_data import any_of
+from abstraction.language.languages import Language, language
+from abstraction.language.number_words import number_words
+from abstraction.language.units import spellings_in_texts, units_in_texts
+from kg.bounded_cache import bounded_cache
+from kg.terms import normalise
+
+_KEPT, _LONGEST = 1 << 13, 2_000  # texts of which the amounts are kept, and characters of one
+
+_DIGITS = r"\d{1,60}+(?:[.,]\d{1,60}+|[ '’]\d{3}(?!\d)){0,10}+"
+_POWER = (
+    r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
+    r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
+)
+_TURNED = str.maketrans(".,", ",.")
+_PRIMES = str.maketrans({"′": "'", "”": '"', "″": '"', "−": "-"})
+_SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
+_PLAIN_POWER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_UNIT_WORDS = 3
+
+
+@cache
+def _amount(words: Language) -> re.Pattern[str]:
+    spelled = any_of(word for word, number in words.number_words.items() if number > 1)
+    joint = any_of(joint.strip() for joint in (words.joint_and, words.joint_to))
+    scale = rf"(?:[\s-]*+(?P<{{}}>{any_of(words.powers)})\b\.?)?"
+    more, less = (_unless_none(words, key) for key in ("or_more", "or_less"))
+    return re.compile(
+        rf"(?:(?:(?P<below>(?:{any_of(map(str.lower, words.fewer))})(?=[\s\d])|<=?|≤)"
+        rf"|(?P<above>(?:{any_of(map(str.lower, words.more))})(?=[\s\d])|>=?|≥))\s*+)?"
+        rf"(?<![\w.,])(?<![^\W\d_]-)(?P<a>-?{_DIGITS}|\b(?:{spelled})\b){_POWER}{scale.format('s')}"
+        rf"(?:(?P<more>\+(?![\w.])|{more})|(?P<less>{less}))?"
+        rf"(?:\s*+(?:-|(?<!\w)(?:{joint})(?!\w))\s*+(?P<b>{_DIGITS}){scale.format('t')})?(?!\w*\d|[.,]\d)"
+        r"(?:(?=[\s-]*+(?:d[ei]\s+|d')?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[²³23]?(?:/[^\W\d_]+)?(?:\s[^\W\d_]+){0,2})))?"
+    )
+
+
+def _unless_none(words: Language, key: str) -> str:
+    pattern = words.matching.get(key)
+    return pattern.pattern if pattern else "(?!)"
+
+
+@bounded_cache(entries=_KEPT, longest=_LONGEST)
+def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
+    """Every amount in a text of the language, left to right, number words included; a range is one claim."""
+    words = language(code)
+    if not text.isascii():
+        text = _SUPERSCRIPT.sub(lambda power: "10^" + power[1].translate(_PLAIN_POWER), text)
+    text, lower = lowered(words.with_plain_amounts(text))
+    lower = number_words(words).in_digits(lower.translate(_PRIMES))
+    lower = _one_or(words).sub(lambda one: "1".rjust(len(one[0])), lower)
+    claims = tuple(_scan(text, lower, words))
+    return _compounds(claims, text, lower, words) if len(claims) > 1 else claims
+
+
+@cache
+def _one_or(words: Language) -> re.Pattern[str]:
+    """One as a number, where it is not an article: "one or two"."""
+    return re.compile(rf"\b(?:{any_of(word for word, number in words.number_words.items() if number == 1)})(?= or )")
+
+
+def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
+    for match in _amount(words).finditer(lower):
+        read = _read(match, words)
+        if read is None or read[0] > read[1]:
+            continue
+        low, high, exact = read
+        unit = unit_label(match["unit"] or "", words.code)
+        before = lower[: match.start("a")].rstrip()
+        currency = _currency(before[-1:])
+        if unit == _METRE and (currency or text[match.end("a") : match.end("a") + 1] == "M"):  # $5m, 5M people
+            low, high, exact, unit = low * 1e6, high * 1e6, None, ""
+        if currency and before[:-1].endswith("-") and low > 0:  # -$2.8 billion
+            low, high, exact = -high, -low, None if exact is None else -exact
+        unit = currency or unit or _currency(lower[match.end() :].lstrip()[:1])
+        end = max(match.end(part) for part in ("t", "b", "s", "power", "e", "thousands", "billions", "a"))
+        start = match.start() + len(match[0]) - len(match[0].lstrip())
+        yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
+
+
+def _read(match: re.Match[str], words: Language) -> tuple[float, float, float | None] | None:
+    """(low, high, the exact number where it is plain) of one match; None where its digits are no number."""
+    spelled = words.number_words.get(match["a"])
+    digits = _number(match["a"], words) if spelled is None else str(spelled)
+    if digits is None:
+        return None
+    scale = 10.0 ** words.powers[match["s"]] if match["s"] else 1.0
+    power = match["power"] or match["e"] or ("3" if match["thousands"] else "9" if match["billions"] else None)
+    if power:
+        scale *= 10.0 ** int(power)
+    if match["b"]:
+        last_digits = _number(match["b"], words)
+        last = 10.0 ** words.powers[match["t"]] if match["t"] else 1.0
+        first = scale if match["s"] else last
+        return None if last_digits is None else (float(digits) * first, float(last_digits) * last, None)
+    value = float(digits) * scale
+    if match["below"] or match["less"]:
+        return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
+    if match["above"] or match["more"]:
+        return math.nextafter(value, math.inf), _next_power(value), None
+    half = half_step(digits.lstrip("-")) * scale
+    return value - half, value + half, None if match["s"] or power else value
+
+
+def _number(written: str, words: Language) -> str | None:
+    """Digits as the language writes them, with a point for decimals; None for what is no number.
+
+    What the language cannot read wholly is read the other way: 6.3 in a German answer is six and three tenths.
+    """
+    sign, digits = ("-", written[1:]) if written.startswith("-") else ("", written)
+    if digits.isdigit():
+        return sign + digits
+    for text in (digits, digits.translate(_TURNED), digits.replace("'", "")):
+        if re.fullmatch(words.number_pattern, text):
+            return sign + words.plain_number(text)
+    return None
+
+
+def _next_power(value: float) -> float:
+    """The power of ten above: who says "more than 300" does not mean 5,000."""
+    return 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
+
+
+# Units: a QID, or two for a rate.
+
+
+@lru_cache(maxsize=1 << 13)
+def unit_label(written: str, code: str) -> str:
+    """The unit that some words begin with, as the label of a claim; "" for none."""
+    parts = written.split()
+    words, spelled = language(code), spellings_in_texts(language(code).code)
+    for size in range(len(parts), 0, -1):
+        name = normalise(" ".join(parts[:size])).rstrip(".")
+        unit = spelled.get(name)
+        if unit is not None and name not in words.no_nouns and not _is_little_word(name, words):
+            per = parts[size] if size + 1 < len(parts) else ""
+            time = spelled.get(parts[size + 1]) if unit.dimension == "length" and per in words.per else None
+            return f"{unit.qid}/{time.qid}" if time is not None and time.dimension == "time" else unit.qid
+    return ""
+
+
+def _is_little_word(name: str, words: Language) -> bool:
+    """Whether the name of a unit is as likely a preposition: "in" of inches, "au" of astronomical units."""
+    return 1 < len(name) <= _LITTLE and name in words.function_words
+
+
+_LITTLE = 3
+
+
+@cache
+def _currency(sign: str) -> str:
+    if not sign or sign.isalnum():
+        return ""
+    return next((unit.qid for unit in units_in_texts().values() if sign in unit.before), "")
+
+
+@lru_cache(maxsize=256)
+def _size(label: str) -> tuple[str, float, float] | None:
+    """Dimension, size and offset of the unit of a label: value * size + offset is in the dimension's base unit."""
+    length, _, time = label.partition("/")
+    unit, per = units_in_texts().get(length), units_in_texts().get(time)
+    if unit is None or (time and per is None):
+        return None
+    if per is not None:
+        return "speed", float(unit.factor / per.factor), 0.0
+    return unit.dimension, float(unit.factor), float(unit.offset)
+
+
+def is_money(label: str) -> bool:
+    """Whether the unit of a claim is a currency."""
+    unit = units_in_texts().get(label)
+    return unit is not None and bool(unit.before)
+
+
+def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
+    """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
+    unit_of_claim, unit_wanted = _size(claim.label), _size(unit)
+    if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
+        return claim
+    low, high = (
+        (value * unit_of_claim[1] + unit_of_claim[2] - unit_wanted[2]) / unit_wanted[1]
+        for value in (claim.low, claim.high)
+    )
+    return replace(claim, low=low, high=high, label=unit, exact=None)
+
+
+# Amounts in two units: 5 ft 10 in, 5'10", 2 hours and 15 minutes.
+
+_FOOT, _INCH, _METRE = "Q3710", "Q218593", "Q11573"
+_ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|\s)")
+_STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[^\W\d_]++)\.?)[\s,-]*+(?:(?P<and>[^\W\d_]++)\s++)?")
+_HALF = 0.5  # ten inches are no rounded amount
+
+
+def _compounds(claims: Sequence[IntervalClaim], text: str, lower: str, words: Language) -> tuple[IntervalClaim, ...]:
+    """Amounts in two units as one in the smaller."""
+    kept = [claims[0]]
+    for claim in claims[1:]:
+        last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
+        unit = unit_label(between["unit"], words.code) if between and between["unit"] else _FOOT
+        smaller = claim.label or (_INCH if unit == _FOOT and _ENDS.match(lower, claim.end) else "")
+        step = _step(unit, smaller) if between and between["and"] in (None, words.joint_and.strip()) else 0
+        if step and last.exact is not None and claim.exact is not None and claim.exact < step:
+            value, half = last.exact * step + claim.exact, min((claim.high - claim.low) / 2, _HALF)
+            whole = text[last.start : claim.end]
+            kept[-1] = IntervalClaim(value - half, value + half, whole, last.start, claim.end, smaller, value)
+        else:
+            kept.append(claim)
+    return tuple(kept)
+
+
+def _step(unit: str, smaller: str) -> int:
+    """How many of the smaller unit make one of the larger; 0 where they do not go together."""
+    larger, small = _size(unit), _size(smaller)
+    if larger is None or small is None or larger[0] != small[0] or larger[1] <= small[1]:
+        return 0
+    step = round(larger[1] / small[1])
+    return step if abs(step * small[1] - larger[1]) < small[1] / 1000 else 0
+
+
+# Texts that are an amount.
+
+
+def may_be_amount(text: str, code: str = "en") -> bool:
+    """Whether a text may state an amount: it has a digit, or a number in words; False is certain."""
+    return any(map(str.isdigit, text)) or _numerals(language(code)).search(text.lower()) is not None
+
+
+@cache
+def _numerals(words: Language) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{any_of([*words.number_words, *words.dozens, *words.powers])})\b|[一-鿿]")
+
+
+@cache
+def _around(words: Language) -> re.Pattern[str]:
+    """What may stand before an amount without saying more."""
+    said = any_of(filter(None, map(str.lower, (*words.about, words.between, "us"))))
+    also = words.matching.get("around_amounts")
+    more = rf"|(?>{also.pattern})" if also else ""
+    return re.compile(rf"(?:(?:{said})(?!\w)|(?>{words.patterns['about'].pattern}){more}|[\s.~≈$€£¥])*+")
+
+
+_UNIT_TAIL = re.compile(
+    r"[\s-]*+(?:d[ei]\s+|d')?(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)"
+    r"|[^\W\d_A-Z]++[2²³]?(?:(?:\s++|/)[^\W\d_A-Z]++){0,2})?[\s.]*+"
+)
+_BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")
+
+
+@bounded_cache(entries=_KEPT, longest=_LONGEST)
+def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
+    """The amount that `text` is, with a unit or what is counted behind it; None where it is something else.
+
+    What a bracket behind it says in other units is left out.
+    """
+    if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1], code)) == 1:
+        text = text[: bracket.start()]
+    if not may_be_amount(text, code):
+        return None
+    claims = amounts(text, code)
+    words = language(code)
+    if len(claims) != 1:
+        return None
+    told = words.with_plain_amounts(text)
+    behind = told[claims[0].end :]
+    if not _around(words).fullmatch(lowered(told)[1][: claims[0].start] + " "):
+        return None
+    spelled, noun = spellings_in_texts(words.code), normalise(behind.strip(" .-"))
+    is_unit = noun in spelled or noun.rpartition(" ")[2] in spelled  # with capitals: "Meter", "US dollars"
+    if not is_unit and not _UNIT_TAIL.fullmatch(behind.translate(_PRIMES)):
+        return None
+    return claims[0]

@@ -1,0 +1,289 @@
+"""Dates within texts, in any language: candidates by its patterns, each read as a whole text is, in its likelier sense.
+
+A gold answer is refused where it could mean two dates; what stands within a sentence means something, and is taken for
+what most people mean: 8/4/1961, '61, 1906-08, "the 60s". English dates are found beside those of every language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, lru_cache
+from itertools import takewhile
+from operator import eq
+
+from abstraction.language.calendar_units import CalendarUnit, Kind, day_number, unit_of
+from abstraction.language.date_reader import CENTURY_OF_YEARS, ParsedDate, of_two_digits, parse_date
+from abstraction.language.interval_claims import IntervalClaim
+from abstraction.language.language_data import any_of, with_plain_digits
+from abstraction.language.languages import Language, language
+from kg.bounded_cache import bounded_cache
+
+BESIDE = "en"  # answers in other languages have English dates in them
+_KEPT, _LONGEST = 1 << 13, 2_000  # texts of which the dates are kept, and characters of one
+
+_ONE_FOR_ONE = str.maketrans(
+    dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
+)
+
+
+def lowered(text: str) -> tuple[str, str]:
+    """The text and its lower case with plain digits, dashes and apostrophes, of one length."""
+    lower = text.lower()
+    if not text.isascii():
+        lower = with_plain_digits(lower.translate(_ONE_FOR_ONE))
+    return (text if len(lower) == len(text) else lower), lower
+
+
+# What a date in a sentence looks like.
+
+_NUMERIC = (
+    r"\d{4}-\d{1,2}-\d{1,2}(?!\d)", r"\d{4}[/.]\d{1,2}[/.]\d{1,2}(?!\d)", r"\d{1,2}(?P<sep>[./-])\d{1,2}(?P=sep)\d{4}",
+    r"\d{1,2}/\d{1,2}/\d\d(?![\d/])", r"\d{4}-(?:0[1-9]|1[0-2])(?![\d-]|[.,]\d)",
+    r"(?<![/-])(?:0?[1-9]|1[0-2])[/-]\d{4}(?![/-])",
+)  # fmt: skip
+_SEASON = r"\d{4}\s?[-/]\s?\d\d(?![\d-])"
+
+
+@cache
+def _candidates(words: Language) -> re.Pattern[str]:
+    """Any date, at one place the most exact form first."""
+    read = {key: _unnamed(words.patterns[key].pattern) for key in _PARTS}
+    era = read["era_after"].replace(r"\Z", r"\.?(?!\w)")
+    joint = rf"(?!\s*+or\b)(?:{read['range_joint']})"  # "1961 or 1962" are two dates
+    points = [_with_blanks(pattern.pattern) for pattern, _ in words.points if "(?P<m>" in pattern.pattern]
+    if not words.templates["day"][0].startswith("{y"):
+        points = [point for point in points if "(?P<d>" in point or not point.startswith("(?P<y>")]  # 1961, may it be
+    day = words.day_year.pattern.partition(",?")[0]
+    days = [rf"{words.month_day.pattern}{joint}{words.day_year.pattern}", rf"{day}{joint}{points[0]}"]
+    year = rf"(?:\d{{3,4}}|'\d\d(?![\w'])|(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}|\d{{5,9}})(?={era}))(?:{era})?"
+    decades = (
+        rf"{read['decade']}(?:{era})",
+        read["decade"].replace(r"\d{1,3}0", r"\d{2,3}0"),
+        rf"{read['short_decade']}(?:{era})?",
+    )
+    centuries = (rf"{read[key]}(?:{era})?" for key in _COUNTED)
+    counted = [rf"(?:{read['part']})?(?:{unit})" for unit in (*centuries, *decades)]
+    worded = [*days, *(rf"{point}(?:{era})?" for point in points), *_NUMERIC, *counted]
+    years = [rf"{year}{joint}{year}", _SEASON, rf"(?:{read['era_before']})\d{{1,4}}", year]
+    before, behind = (r"(?<![\w.,])", r"(?![\w%]|[.,]\d)") if words.parts_words else (r"(?<![\d.,])", r"(?!\d|[.,]\d)")
+    whole = _NO_LONGER if words.parts_words else r"(?!(?<=\d)\d)"
+    forms = [*(form + whole for form in worded), *(form + behind for form in years)]
+    return re.compile(before + "(?:" + "|".join(map(_unnamed, forms)) + ")")
+
+
+_COUNTED = ("century", "millennium")
+_PARTS = (*_COUNTED, "era_after", "era_before", "range_joint", "part", "decade", "short_decade")
+_NO_LONGER = r"(?:(?<=\d)(?!\d)|(?<!\d)(?![^\W\d_]))"  # a footnote may be glued to a word, a word to a year
+
+
+def _with_blanks(pattern: str) -> str:
+    """A pattern that has any number of blanks where it has one."""
+    return re.sub(r" (?![?*+]|[^\[]*\])|\[ -\]", r"\g<0>+", pattern.replace(" ?", " *"))
+
+
+def _unnamed(pattern: str) -> str:
+    """A pattern whose groups have no names but `sep`, so that it may stand beside others."""
+    return re.sub(r"\?P<(?!sep>)\w+>", "?:", pattern)
+
+
+@cache
+def _signs_of_dates(words: Language) -> re.Pattern[str]:
+    """What every date has one of: a digit, a count or a decade in words, a Roman numeral."""
+    tens = [word for word, number in words.number_words.items() if number >= 20 and not number % 10]
+    numeral = r"|\b[ivxl]{1,12}(?![ivxl])" if any("roman" in template for template in words.counts) else ""
+    return re.compile(rf"\d|{any_of([*words.count_words, *words.spoken_decades.values(), *tens])}{numeral}")
+
+
+def may_be_date(text: str, code: str = "en") -> bool:
+    """Whether a text may state a date; False is certain."""
+    lower = text.lower()
+    return any(_signs_of_dates(language(one)).search(lower) is not None for one in dict.fromkeys((code, BESIDE)))
+
+
+@bounded_cache(entries=_KEPT, longest=_LONGEST)
+def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
+    """Every date in a text of the language, left to right; bare numbers of 3 or 4 digits are years."""
+    if not may_be_date(text, code):
+        return ()
+    words = language(code)
+    found = list(_scan(text, words))
+    for claim in _scan(text, language(BESIDE)) if words.code != BESIDE else ():
+        if not any(map(str.isalpha, claim.text)):
+            continue  # numbers alone mean what they mean in the language
+        across = [own for own in found if own.start < claim.end and claim.start < own.end]
+        if all(_says_less(own, claim) for own in across):
+            found = [*(own for own in found if own not in across), claim]
+    return tuple(sorted(found, key=lambda claim: claim.start))
+
+
+def _says_less(own: IntervalClaim, claim: IntervalClaim) -> bool:
+    """Whether a date leaves more open than an English one across it, or as much in a part of its words."""
+    return own.width > claim.width or (own.width == claim.width and len(own.text) < len(claim.text))
+
+
+def _scan(text: str, words: Language) -> Iterator[IntervalClaim]:
+    text = _years_in_words(words).sub(lambda found: _in_digits(found, words), text)
+    text, lower = lowered(text)
+    pattern, at = _candidates(words), 0
+    while match := pattern.search(lower, at):
+        start, end = match.span()
+        days = _days(text[start:end], words.code)
+        if days is None and (year := _YEAR.match(lower, start)):
+            days, end = _days(year[0], words.code), year.end()
+        at = end if days else start + 1
+        if days and not (_is_of_years(lower[start:end], *days) and _is_amount(lower, start, end, words)):
+            claim = IntervalClaim(days[0], days[1], text[start:end].strip(), start, end, wider=days[2])
+            yield claim if words.has_file else _with_inflected_month(claim, text, lower, words)
+
+
+def _is_of_years(found: str, first: int, last: int, wider: object) -> bool:
+    """Whether what was found is a year or two, and no word tells so."""
+    return found[0].isdigit() and found[-1].isdigit() and last - first >= _LEAST_OF_YEAR
+
+
+_LEAST_OF_YEAR = 12 * 31 - 1
+_YEAR = re.compile(r"\d{3,4}(?![\w%]|[.,]\d)")
+_CURRENCIES = frozenset("$€£¥#")
+
+
+def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
+    """Whether a number is no year by what stands beside it: "$1961", "1500 metres"."""
+    behind = words.matching.get("counted_behind")
+    return lower[:start].rstrip()[-1:] in _CURRENCIES or (behind is not None and behind.match(lower, end) is not None)
+
+
+@lru_cache(maxsize=1 << 13)
+def _days(text: str, code: str) -> tuple[int, int, tuple[int, int] | None] | None:
+    """The first and the last day of a date, and those of a second, wider sense; None for what is no date."""
+    if (digits := text.lstrip("'")).isdigit():
+        year = int(digits) * (digits[0] != "0") if digits == text else of_two_digits(int(digits), CENTURY_OF_YEARS)
+        return (day_number(year, 1, 1), day_number(year, 12, 31), None) if year else None
+    parsed = parse_date(text, code=code, likelier=True)
+    return None if parsed is None else _interval(parsed)
+
+
+def _interval(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | None] | None:
+    first, last = unit_of(parsed.first), unit_of(parsed.last or parsed.first)
+    if first is None or last is None:
+        return None
+    part = parsed.part if first.kind in _PARTED else ""
+    wider = None
+    if first == last and first.kind == "decade" and first.number > 0 and not first.number % 100:
+        century = day_number(first.number, 1, 1), day_number(first.number + 99, 12, 31)
+        wider = _part(part, *century)
+    low, high = _part(part, first.days()[0], last.days()[1])
+    return low, high, wider
+
+
+_PARTED: frozenset[Kind] = frozenset({"decade", "century", "millennium"})
+
+
+def _part(part: str, low: int, high: int) -> tuple[int, int]:
+    """The early, middle or late half: generous, for nobody counts."""
+    half = (high - low + 1) // 2
+    if part == "early":
+        return low, low + half - 1
+    if part == "mid":
+        return low + half // 2, high - half // 2
+    return (high - half + 1, high) if part == "late" else (low, high)
+
+
+# Years in words ("nineteen seventy-one", "eighteen oh five"), in languages that have words for their halves.
+
+
+@cache
+def _years_in_words(words: Language) -> re.Pattern[str]:
+    numbers = words.number_words
+    hundreds = any_of(word for word, number in numbers.items() if 10 < number < 21)
+    rest = any_of(word for word, number in numbers.items() if number > 9)
+    ones = any_of(word for word, number in numbers.items() if 0 < number < 10)
+    tens = any_of(word for word, number in numbers.items() if number >= 20 and not number % 10)
+    return re.compile(
+        rf"\b(?P<hundreds>{hundreds})[\s-]++(?:(?P<tens>{tens})[\s-]++(?P<ones>{ones})|(?P<rest>{rest})"
+        rf"|(?:oh?|zero)[\s-]++(?P<one>{ones}))\b",
+        re.IGNORECASE,
+    )
+
+
+def _in_digits(found: re.Match[str], words: Language) -> str:
+    """The digits of a year, behind blanks that keep every position."""
+    value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
+    return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
+
+
+# Months in forms that CLDR does not list, in languages without a file.
+
+_BEFORE_YEAR = re.compile(r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+\Z")
+_NEAR = 30  # characters before a year that may be a day and a month
+_STEM, _ENDING = 3, 4  # letters that forms of a month have in common at least, and that they end with at most
+
+
+def _with_inflected_month(claim: IntervalClaim, text: str, lower: str, words: Language) -> IntervalClaim:
+    """A year with the month before it in another case: `v lednu 1961`, `tammikuussa 1961`."""
+    if not claim.text.isdigit() or len(claim.text) != 4:
+        return claim
+    before = _BEFORE_YEAR.search(lower, max(0, claim.start - _NEAR), claim.start)
+    month = _month_of(before["word"], words) if before else None
+    if before is None or month is None:
+        return claim
+    day = int(before["day"] or 0)
+    unit = CalendarUnit("day" if day else "month", int(claim.text), month, day)
+    start = before.start("day") if day else before.start("word")
+    low, high = unit.days()
+    return replace(claim, low=low, high=high, text=text[start : claim.end], start=start)
+
+
+@lru_cache(maxsize=1 << 12)
+def _month_of(word: str, words: Language) -> int | None:
+    """The month of which a word in small letters may be a form: the one with which it shares most letters."""
+    shared: dict[int, int] = {}
+    for number, month in enumerate(words.months, 1):
+        for name in (month.name.lower(), *(form.lower() for form in month.read)):
+            size = sum(takewhile(bool, map(eq, word, name)))
+            longest_ending = max(len(word), len(name)) - size
+            if size >= _STEM and longest_ending <= _ENDING:
+                shared[number] = max(size, shared.get(number, 0))
+    best = max(shared.values(), default=0)
+    months = [number for number, size in shared.items() if size == best]
+    return months[0] if len(months) == 1 else None
+
+
+def turned_dates(text: str) -> tuple[IntervalClaim, ...]:
+    """The dates of a text whose day and month may stand in either order, in the order that `dates` does not read."""
+    claims = []
+    for match in _TURNABLE.finditer(text):
+        first, second = int(match["a"]), int(match["b"])
+        if first != second and max(first, second) <= 12:
+            day = day_number(int(match["y"]), second, first)
+            claims.append(IntervalClaim(day, day, match[0], match.start(), match.end()))
+    return tuple(claims)
+
+
+_TURNABLE = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?![\d/])")
+
+
+@cache
+def _around(words: Language) -> re.Pattern[str]:
+    """What may stand around a date without saying more."""
+    also = words.matching.get("around_dates")
+    parts = [words.patterns[key].pattern for key in ("lead", "circa", "range_lead")] + ([also.pattern] if also else [])
+    return re.compile("(?:" + "|".join(f"(?>{part})" for part in parts) + r"|[\s,.:()-])*+")
+
+
+@bounded_cache(entries=_KEPT, longest=_LONGEST)
+def whole_date(text: str, code: str = "en") -> IntervalClaim | None:
+    """The date that `text` is, in the language or in English; None where it is something else or says more."""
+    if not may_be_date(text, code):
+        return None
+    claims = dates(text, code)
+    if len(claims) == 1:
+        lower = lowered(text)[1]
+        outside = f"{lower[: claims[0].start].strip()} ", f"{lower[claims[0].end :].strip()} "
+        for one in dict.fromkeys((code, BESIDE)):
+            if all(_around(language(one)).fullmatch(part) for part in outside):
+                return claims[0]
+    parsed = parse_date(text, code=language(code).code)
+    interval = _interval(parsed) if parsed and parsed.last is None else None
+    return None if interval is None else IntervalClaim(*interval[:2], text.strip(), 0, len(text), wider=interval[2])

@@ -1,0 +1,113 @@
+"""Numbers of several words as digits in the same place: `half a million`, `two hundred and fifty`, `deux cents`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from abstraction.language.language_data import any_of
+from abstraction.language.languages import Language
+
+_HUNDRED = 2  # the power of ten
+
+
+class NumberWords:
+    """The numbers of several words of a language. `in_digits` is all that is asked of it."""
+
+    def __init__(self, words: Language) -> None:
+        self._small = {word: n for word, n in words.number_words.items() if n} | dict.fromkeys(words.ones, 1)
+        self._large = {word: 10**power for word, power in words.powers.items() if power > _HUNDRED}
+        self._hundreds = {word for word, power in words.powers.items() if power == _HUNDRED}
+        self._fractions: Mapping[str, float] = words.fractions
+        self._dozens = frozenset(words.dozens)
+        names, large = any_of(self._small.keys() - set(words.ones)), any_of(self._large)
+        hundred, one = any_of(self._hundreds), any_of(words.ones)
+        word = rf"(?:{names}|{hundred}|{large})"
+        joint = re.escape(words.joint_and.strip())
+        gap = rf"(?:[\s-]+{joint}[\s-]+|, (?:{joint} )?(?=(?:{names})\b)|[\s-]+)"
+        part = any_of(self._fractions)
+        self._word = re.compile(rf"\b(?:{any_of([*self._small, *self._hundreds, *self._large])})\b")
+        self._needed = re.compile(rf"{hundred}|{large}|{any_of(self._dozens)}|{part}")
+        self._run = re.compile(rf"\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
+        self._part = re.compile(
+            rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?P<part>{part})\s+(?:{words.magnitude_of.strip()}\s+)?(?:{one})\s+"
+            rf"(?P<scale>{large})\b"
+        )
+        self._and_a_part = re.compile(
+            rf"\b(?P<whole>\d{{1,15}}|{names}|(?:{one}) (?P<dozen>{any_of(self._dozens)}))\s+{joint}\s+"
+            rf"(?:{one})\s+(?P<part>{part})(?:\s+(?P<scale>{large}))?\b"
+        )
+        self._of_dozens = re.compile(
+            rf"\b(?P<part>(?:{part}) )?(?P<many>{one}|{names}|\d{{1,3}}) (?:{any_of(self._dozens)})\b"
+        )
+
+    def in_digits(self, lower: str) -> str:
+        """A text in small letters with its numbers of several words as digits, each behind blanks: places stay.
+
+        Only where words make one number: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay as they are.
+        """
+        if not self._needed.search(lower):
+            return lower
+        if self._fractions:
+            lower = self._part.sub(self._fraction, self._and_a_part.sub(self._mixed, lower))
+        if self._dozens:
+            lower = self._of_dozens.sub(self._counted_dozens, lower)
+        return self._run.sub(self._run_in_digits, lower)
+
+    def _number(self, text: str) -> int:
+        return self._small.get(text) or int(text)
+
+    def _mixed(self, found: re.Match[str]) -> str:
+        if found["dozen"]:
+            return _placed(12 + 12 * self._fractions[found["part"]], found)
+        whole = self._number(found["whole"])
+        return _placed((whole + self._fractions[found["part"]]) * self._large.get(found["scale"] or "", 1), found)
+
+    def _fraction(self, found: re.Match[str]) -> str:
+        many = self._small.get(found["many"] or "", 1)
+        return _placed(many * self._fractions[found["part"]] * self._large[found["scale"]], found)
+
+    def _counted_dozens(self, found: re.Match[str]) -> str:
+        share = self._fractions[found["part"].strip()] if found["part"] else 1
+        return _placed(self._number(found["many"]) * 12 * share, found)
+
+    def _run_in_digits(self, found: re.Match[str]) -> str:
+        parts = self._word.findall(found[0])
+        if self._large.keys().isdisjoint(parts) and self._hundreds.isdisjoint(parts):
+            return found[0]
+        value = self._value(parts)
+        return found[0] if value is None else _placed(value, found)
+
+    def _value(self, parts: Sequence[str]) -> int | None:
+        """The number that words make, or None where they are several numbers, or a year."""
+        total = group = 0
+        last = 0  # the least place value said so far in the group: no `twenty thirty`
+        scale = 10**15
+        for word in parts:
+            if word in self._hundreds:
+                if not group or group > 99:
+                    return None
+                group, last = group * 100, 100
+            elif word in self._large:
+                if not group or self._large[word] >= scale:
+                    return None
+                scale = self._large[word]
+                total, group, last = total + group * scale, 0, 0
+            else:
+                value = self._small[word]
+                if last and (value >= last or (last < 100 and (value > 9 or last < 20))):
+                    return None
+                group, last = group + value, value
+        return total + group
+
+
+def _placed(value: float, found: re.Match[str]) -> str:
+    digits = str(round(value)) if abs(value - round(value)) < 1e-6 else f"{value:.2f}".rstrip("0")
+    return digits.rjust(len(found[0])) if len(digits) <= len(found[0]) else found[0]
+
+
+@cache
+def number_words(words: Language) -> NumberWords:
+    """The numbers of several words of a language."""
+    return NumberWords(words)
