@@ -89,9 +89,6 @@ def completion(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
             "message": {"role": "assistant", "content": text},
             "finish_reason": "stop",
         }
-        if body.get("logprobs"):
-            top = [{"token": "an", "logprob": -0.5}, {"token": "a", "logprob": -1.5}][: body.get("top_logprobs", 0)]
-            choice["logprobs"] = {"content": [{"token": "an", "logprob": -0.5, "top_logprobs": top}]}
         choices.append(choice)
     choices.reverse()  # their order is told by their index alone
     return {"choices": choices, "usage": {"prompt_tokens": 10, "completion_tokens": 4 * n}}

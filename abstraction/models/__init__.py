@@ -11,7 +11,6 @@ from abstraction.models.chat_model import (
     Request,
     Result,
     Sampling,
-    TokenLogprob,
     Totals,
     sampling_of,
 )
@@ -65,7 +64,6 @@ __all__ = [
     "Sampling",
     "ScoreStore",
     "TextPair",
-    "TokenLogprob",
     "TokenScores",
     "Totals",
     "kept",

@@ -36,9 +36,7 @@ class Sampling:
     """How to answer. Raises ValueError for what no model can do.
 
     `n`: answers wanted, each with a seed of its own: `seed`, `seed` + 1 and so on; None sends no seed. `temperature`:
-    [0, 2], 0 takes the likeliest token, then `n` must be 1. `top_p`: (0, 1]. `max_tokens`: of one answer. `stop`:
-    texts that end an answer and are no part of it, at most 4. `logprobs`: None for none, 0 for those of the tokens
-    taken, up to 20 for as many alternatives beside.
+    [0, 2], 0 takes the likeliest token, then `n` must be 1. `top_p`: (0, 1]. `max_tokens`: of one answer.
     """
 
     n: int = 1
@@ -46,8 +44,6 @@ class Sampling:
     top_p: float = 1.0
     max_tokens: int = 256
     seed: int | None = 0
-    stop: tuple[str, ...] = ()
-    logprobs: int | None = None
 
     def __post_init__(self) -> None:
         def check(well: bool, name: str, allowed: str) -> None:
@@ -59,8 +55,6 @@ class Sampling:
         check(0.0 < self.top_p <= 1.0, "top_p", "above 0 and up to 1")
         check(self.max_tokens >= 1, "max_tokens", "1 and more")
         check(self.seed is None or 0 <= self.seed <= SEEDS - self.n, "seed", f"0 to {SEEDS} less n, or None")
-        check(not isinstance(self.stop, str) and len(self.stop) <= 4 and all(self.stop), "stop", "up to 4 texts")
-        check(self.logprobs is None or 0 <= self.logprobs <= 20, "logprobs", "None or 0 to 20")
         check(
             self.n == 1 or self.temperature > 0,
             "n",
@@ -106,8 +100,8 @@ class Request:
             "top_p": float(how.top_p) if drawn else None,
             "max_tokens": how.max_tokens,
             "seed": how.seed if drawn else None,
-            "stop": how.stop,
-            "logprobs": how.logprobs,
+            "stop": (),  # this and the next are part of the keys of answers that are kept
+            "logprobs": None,
         }
         return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -116,25 +110,12 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TokenLogprob:
-    """A token with the natural logarithm of its probability. `top`: the likeliest at its place, likeliest first."""
-
-    token: str
-    logprob: float
-    top: tuple[TokenLogprob, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
-    """One answer. `finish_reason` in the server's words, "stop" or "length" as a rule; `seed` as it was sent.
-
-    `logprobs` is None where none were asked for or none are offered.
-    """
+    """One answer. `finish_reason` in the server's words, "stop" or "length" as a rule; `seed` as it was sent."""
 
     text: str
     finish_reason: str
     seed: int | None = None
-    logprobs: tuple[TokenLogprob, ...] | None = None
 
 
 class FailureReason(StrEnum):

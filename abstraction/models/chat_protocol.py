@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.models.chat_model import Completion, FailureReason, Request, TokenLogprob
+from abstraction.models.chat_model import Completion, FailureReason, Request
 from abstraction.models.http_client import ServerSettings, Trouble, error_code, error_text
 
 PATH = "/chat/completions"
@@ -47,12 +47,6 @@ def body_of(
         body["seed"] = seed
     if count > 1:
         body["n"] = count
-    if how.stop and settings.stop == "there":
-        body["stop"] = list(how.stop)
-    if how.logprobs is not None:
-        body["logprobs"] = True
-        if how.logprobs:
-            body["top_logprobs"] = how.logprobs
     return {**body, **settings.body}
 
 
@@ -96,12 +90,10 @@ def completion_of(choice: Mapping[str, Any], request: Request, sample: int) -> C
     if text is None or not isinstance(message, dict):
         raise _bad("a choice has no text")
     finish = choice.get("finish_reason")
-    stops = [at for at in map(text.find, request.sampling.stop) if at >= 0]
     return Completion(
-        text=_thoughts(message) + (text[: min(stops)] if stops else text),
-        finish_reason="stop" if stops else finish if isinstance(finish, str) else "",
+        text=_thoughts(message) + text,
+        finish_reason=finish if isinstance(finish, str) else "",
         seed=request.sampling.seed_of(sample),
-        logprobs=None if request.sampling.logprobs is None else _logprobs(choice.get("logprobs")),
     )
 
 
@@ -124,33 +116,7 @@ def _thoughts(message: Mapping[str, Any]) -> str:
     return f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else ""
 
 
-def _logprobs(logprobs: Any) -> tuple[TokenLogprob, ...] | None:
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not isinstance(content, list):
-        return None
-    tokens = [_token(entry) for entry in content]
-    return None if None in tokens else tuple(token for token in tokens if token is not None)
-
-
-def _token(entry: Any) -> TokenLogprob | None:
-    if not isinstance(entry, dict):
-        return None
-    token, logprob = entry.get("token"), entry.get("logprob")
-    if not isinstance(token, str) or not isinstance(logprob, int | float):
-        return None
-    top = entry.get("top_logprobs")
-    others = [_token(other) for other in top] if isinstance(top, list) else []
-    return TokenLogprob(token=token, logprob=float(logprob), top=tuple(other for other in others if other is not None))
-
-
 def choice_of(completion: Completion, at: int = 0) -> dict[str, Any]:
     """A completion as a choice of the protocol: `completion_of` gives it back."""
-
-    def entry_of(token: TokenLogprob) -> dict[str, Any]:
-        return {"token": token.token, "logprob": token.logprob, "top_logprobs": [entry_of(t) for t in token.top]}
-
     message = {"role": "assistant", "content": completion.text}
-    choice: dict[str, Any] = {"index": at, "message": message, "finish_reason": completion.finish_reason}
-    if completion.logprobs is not None:
-        choice["logprobs"] = {"content": [entry_of(token) for token in completion.logprobs]}
-    return choice
+    return {"index": at, "message": message, "finish_reason": completion.finish_reason}

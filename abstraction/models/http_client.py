@@ -85,8 +85,7 @@ class ServerSettings:
     """How a server is asked.
 
     `concurrency`: calls under way at most. `rate`: calls begun a second at most. `patience`: tries, waits and time
-    limits. Of chat alone: `limit`, what the server calls the limit of tokens; `stop`, "here" for a server that fails
-    over stop texts (answers are cut here either way); `body`, more fields of the request, such as top_k.
+    limits. Of chat alone: `limit`, what the server calls the limit of tokens; `body`, more fields, such as top_k.
     """
 
     concurrency: int = 64
@@ -95,7 +94,6 @@ class ServerSettings:
         default_factory=lambda: RetryDelays(tries=6, base=0.5, cap=60.0, longest=900.0, timeout=300.0)
     )
     limit: str = "max_tokens"
-    stop: str = "there"
     body: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -14,16 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abstraction.models.answer_store import AnswerStore
-from abstraction.models.chat_model import (
-    Completion,
-    Failure,
-    FailureReason,
-    Reply,
-    Request,
-    Result,
-    TokenLogprob,
-    Totals,
-)
+from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result, Totals
 from abstraction.models.chat_protocol import body_of, choice_of
 from abstraction.models.http_client import Attempt, CallFailed
 from abstraction.models.local_weights import LocalSettings, LocalWeights, TokenizedModel, causal_model
@@ -32,7 +23,6 @@ if TYPE_CHECKING:
     import torch
 
 _WINDOW = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
-_STEPS = 4  # after so many tokens stop texts are looked for
 _ROUND = 64  # lengths of prompts and caches on a card are multiples of it, so that few shapes are compiled
 
 
@@ -48,7 +38,7 @@ class _Row:
     def way(self) -> tuple[Any, ...]:
         """What rows of one batch have in common: all of the sampling but the seed."""
         how = self.request.sampling
-        return (how.max_tokens, how.temperature, how.top_p, how.stop, -1 if how.logprobs is None else how.logprobs)
+        return (how.max_tokens, how.temperature, how.top_p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +158,6 @@ class LocalModel:
             {"input_ids": [list(row.prompt) for row in filled]}, padding_side="left", return_tensors="pt",
             pad_to_multiple_of=_ROUND if on_card and self._room() is None else None,
         ).to(self._weights.device)  # fmt: skip
-        drawing = SeededDraw(filled, self._weights.device)
         length = padded["input_ids"].shape[1]
         ends = _ends(loaded)
         settings = GenerationConfig(
@@ -184,40 +173,23 @@ class LocalModel:
         try:
             out = model.generate(
                 input_ids=padded["input_ids"], attention_mask=padded["attention_mask"], generation_config=settings,
-                logits_processor=[drawing],
-                stopping_criteria=[StopTexts(how.stop, begin, tokenizer)] if how.stop else [],
+                logits_processor=[SeededDraw(filled, self._weights.device)] if how.temperature > 0 else [],
             )  # fmt: skip
         finally:
             model.generation_config = own
-        drawn = drawing.logprobs()
         return [
-            self._completion(row, tokens, ends, tokenizer, None if drawn is None else drawn[at])
-            for at, (row, tokens) in enumerate(zip(rows, out[:, begin:].tolist(), strict=False))
+            self._completion(row, tokens, ends, tokenizer)
+            for row, tokens in zip(rows, out[:, begin:].tolist(), strict=False)
         ]
 
-    def _completion(
-        self, row: _Row, generated: list[int], ends: Sequence[int], tokenizer: Any, drawn: _Drawn | None
-    ) -> _Made:
-        how = row.request.sampling
-
-        def text_of(tokens: Sequence[int]) -> str:
-            text: str = tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-            return text
-
+    def _completion(self, row: _Row, generated: list[int], ends: Sequence[int], tokenizer: Any) -> _Made:
         end = next((at for at, token in enumerate(generated) if token in ends), None)
-        tokens = generated if end is None else generated[:end]
-        text = text_of(tokens)
-        stops = [at for at in map(text.find, how.stop) if at >= 0]
-        if stops:  # behind it stands what the other rows of the batch went on for
-            texts = (text_of(tokens[:count]) for count in range(1, len(tokens) + 1))
-            tokens = tokens[: 1 + next(at for at, part in enumerate(texts) if any(stop in part for stop in how.stop))]
         completion = Completion(
-            text=text[: min(stops)] if stops else text,
-            finish_reason="length" if end is None and not stops else "stop",
-            seed=how.seed_of(row.sample),
-            logprobs=None if drawn is None else tuple(drawn.token(at, text_of) for at in range(len(tokens))),
+            text=tokenizer.decode(generated[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False),
+            finish_reason="length" if end is None else "stop",
+            seed=row.request.sampling.seed_of(row.sample),
         )
-        return _Made(completion, len(tokens) + (end is not None and not stops))
+        return _Made(completion, len(generated) if end is None else end + 1)
 
     def close(self) -> None:
         """Release the weights and files."""
@@ -280,47 +252,7 @@ def _templated(tokenizer: Any, turns: Sequence[Mapping[str, str]]) -> str:
     raise CallFailed(FailureReason.REFUSED, f"the chat template refuses: {refusal}")
 
 
-# When an answer is over, and how its next token is drawn.
-
-
-class StopTexts:
-    """Tells which rows have a stop text at their end, every few steps: what they go on for meanwhile is cut.
-
-    A stopping criterion of `transformers`; its own looks through the vocabulary's parts, which not every tokenizer has.
-    """
-
-    def __init__(self, stops: Sequence[str], begin: int, tokenizer: Any) -> None:
-        """`begin`: where the new tokens begin."""
-        self._stops, self._begin, self._tokenizer = stops, begin, tokenizer
-        # A token is a letter at least, or part of one: so many tokens hold the longest stop text.
-        self._looked_at = 4 * max(map(len, stops)) + 2 * _STEPS
-        self._over: torch.Tensor | None = None
-
-    def __call__(self, ids: torch.Tensor, _scores: torch.Tensor, **_more: object) -> torch.Tensor:
-        """True for each row that is over; shape [rows]."""
-        import torch
-
-        if self._over is None:
-            self._over = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
-        if (made := ids.shape[1] - self._begin) % _STEPS == 0:
-            tails = self._tokenizer.batch_decode(ids[:, -min(made, self._looked_at) :], skip_special_tokens=True)
-            found = [any(stop in tail for stop in self._stops) for tail in tails]
-            self._over = self._over | torch.tensor(found, device=ids.device)
-        return self._over
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """Of one row, step by step: the log-probabilities of the tokens taken, and the likeliest ones, best first."""
-
-    taken: Sequence[tuple[int, float]]
-    likeliest: Sequence[Sequence[tuple[int, float]]]
-
-    def token(self, step: int, text_of: Any) -> TokenLogprob:
-        """One step."""
-        token, logprob = self.taken[step]
-        top = tuple(TokenLogprob(token=text_of([other]), logprob=value) for other, value in self.likeliest[step])
-        return TokenLogprob(token=text_of([token]), logprob=logprob, top=top)
+# How a token is drawn.
 
 
 class SeededDraw:
@@ -328,7 +260,7 @@ class SeededDraw:
 
     Rows have all of the sampling in common but their seeds. A number from [0, 1) is drawn per row and step and looked
     up in the cumulative distribution after the library's temperature and top-p, so that a seed draws the same on every
-    device. Log-probabilities, where they are asked for, are the model's own (temperature 1, no top-p).
+    device.
     """
 
     def __init__(self, rows: Sequence[_Row], device: str) -> None:
@@ -336,52 +268,28 @@ class SeededDraw:
         from transformers import TemperatureLogitsWarper, TopPLogitsWarper
 
         how = rows[0].request.sampling
-        self._alternatives = how.logprobs
-        self._warpers: list[Any] = []
-        self._numbers: torch.Tensor | None = None
-        self._steps: list[tuple[torch.Tensor, ...]] = []
-        if how.temperature > 0:
-            seeds = [row.request.sampling.seed_of(row.sample) for row in rows]
-            generators = [torch.Generator() if seed is None else torch.Generator().manual_seed(seed) for seed in seeds]
-            for generator, seed in zip(generators, seeds, strict=True):
-                if seed is None:
-                    generator.seed()
-            drawn = [torch.rand(how.max_tokens, generator=generator, dtype=torch.float64) for generator in generators]
-            self._numbers = torch.stack(drawn).to(device)
-            self._warpers = [TemperatureLogitsWarper(float(how.temperature))] * (how.temperature != 1)
-            self._warpers += [TopPLogitsWarper(how.top_p)] * (how.top_p < 1)
+        numbers = []
+        for seed in (row.request.sampling.seed_of(row.sample) for row in rows):
+            generator = torch.Generator()
+            if seed is None:
+                generator.seed()
+            else:
+                generator.manual_seed(seed)
+            numbers.append(torch.rand(how.max_tokens, generator=generator, dtype=torch.float64))
+        self._numbers = torch.stack(numbers).to(device)
+        self._warpers: list[Any] = [TemperatureLogitsWarper(float(how.temperature))] * (how.temperature != 1)
+        self._warpers += [TopPLogitsWarper(how.top_p)] * (how.top_p < 1)
         self._step = 0
 
     def __call__(self, ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Scores of shape [rows, vocabulary] in which only the token taken is possible."""
         import torch
 
-        chosen = scores.argmax(dim=-1, keepdim=True)
-        if self._numbers is not None:
-            warped = scores.float()
-            for warper in self._warpers:
-                warped = warper(ids, warped)
-            heap = warped.softmax(dim=-1).cumsum(dim=-1, dtype=torch.float64)
-            numbers = self._numbers[:, self._step : self._step + 1] * heap[:, -1:]
-            chosen = torch.searchsorted(heap, numbers, right=True).clamp(max=scores.shape[-1] - 1)
-        if self._alternatives is not None:
-            logprobs = scores.float().log_softmax(dim=-1)
-            best = logprobs.topk(min(self._alternatives, logprobs.shape[-1]), dim=-1)
-            self._steps.append((chosen, logprobs.gather(1, chosen), best.indices, best.values))
+        warped = scores.float()
+        for warper in self._warpers:
+            warped = warper(ids, warped)
+        heap = warped.softmax(dim=-1).cumsum(dim=-1, dtype=torch.float64)
+        numbers = self._numbers[:, self._step : self._step + 1] * heap[:, -1:]
+        chosen = torch.searchsorted(heap, numbers, right=True).clamp(max=scores.shape[-1] - 1)
         self._step += 1
         return torch.full_like(scores, -torch.inf).scatter_(1, chosen, 0.0)
-
-    def logprobs(self) -> list[_Drawn] | None:
-        """Of each row; None where they were not asked for."""
-        if self._alternatives is None:
-            return None
-        import torch
-
-        parts = [torch.stack(part, dim=1).tolist() for part in zip(*self._steps, strict=True)]
-        return [
-            _Drawn(
-                [(token[0], value[0]) for token, value in zip(tokens, values, strict=True)],
-                [list(zip(others, best, strict=True)) for others, best in zip(ids, numbers, strict=True)],
-            )
-            for tokens, values, ids, numbers in zip(*parts, strict=True)
-        ]

@@ -135,7 +135,6 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "batch_file": _Setting(Path, "a file to be written", CHAT),
         "batch_results": _Setting(Path, "a file of a provider's answers", CHAT),
         "limit": _one_of("max_tokens", "max_completion_tokens", uses=CHAT),
-        "stop": _one_of("there", "here", uses=CHAT),
         "body": _Setting(_object, 'a JSON object, as in {"top_k":20}', CHAT),
         "prompt_price": _PRICE,
         "completion_price": _PRICE,

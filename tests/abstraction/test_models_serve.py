@@ -25,7 +25,7 @@ from tests import tiny_model
 for library in ("torch", "transformers", "fastapi", "uvicorn", "openai"):
     pytest.importorskip(library, reason=f"{library} is not installed: pip install 'transformers[serving]'")
 
-pytestmark = pytest.mark.xdist_group("torch")
+pytestmark = [pytest.mark.xdist_group("torch"), pytest.mark.thorough("abstraction/models")]
 STARTED_WITHIN = 120.0  # seconds
 
 
@@ -94,17 +94,3 @@ def test_the_same_greedy_answer_as_locally(server: tuple[str, Path]) -> None:
     served = [one.completions[0].text for one in open_model(f"openai:{url}#{folder}").generate(requests)]
     local = [one.completions[0].text for one in open_model(f"local:{folder}").generate(requests)]
     assert [text.split()[0] for text in served] == [text.split()[0] for text in local]
-
-
-def test_stop_and_limit(server: tuple[str, Path]) -> None:
-    url, folder = server
-    # With stop texts this server answers 500: it does not give its tokenizer to the search for them.
-    model = open_model(f"openai:{url}?stop=here#{folder}")
-    free = next(iter(model.generate([ask("where", temperature=0.0)]))).completions[0]
-    assert free.finish_reason == "length"
-    word = free.text.split()[3]
-    result = next(iter(model.generate([ask("where", temperature=0.0, stop=(word,))])))
-    assert isinstance(result, Reply), result
-    stopped = result.completions[0]
-    assert stopped.text == free.text[: free.text.index(word)]
-    assert stopped.finish_reason == "stop"

@@ -98,8 +98,7 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     "how",
     [{"n": 0}, {"temperature": -0.1}, {"temperature": float("nan")}, {"top_p": 0.0}, {"top_p": 1.1}, {"max_tokens": 0},
-     {"seed": -1}, {"seed": 2**31}, {"stop": "abc"}, {"stop": ("",)}, {"stop": tuple("abcde")}, {"logprobs": 21},
-     {"n": 2, "temperature": 0.0}],
+     {"seed": -1}, {"seed": 2**31}, {"n": 2, "temperature": 0.0}],
 )  # fmt: skip
 def test_sampling_that_no_model_can_do(how: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="allowed is"):
