@@ -32,7 +32,14 @@ from transformers import (
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from abstraction.models import Continuation, QueryPassage, open_continuations, open_embeddings, open_relevance
+from abstraction.models import (
+    Continuation,
+    EmbeddedText,
+    QueryPassage,
+    open_continuations,
+    open_embeddings,
+    open_relevance,
+)
 from abstraction.models.local_weights import device_of
 from scripts.bench_common import arguments
 from tests.tiny_model import WORDS, build
@@ -137,14 +144,14 @@ def main() -> None:
         )
         logprobs = open_continuations(f"local:{language}?device={device}")
         ways = [
-            Way(name="embeddings", ours=vectors.embeddings, items=texts,
+            Way(name="embeddings", ours=lambda some: vectors.scores(list(map(EmbeddedText, some))), items=texts,
                 library=lambda some: plain.encode(list(some), batch_size=given.batch, normalize_embeddings=True),
                 loop=lambda some: [plain.encode(one, normalize_embeddings=True) for one in some]),
-            Way(name="relevance", ours=relevance.relevances, items=pairs,
+            Way(name="relevance", ours=relevance.scores, items=pairs,
                 library=lambda some: plain_pairs.predict([(p.query, p.passage) for p in some], batch_size=given.batch),
                 loop=lambda some: [plain_pairs.predict((p.query, p.passage)) for p in some]),
             Way(name="log-probabilities", items=continued,
-                ours=lambda some: [sum(scores.logprobs) for scores in logprobs.token_scores(some)],
+                ours=lambda some: [sum(scores.logprobs) for scores in logprobs.scores(some)],
                 library=lambda some: plain_logprobs(language, device, some, given.batch),
                 loop=lambda some: plain_logprobs(language, device, some, 1)),
         ]  # fmt: skip

@@ -34,15 +34,15 @@ def main() -> None:
     parted = [sentences(text) for text in texts]
     if given.relevance:
         pairs = [QueryPassage(item.query, text) for item, text in zip(items, texts, strict=True)]
-        _told("relevance", open_relevance(given.relevance).relevances(pairs), _values(folder / "nq_ref_rel.txt.gz"))
+        _told("relevance", open_relevance(given.relevance).scores(pairs), _values(folder / "nq_ref_rel.txt.gz"))
     if given.causal:
         model = open_continuations(given.causal)
-        scores = [model.token_scores([Continuation("", one) for one in own]) for own in parted]
+        scores = [model.scores([Continuation("", one) for one in own]) for own in parted]
         ours = [sentence_coherence(own, perplexity_cut=CUT) for own in scores]
         theirs = [1 / min(CUT, value) for value in _values(folder / "nq_ref_avg_sent_ppl.txt.gz")]
         _told("sentence coherence, perplexity cut at 100", ours, theirs)
     if given.coherence:
-        ours = open_coherence(given.coherence).coherences(parted)
+        ours = open_coherence(given.coherence).scores(parted)
         _told("paragraph coherence", ours, _values(folder / "nq_ref_avg_coh_para.txt.gz"))
 
 

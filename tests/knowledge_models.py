@@ -17,7 +17,7 @@ class TableEntailment:
         self.table = table
         self.asked: list[TextPair] = []
 
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+    def scores(self, pairs: Sequence[TextPair], /) -> list[Entailment]:
         self.asked += pairs
         return [Entailment(*self.table.get((one.premise, one.hypothesis), (0.0, 1.0, 0.0))) for one in pairs]
 
@@ -31,7 +31,7 @@ class TableContinuations:
         self.table = table
         self.asked: list[Continuation] = []
 
-    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
+    def scores(self, given: Sequence[Continuation], /) -> list[TokenScores]:
         self.asked += given
         return [TokenScores(tuple(self.table.get((one.prompt, one.text), ()))) for one in given]
 
@@ -44,7 +44,7 @@ class TableRelevance:
     def __init__(self, table: Mapping[tuple[str, str], float]) -> None:
         self.table = table
 
-    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
+    def scores(self, pairs: Sequence[QueryPassage], /) -> list[float]:
         return [self.table[one.query, one.passage] for one in pairs]
 
 
@@ -56,5 +56,5 @@ class TableCoherence:
     def __init__(self, table: Mapping[tuple[str, ...], float]) -> None:
         self.table = table
 
-    def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
+    def scores(self, paragraphs: Sequence[Sequence[str]], /) -> list[float]:
         return [self.table[tuple(one)] for one in paragraphs]

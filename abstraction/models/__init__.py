@@ -1,6 +1,6 @@
 """Language models behind a few protocols: chat, and scores of texts; on servers, on this machine, or recorded."""
 
-from abstraction.models.answer_store import Prices, ScoreStore, kept, read_calls
+from abstraction.models.answer_store import KeptScores, Prices, ScoreStore, read_calls
 from abstraction.models.chat_model import (
     ChatModel,
     Completion,
@@ -32,12 +32,14 @@ from abstraction.models.text_scorers import (
     CoherenceModel,
     Continuation,
     ContinuationModel,
+    EmbeddedText,
     EmbeddingModel,
     Entailment,
     EntailmentModel,
     QueryPassage,
     RelevanceModel,
     TextPair,
+    TextScorer,
     TokenScores,
 )
 
@@ -47,11 +49,13 @@ __all__ = [
     "Completion",
     "Continuation",
     "ContinuationModel",
+    "EmbeddedText",
     "EmbeddingModel",
     "Entailment",
     "EntailmentModel",
     "Failure",
     "FailureReason",
+    "KeptScores",
     "Message",
     "ModelSpec",
     "ModelUse",
@@ -64,9 +68,9 @@ __all__ = [
     "Sampling",
     "ScoreStore",
     "TextPair",
+    "TextScorer",
     "TokenScores",
     "Totals",
-    "kept",
     "open_classifier",
     "open_coherence",
     "open_continuations",

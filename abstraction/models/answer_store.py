@@ -8,10 +8,10 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -19,18 +19,7 @@ from abstraction.errors import ModelError
 from abstraction.models.chat_model import Completion, Request, Totals
 from abstraction.models.chat_protocol import choice_of, completion_of
 from abstraction.models.http_client import Attempt
-from abstraction.models.text_scorers import (
-    CoherenceModel,
-    Continuation,
-    ContinuationModel,
-    EmbeddingModel,
-    Entailment,
-    EntailmentModel,
-    QueryPassage,
-    RelevanceModel,
-    TextPair,
-    TokenScores,
-)
+from abstraction.models.text_scorers import Entailment, TextScorer, TokenScores
 from kg.errors import SourceError
 from kg.files import writable
 from kg.web.answer_cache import Cache
@@ -39,7 +28,6 @@ BLOCK = 256  # scores that are lost at most where a run is killed, for a model t
 KIND, SCHEMA_VERSION = "model-calls", 1
 T = TypeVar("T")
 R = TypeVar("R")
-M = TypeVar("M", EntailmentModel, RelevanceModel, ContinuationModel, CoherenceModel, EmbeddingModel)
 
 
 class _KeptValues:
@@ -82,33 +70,22 @@ class ScoreStore:
         self.computed = self.reused = 0
         self._kept = _KeptValues(path)
 
-    def scores(
-        self,
-        model: Any,
-        score: str,
-        items: Sequence[T],
-        ask: Callable[[Sequence[T]], Sequence[R]],
-        *,
-        keyed: Callable[[T], Any] = lambda item: item,
-        packed: Callable[[R], Any] = lambda score: score,
-        unpacked: Callable[[Any], R] = lambda score: score,
-    ) -> list[R]:
-        """The score of each item, in their order; `ask` is asked for those that are lacking, equal ones once.
+    def scores(self, model: TextScorer[T, R], items: Sequence[T]) -> list[R]:
+        """The score of each item, in their order; the model is asked for those that are lacking, equal ones once.
 
-        `keyed` is what an item's score depends on besides the model and the `score`'s name, `packed` a score as JSON.
         A model may have a `block`: how many items it wants at a time, so that its batches are full.
         """
-        identity = orjson.dumps({score: model.identity}, option=orjson.OPT_SORT_KEYS)
-        keys = [hashlib.sha256(identity + b"\0" + orjson.dumps(keyed(item))).hexdigest() for item in items]
-        found = {key: unpacked(value) for key, value in self._kept.get(list(dict.fromkeys(keys))).items()}
+        identity = orjson.dumps(model.identity, option=orjson.OPT_SORT_KEYS)
+        keys = [hashlib.sha256(identity + b"\0" + orjson.dumps(item)).hexdigest() for item in items]
+        found = {key: _score(value) for key, value in self._kept.get(list(dict.fromkeys(keys))).items()}
         self.reused += len(found)
         lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
         waiting = list(lacking)
         while waiting:
             block, waiting = waiting[: (size := getattr(model, "block", BLOCK))], waiting[size:]
-            computed = ask([lacking[key] for key in block])
-            self._kept.put({key: packed(score) for key, score in zip(block, computed, strict=True)})
-            found.update(zip(block, computed, strict=True))
+            computed = dict(zip(block, model.scores([lacking[key] for key in block]), strict=True))
+            self._kept.put(computed)
+            found.update(computed)
             self.computed += len(block)
         return [found[key] for key in keys]
 
@@ -117,55 +94,25 @@ class ScoreStore:
         self._kept.close()
 
 
-def kept(model: M, store: ScoreStore) -> M:
-    """The model, asked only for scores that `store` has not."""
-    wrapped: Any = _KeptScores(model, store)
-    return wrapped  # type: ignore[no-any-return]  # it has the methods of every protocol
+def _score(value: Any) -> Any:
+    """A score from its JSON, in which null stands for NaN."""
+    if isinstance(value, dict):
+        if "logprobs" in value:
+            return TokenScores(tuple(map(_score, value["logprobs"])))
+        return Entailment(**{name: _score(number) for name, number in value.items()})
+    return math.nan if value is None else value
 
 
-class _KeptScores:
-    """What asks a model only for scores that are not kept; each method is that of the model's protocol."""
+class KeptScores(Generic[T, R]):
+    """A scorer that asks `model` only for scores that `store` has not."""
 
-    def __init__(self, model: Any, store: ScoreStore) -> None:
+    def __init__(self, model: TextScorer[T, R], store: ScoreStore) -> None:
         self._model, self._store = model, store
         self.identity: Mapping[str, Any] = model.identity
 
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
-        return self._store.scores(
-            self._model, "entailment", pairs, self._model.entailments,
-            keyed=lambda pair: [pair.premise, pair.hypothesis],
-            packed=lambda judged: [judged.entailed, judged.neutral, judged.refuted],
-            unpacked=lambda numbers: Entailment(*map(_number, numbers)),
-        )  # fmt: skip
-
-    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
-        return self._store.scores(
-            self._model, "relevance", pairs, self._model.relevances,
-            keyed=lambda pair: [pair.query, pair.passage], unpacked=_number,
-        )  # fmt: skip
-
-    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
-        return self._store.scores(
-            self._model, "logprobs", given, self._model.token_scores,
-            keyed=lambda one: [one.prompt, one.text], packed=lambda scores: list(scores.logprobs),
-            unpacked=lambda numbers: TokenScores(tuple(map(_number, numbers))),
-        )  # fmt: skip
-
-    def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
-        return self._store.scores(
-            self._model, "coherence", paragraphs, self._model.coherences, keyed=list, unpacked=_number
-        )
-
-    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        return self._store.scores(
-            self._model, "query" if query else "embedding", texts,
-            lambda some: self._model.embeddings(some, query=query),
-        )  # fmt: skip
-
-
-def _number(number: float | None) -> float:
-    """JSON has no NaN: null stands for it."""
-    return math.nan if number is None else number
+    def scores(self, items: Sequence[T], /) -> list[R]:
+        """As `TextScorer.scores`."""
+        return self._store.scores(self._model, items)
 
 
 # Answers of chat models, with a log of what was sent and what came back, one JSON object a line, call by call.

@@ -18,6 +18,7 @@ from abstraction.models.local_weights import MODELS_HELP, LocalSettings, LocalWe
 from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
+    EmbeddedText,
     Entailment,
     QueryPassage,
     TextPair,
@@ -28,9 +29,15 @@ from abstraction.models.text_scorers import (
 
 
 class _LocalScorer:
-    """What scores by weights of its own."""
+    """What scores by weights of its own; `more` are its own settings that scores depend on."""
 
     _weights: LocalWeights
+    more: Mapping[str, Any]
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The weights, how many tokens of a text they are given, and what else scores depend on."""
+        return {**self._weights.identity, "longest": self._weights.settings.longest, **self.more}
 
     @property
     def block(self) -> int:
@@ -56,8 +63,9 @@ def _sentence_transformers() -> Any:
 class LocalClassifier(_LocalScorer):
     """A cross-encoder: the outputs of its head for pairs of texts, or for texts alone."""
 
-    def __init__(self, place: Path | str, *, settings: LocalSettings | None = None) -> None:
-        """Raises ModelError for a place without a model, or without such a head."""
+    def __init__(self, place: Path | str, *, settings: LocalSettings | None = None, outputs: int | None = None) -> None:
+        """`outputs`: how many there may be. Raises ModelError for a place without a model, or without such a head."""
+        self.more = {}
         self._weights = LocalWeights(place, _cross_encoder, settings=settings)
         architectures = getattr(self._weights.config, "architectures", None) or []
         modules = Path(place) / "modules.json"
@@ -68,11 +76,11 @@ class LocalClassifier(_LocalScorer):
             )
         label_of = self._weights.config.id2label
         self.labels = [str(label_of[at]) for at in sorted(label_of)]
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights, and how many tokens of a text they are given."""
-        return {**self._weights.identity, "longest": self._weights.settings.longest}
+        if outputs is not None and len(self.labels) > outputs:
+            raise ModelError(
+                f"local:{place} has {len(self.labels)} outputs; {type(self).__name__.removeprefix('Local').lower()} is "
+                f"read from {' or '.join('12'[:outputs])}"
+            )
 
     def logits(self, pairs: Sequence[tuple[str, str]], *, cut: Literal["first", "second"]) -> list[list[float]]:
         """The outputs for each pair, as 32-bit floats, [pairs][outputs].
@@ -155,15 +163,11 @@ class LocalEntailment(LocalClassifier):
             raise ModelError(
                 f"local:{place}: {len(self.classes)} labels are given, the model has {len(self.labels)}: {self.labels}"
             )
+        self.more = {"classes": list(self.classes)}
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights and the classes of their outputs."""
-        return {**super().identity, "classes": list(self.classes)}
-
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
-        """As `EntailmentModel.entailments`, by the softmax of the logits."""
-        logits = self.logits([(pair.premise, pair.hypothesis) for pair in pairs], cut="first")
+    def scores(self, items: Sequence[TextPair], /) -> list[Entailment]:
+        """As `TextScorer.scores`, by the softmax of the logits."""
+        logits = self.logits([(pair.premise, pair.hypothesis) for pair in items], cut="first")
         return [entailment_of(row, self.classes) for row in _softmax(logits)]
 
 
@@ -175,17 +179,12 @@ class LocalRelevance(LocalClassifier):
 
     def __init__(self, place: Path | str, *, settings: LocalSettings | None = None) -> None:
         """Raises ModelError for a place without a model, and for one with more than two outputs."""
-        super().__init__(place, settings=settings)
-        _check_outputs(self, most=2, what="a reranker")
+        super().__init__(place, settings=settings, outputs=2)
+        self.more = {"score": "relevance"}
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights."""
-        return {**super().identity, "score": "relevance"}
-
-    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
-        """As `RelevanceModel.relevances`."""
-        return _shares(self.logits([(pair.query, pair.passage) for pair in pairs], cut="second"))
+    def scores(self, items: Sequence[QueryPassage], /) -> list[float]:
+        """As `TextScorer.scores`."""
+        return _shares(self.logits([(pair.query, pair.passage) for pair in items], cut="second"))
 
 
 class LocalCoherence(LocalClassifier):
@@ -204,32 +203,20 @@ class LocalCoherence(LocalClassifier):
         high: float | None = None,
     ) -> None:
         """Raises ModelError for a place without a model, one with more than two outputs, and bounds out of order."""
-        super().__init__(place, settings=settings)
-        self._bounds = None if low is None or high is None else (low, high)
         if (low is None) != (high is None) or (low is not None and high is not None and not low < high):
             raise ModelError(f"local:{place}: low={low} and high={high}; give both, the lower one first, or none")
-        _check_outputs(self, most=1 if self._bounds else 2, what="a model of coherence")
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights and the normalisation."""
+        self._bounds = None if low is None or high is None else (low, high)
+        super().__init__(place, settings=settings, outputs=1 if self._bounds else 2)
         how = f"bounds {self._bounds[0]:g} {self._bounds[1]:g}" if self._bounds else "sigmoid or second of two"
-        return {**super().identity, "score": "coherence", "normalised": how}
+        self.more = {"score": "coherence", "normalised": how}
 
-    def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
-        """As `CoherenceModel.coherences`."""
-        logits = self.text_logits([" ".join(sentences) for sentences in paragraphs])
+    def scores(self, items: Sequence[Sequence[str]], /) -> list[float]:
+        """As `TextScorer.scores`."""
+        logits = self.text_logits([" ".join(sentences) for sentences in items])
         if self._bounds is None:
             return _shares(logits)
         low, high = self._bounds
         return [min(1.0, max(0.0, (row[0] - low) / (high - low))) for row in logits]
-
-
-def _check_outputs(model: LocalClassifier, *, most: int, what: str) -> None:
-    if len(model.labels) > most:
-        raise ModelError(
-            f"local:{model._weights.place} has {len(model.labels)} outputs; {what} has {' or '.join('12'[:most])}"
-        )
 
 
 def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -267,6 +254,7 @@ class LocalEmbeddings(_LocalScorer):
         self._pooling = pooling
         self._prompts = {"passage": passage_prompt, "query": query_prompt}
         self._weights = LocalWeights(place, self._encoder, settings=settings)
+        self.more = {"pooling": pooling, "prompts": self._prompts}
         if pooling is not None and (Path(place) / "modules.json").is_file():
             raise ModelError(f"local:{place} says itself how it pools, in modules.json; leave out pooling={pooling}")
 
@@ -281,14 +269,15 @@ class LocalEmbeddings(_LocalScorer):
         encoder.max_seq_length = weights.longest(encoder.max_seq_length)
         return encoder
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights, the pooling and the prompts."""
-        longest = self._weights.settings.longest
-        return {**self._weights.identity, "longest": longest, "pooling": self._pooling, "prompts": self._prompts}
+    def scores(self, items: Sequence[EmbeddedText], /) -> list[list[float]]:
+        """As `TextScorer.scores`."""
+        vectors: dict[int, list[float]] = {}
+        for query in (False, True):
+            of_kind = [at for at, one in enumerate(items) if one.query is query]
+            vectors.update(zip(of_kind, self._vectors([items[at].text for at in of_kind], query), strict=True))
+        return [vectors[at] for at in range(len(items))]
 
-    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """As `EmbeddingModel.embeddings`."""
+    def _vectors(self, texts: Sequence[str], query: bool) -> list[list[float]]:
         prompt = self._prompts["query" if query else "passage"]
 
         def run(part: Sequence[str], batch: int) -> list[list[float]]:
@@ -327,19 +316,15 @@ class LocalContinuations(_LocalScorer):
     def __init__(self, place: Path | str, *, settings: LocalSettings | None = None) -> None:
         """Raises ModelError for a place without a model."""
         self._weights = LocalWeights(place, causal_model, settings=settings)
+        self.more = {"score": "logprobs"}
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The weights."""
-        return {**self._weights.identity, "longest": self._weights.settings.longest, "score": "logprobs"}
-
-    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
-        """As `ContinuationModel.token_scores`."""
-        windows = [window for at, ids in enumerate(self._ids(given)) for window in self._windows(at, *ids)]
+    def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:
+        """As `TextScorer.scores`."""
+        windows = [window for at, ids in enumerate(self._ids(items)) for window in self._windows(at, *ids)]
         order = sorted(range(len(windows)), key=lambda at: -len(windows[at].ids))
         found = self._weights.of_each([windows[at] for at in order], self._run)
         scores = dict(zip(order, found, strict=True))
-        logprobs: list[list[float]] = [[] for _ in given]
+        logprobs: list[list[float]] = [[] for _ in items]
         for at, window in enumerate(windows):
             logprobs[window.of] += scores[at]
         return [TokenScores(tuple(numbers)) for numbers in logprobs]

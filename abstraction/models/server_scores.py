@@ -12,9 +12,10 @@ the coherence of paragraphs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from abstraction.errors import ModelError
 from abstraction.models.chat_model import FailureReason
@@ -22,6 +23,7 @@ from abstraction.models.http_client import CallFailed, ServerClient
 from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
+    EmbeddedText,
     Entailment,
     QueryPassage,
     TextPair,
@@ -36,21 +38,19 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class _ServerScorer:
+class _ServerScorer(ABC, Generic[T, R]):
     """What asks a server for one kind of scores."""
 
-    _score: ClassVar[str]
+    _kind: ClassVar[str]
     _path: ClassVar[str]
 
     def __init__(self, client: ServerClient, *, batch: int = TOGETHER) -> None:
         """`batch`: texts in one call."""
         self._client, self._batch = client, batch
         self._one_by_one = False  # lists are refused, or fail
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The server's address, the model's name, and what is asked of it."""
-        return {"kind": "openai", "url": self._client.url, "model": self._client.model, "score": self._score}
+        self.identity: Mapping[str, Any] = {
+            "kind": "openai", "url": client.url, "model": client.model, "score": self._kind
+        }  # fmt: skip
 
     @property
     def block(self) -> int:
@@ -61,30 +61,37 @@ class _ServerScorer:
         """Release connections."""
         self._client.close()
 
-    def _each(
-        self,
-        parts: Iterable[Sequence[T]],
-        body: Callable[[Sequence[T]], Mapping[str, Any]],
-        read: Callable[[Any, Sequence[T]], Sequence[R]],
-    ) -> list[R]:
-        """What `read` finds in the answer of each part, one for each of its texts."""
+    def scores(self, items: Sequence[T], /) -> list[R]:
+        """As `TextScorer.scores`."""
 
         async def ask(part: Sequence[T]) -> list[R]:
             try:
                 if len(part) == 1 or not self._one_by_one:
-                    sent = {"model": self._client.model, **body(part)}
-                    return await self._client.post(self._path, sent, lambda answer: self._read(answer, part, read))
+                    sent = {"model": self._client.model, **self._body(part)}
+                    return await self._client.post(self._path, sent, lambda answer: self._read(answer, part))
             except CallFailed as failure:
                 if len(part) == 1 or failure.reason not in _NO_LIST:
                     raise ModelError(str(failure)) from failure
                 self._one_by_one = True
             return [found for one in part for found in await ask([one])]
 
-        return [found for part in self._client.in_order(parts, ask) for found in part]
+        return [found for part in self._client.in_order(self._parts(items), ask) for found in part]
 
-    def _read(self, answer: Any, part: Sequence[T], read: Callable[[Any, Sequence[T]], Sequence[R]]) -> list[R]:
+    def _parts(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
+        """What goes into one call each."""
+        return _lists(items, self._batch)
+
+    @abstractmethod
+    def _body(self, part: Sequence[T]) -> Mapping[str, Any]:
+        """What is sent for some items."""
+
+    @abstractmethod
+    def _found(self, answer: Any, part: Sequence[T]) -> Sequence[R]:
+        """Their scores in what came back; any error of reading says that it has another form."""
+
+    def _read(self, answer: Any, part: Sequence[T]) -> list[R]:
         try:
-            found = list(read(answer, part))
+            found = list(self._found(answer, part))
             if len(found) != len(part):
                 raise ValueError(f"{len(found)} scores of {len(part)} texts")
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, ModelError) as error:
@@ -97,8 +104,8 @@ class _ServerScorer:
         return found
 
 
-def _lists(texts: Iterable[T], size: int) -> Iterator[Sequence[T]]:
-    source = iter(texts)
+def _lists(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
+    source = iter(items)
     while part := list(islice(source, size)):
         yield part
 
@@ -108,20 +115,19 @@ def _in_order(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(entries, key=lambda entry: int(entry.get("index", 0)))
 
 
-class ServerContinuations(_ServerScorer):
+class ServerContinuations(_ServerScorer[Continuation, TokenScores]):
     """The prompt and the text are sent as one, and come back token by token with log-probabilities.
 
     Tokens are the server's: one that ends behind the prompt is the text's. A server gives no number for the very first
     token unless it puts a start token before it; then a text without a prompt has one token less.
     """
 
-    _score, _path = "logprobs", "/completions"
+    _kind, _path = "logprobs", "/completions"
 
-    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
-        """As `ContinuationModel.token_scores`."""
-        texts = [one for one in given if one.text]
-        scores = iter(self._each(_lists(texts, self._batch), self._body, self._scores))
-        return [next(scores) if one.text else TokenScores(()) for one in given]
+    def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:
+        """As `TextScorer.scores`; of empty texts nothing is asked."""
+        asked = iter(super().scores([one for one in items if one.text]))
+        return [next(asked) if one.text else TokenScores(()) for one in items]
 
     def _body(self, part: Sequence[Continuation]) -> Mapping[str, Any]:
         whole = [one.prompt + one.text for one in part]
@@ -129,7 +135,7 @@ class ServerContinuations(_ServerScorer):
         prompt = whole if len(whole) > 1 else whole[0]
         return {"prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
 
-    def _scores(self, answer: Any, part: Sequence[Continuation]) -> list[TokenScores]:
+    def _found(self, answer: Any, part: Sequence[Continuation]) -> list[TokenScores]:
         choices = _in_order(answer["choices"])
         return [_echoed(one, choice["logprobs"]) for one, choice in zip(part, choices, strict=True)]
 
@@ -162,46 +168,41 @@ def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
     raise ValueError("tokens that do not make up the text, without offsets")
 
 
-class ServerRelevance(_ServerScorer):
+class ServerRelevance(_ServerScorer[QueryPassage, float]):
     """A reranker's scores, the passages of one query in one call.
 
     Servers give a probability, or a logit where they are told not to normalise: a number outside [0, 1] is refused.
     """
 
-    _score, _path = "relevance", "/rerank"
+    _kind, _path = "relevance", "/rerank"
 
-    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
-        """As `RelevanceModel.relevances`."""
-        by_query = (group for _, group in groupby(pairs, key=lambda pair: pair.query))
-        return self._each((part for group in by_query for part in _lists(group, self._batch)), _passages, _ranked)
+    def _parts(self, items: Sequence[QueryPassage]) -> Iterator[Sequence[QueryPassage]]:
+        by_query = (group for _, group in groupby(items, key=lambda pair: pair.query))
+        return (part for group in by_query for part in _lists(group, self._batch))
 
+    def _body(self, part: Sequence[QueryPassage]) -> Mapping[str, Any]:
+        passages = [pair.passage for pair in part]
+        # `documents` is read by most, `texts` by text-embeddings-inference.
+        return {"query": part[0].query, "documents": passages, "texts": passages}
 
-def _passages(part: Sequence[QueryPassage]) -> Mapping[str, Any]:
-    passages = [pair.passage for pair in part]
-    # `documents` is read by most, `texts` by text-embeddings-inference.
-    return {"query": part[0].query, "documents": passages, "texts": passages}
-
-
-def _ranked(answer: Any, part: Sequence[QueryPassage]) -> list[float]:
-    ranked = _in_order(answer["results"] if isinstance(answer, dict) else answer)
-    scores = [float(one["relevance_score"] if "relevance_score" in one else one["score"]) for one in ranked]
-    if not all(0 <= score <= 1 for score in scores):
-        raise ValueError(f"scores of {min(scores)} to {max(scores)}, which are not from 0 to 1")
-    return scores
+    def _found(self, answer: Any, part: Sequence[QueryPassage]) -> list[float]:
+        ranked = _in_order(answer["results"] if isinstance(answer, dict) else answer)
+        scores = [float(one["relevance_score"] if "relevance_score" in one else one["score"]) for one in ranked]
+        if not all(0 <= score <= 1 for score in scores):
+            raise ValueError(f"scores of {min(scores)} to {max(scores)}, which are not from 0 to 1")
+        return scores
 
 
-class ServerEntailment(_ServerScorer):
+class ServerEntailment(_ServerScorer[TextPair, Entailment]):
     """A classifier of pairs: premise and hypothesis in, every label with its probability out."""
 
-    _score, _path = "entailment", "/predict"
+    _kind, _path = "entailment", "/predict"
 
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
-        """As `EntailmentModel.entailments`."""
-        return self._each(_lists(pairs, self._batch), _premises, self._judged)
+    def _body(self, part: Sequence[TextPair]) -> Mapping[str, Any]:
+        return {"inputs": [[pair.premise, pair.hypothesis] for pair in part], "raw_scores": False, "truncate": True}
 
-    def _judged(self, answer: Any, part: Sequence[TextPair]) -> list[Entailment]:
-        """Also one list of labels alone, as an answer to one pair."""
-        rows = [answer] if answer and isinstance(answer[0], dict) else answer
+    def _found(self, answer: Any, part: Sequence[TextPair]) -> list[Entailment]:
+        rows = [answer] if answer and isinstance(answer[0], dict) else answer  # one pair may get its labels alone
         return [self._entailment(row) for row in rows]
 
     def _entailment(self, row: Sequence[Mapping[str, Any]]) -> Entailment:
@@ -213,33 +214,24 @@ class ServerEntailment(_ServerScorer):
         return entailment_of([share / whole for share in shares], classes)
 
 
-def _premises(part: Sequence[TextPair]) -> Mapping[str, Any]:
-    return {"inputs": [[pair.premise, pair.hypothesis] for pair in part], "raw_scores": False, "truncate": True}
+class ServerEmbeddings(_ServerScorer[EmbeddedText, list[float]]):
+    """Vectors of texts, scaled to length 1; a query differs from other texts in its prompt alone."""
 
-
-class ServerEmbeddings(_ServerScorer):
-    """Vectors of texts, scaled to length 1; `query` makes no difference but for the prompts."""
-
-    _score, _path = "embeddings", "/embeddings"
+    _kind, _path = "embeddings", "/embeddings"
 
     def __init__(
         self, client: ServerClient, *, batch: int = TOGETHER, query_prompt: str = "", passage_prompt: str = ""
     ) -> None:
         super().__init__(client, batch=batch)
         self._prompts = passage_prompt, query_prompt
+        self.identity = {**self.identity, "prompts": list(self._prompts)}
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The server and the prompts."""
-        return {**super().identity, "prompts": list(self._prompts)}
+    def _body(self, part: Sequence[EmbeddedText]) -> Mapping[str, Any]:
+        return {"input": [self._prompts[one.query] + one.text for one in part]}
 
-    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """As `EmbeddingModel.embeddings`."""
-        given = [self._prompts[query] + text for text in texts]
-        return self._each(_lists(given, self._batch), lambda part: {"input": list(part)}, _vectors)
-
-
-def _vectors(answer: Any, part: Sequence[str]) -> list[list[float]]:
-    vectors = [[float(number) for number in entry["embedding"]] for entry in _in_order(answer["data"])]
-    lengths = [math.hypot(*vector) for vector in vectors]
-    return [[number / (length or 1.0) for number in vector] for vector, length in zip(vectors, lengths, strict=True)]
+    def _found(self, answer: Any, part: Sequence[EmbeddedText]) -> list[list[float]]:
+        vectors = [[float(number) for number in entry["embedding"]] for entry in _in_order(answer["data"])]
+        lengths = [math.hypot(*vector) for vector in vectors]
+        return [
+            [number / (length or 1.0) for number in vector] for vector, length in zip(vectors, lengths, strict=True)
+        ]

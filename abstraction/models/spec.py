@@ -276,48 +276,48 @@ def _chat_model(
 
 
 def open_entailment(given: str) -> EntailmentModel:
-    """The entailment model that a word names. Raises ModelSpecError, ModelError."""
-    return _scorer(given, ModelUse.ENTAILMENT, "LocalEntailment", "ServerEntailment")  # type: ignore[no-any-return]
+    """The entailment model that a word names. Raises ModelSpecError, ModelError, as the others do."""
+    return _scorer(given, ModelUse.ENTAILMENT)  # type: ignore[no-any-return]
 
 
 def open_relevance(given: str) -> RelevanceModel:
-    """The relevance model that a word names. Raises ModelSpecError, ModelError."""
-    return _scorer(given, ModelUse.RELEVANCE, "LocalRelevance", "ServerRelevance")  # type: ignore[no-any-return]
+    """The relevance model that a word names."""
+    return _scorer(given, ModelUse.RELEVANCE)  # type: ignore[no-any-return]
 
 
 def open_continuations(given: str) -> ContinuationModel:
-    """The causal language model that a word names. Raises ModelSpecError, ModelError."""
-    return _scorer(given, ModelUse.CONTINUATIONS, "LocalContinuations", "ServerContinuations")  # type: ignore[no-any-return]
+    """The causal language model that a word names."""
+    return _scorer(given, ModelUse.CONTINUATIONS)  # type: ignore[no-any-return]
 
 
 def open_embeddings(given: str) -> EmbeddingModel:
-    """The embedding model that a word names. Raises ModelSpecError, ModelError."""
-    return _scorer(given, ModelUse.EMBEDDINGS, "LocalEmbeddings", "ServerEmbeddings")  # type: ignore[no-any-return]
+    """The embedding model that a word names."""
+    return _scorer(given, ModelUse.EMBEDDINGS)  # type: ignore[no-any-return]
 
 
 def open_coherence(given: str) -> CoherenceModel:
-    """The coherence model that a word names: local weights alone. Raises ModelSpecError, ModelError."""
-    return _scorer(given, ModelUse.COHERENCE, "LocalCoherence", None)  # type: ignore[no-any-return]
+    """The coherence model that a word names: local weights alone."""
+    return _scorer(given, ModelUse.COHERENCE)  # type: ignore[no-any-return]
 
 
 def open_classifier(given: str) -> LocalClassifier:
-    """The classifier of pairs that a word names: local weights alone. Raises ModelSpecError, ModelError."""
-    return _scorer(given, ModelUse.CLASSIFIER, "LocalClassifier", None)  # type: ignore[no-any-return]
+    """The classifier of pairs that a word names: local weights alone."""
+    return _scorer(given, ModelUse.CLASSIFIER)  # type: ignore[no-any-return]
 
 
-def _scorer(given: str, use: ModelUse, local: str, server: str | None) -> Any:
-    spec = parse_model_spec(given, use)
+def _scorer(given: str, use: ModelUse) -> Any:
+    spec, name = parse_model_spec(given, use), use.capitalize()
     if spec.kind == "local":
         from abstraction.models import local_scorers
 
         settings, rest = _local_settings(spec)
-        return getattr(local_scorers, local)(spec.where, settings=settings, **rest)
-    if server is None:
+        return getattr(local_scorers, f"Local{name}")(spec.where, settings=settings, **rest)
+    if use in (ModelUse.COHERENCE, ModelUse.CLASSIFIER):
         raise ModelSpecError(f"no server is known for {use}; allowed: local:FOLDER_OR_NAME")
     from abstraction.models import server_scores
 
     rest = {name: spec.settings[name] for name in ("batch", "query_prompt", "passage_prompt") if name in spec.settings}
-    return getattr(server_scores, server)(_client(spec), **rest)
+    return getattr(server_scores, f"Server{name}")(_client(spec), **rest)
 
 
 def _local_settings(spec: ModelSpec) -> tuple[LocalSettings, dict[str, Any]]:

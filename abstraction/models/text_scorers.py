@@ -5,31 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from abstraction.errors import ModelError
 
+Item = TypeVar("Item", contravariant=True)
+Score = TypeVar("Score")
 
-class ScoringModel(Protocol):
-    """What every model that scores texts has."""
+
+class TextScorer(Protocol[Item, Score]):
+    """What scores texts, each kind of items with its kind of score."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """All that its scores depend on besides the texts: what kept scores and signatures are keyed by."""
 
-
-class CoherenceModel(ScoringModel, Protocol):
-    """Judges whether the sentences of a paragraph, in their order, belong together."""
-
-    def coherences(self, paragraphs: Sequence[Sequence[str]]) -> list[float]:
-        """One score in [0, 1] for each paragraph, given as its sentences; greater is better. Raises ModelError."""
+    def scores(self, items: Sequence[Item], /) -> list[Score]:
+        """One score for each item, in their order. Raises ModelError where the model cannot be used."""
 
 
-class EmbeddingModel(ScoringModel, Protocol):
-    """Makes vectors of texts: near where they mean alike."""
+@dataclass(frozen=True, slots=True)
+class EmbeddedText:
+    """A text that becomes a vector; a `query` is looked for with, all else among."""
 
-    def embeddings(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """A vector of length 1 for each text, in their order; `query` where texts are looked for with, not among."""
+    text: str
+    query: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,9 @@ class QueryPassage:
     passage: str
 
 
-class RelevanceModel(ScoringModel, Protocol):
-    """Judges passages by a query."""
-
-    def relevances(self, pairs: Sequence[QueryPassage]) -> list[float]:
-        """One score for each pair, in [0, 1], greater is better, in their order. Raises ModelError."""
-
-
-# Natural language inference: what a premise says of a hypothesis.
-
-
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """What is held to be true, and what is judged by it."""
+    """What is held to be true (the premise), and what is judged by it."""
 
     premise: str
     hypothesis: str
@@ -65,13 +55,6 @@ class Entailment:
     entailed: float
     neutral: float
     refuted: float
-
-
-class EntailmentModel(ScoringModel, Protocol):
-    """Judges pairs of texts."""
-
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
-        """One judgement for each pair, in their order. Raises ModelError where the model cannot be used."""
 
 
 Class = Literal["entailed", "neutral", "refuted"]
@@ -150,8 +133,8 @@ class TokenScores:
         return -math.fsum(self.logprobs) / math.log(2)
 
 
-class ContinuationModel(ScoringModel, Protocol):
-    """Scores texts token by token."""
-
-    def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
-        """The tokens of each text, in their order; none for an empty text. Raises ModelError."""
+EntailmentModel = TextScorer[TextPair, Entailment]
+RelevanceModel = TextScorer[QueryPassage, float]  # in [0, 1], greater is better
+ContinuationModel = TextScorer[Continuation, TokenScores]  # no tokens for an empty text
+CoherenceModel = TextScorer[Sequence[str], float]  # a paragraph as its sentences, in [0, 1], greater is better
+EmbeddingModel = TextScorer[EmbeddedText, list[float]]  # of length 1, near where texts mean alike

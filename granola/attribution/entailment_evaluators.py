@@ -47,7 +47,7 @@ class EntailmentEvaluator:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
-            entailments = self.model.entailments([pair_of_texts(sample, self.premise) for sample in batch])
+            entailments = self.model.scores([pair_of_texts(sample, self.premise) for sample in batch])
             for sample, told in zip(batch, entailments, strict=True):
                 shares = zip((told.entailed, told.refuted, told.neutral), self.classes, strict=True)
                 yield of_category(sample, max(shares, key=lambda one: one[0])[1])

@@ -110,7 +110,7 @@ class ModelWording:
         if self.entailment is None:
             return []
         pairs = [(text, TextPair(reply, text.says)) for text, reply in worded.items() if reply and text.says]
-        judged = self.entailment.entailments([pair for _, pair in pairs])
+        judged = self.entailment.scores([pair for _, pair in pairs])
         return [
             text
             for (text, _), found in zip(pairs, judged, strict=True)

@@ -181,6 +181,6 @@ def _features(
     samples: Sequence[AttributionSample], weights: WordWeights, model: EntailmentModel | None
 ) -> Iterator[list[float]]:
     pairs = [TextPair(" ".join(sample.citations), sample.statement) for sample in samples]
-    judged = [None] * len(samples) if model is None else model.entailments(pairs)
+    judged = [None] * len(samples) if model is None else model.scores(pairs)
     for sample, entailment in zip(samples, judged, strict=True):
         yield features_of(sample, weights, entailment)

@@ -368,7 +368,7 @@ class KnowledgeJudge(RowsCommand):
             opened["reader"] = opened["causal"]
         prompts = read_knowledge_prompts(self.prompts)
         store = stack.enter_context(closing(models.ScoreStore(store_path)))
-        wrapped: dict[str, Any] = {name: models.kept(model, store) for name, model in opened.items()}
+        wrapped: dict[str, Any] = {name: models.KeptScores(model, store) for name, model in opened.items()}
         encoder = wrapped.pop("embeddings", None)
         settings = knowledge_judge.JudgeSettings(
             aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,

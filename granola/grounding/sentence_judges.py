@@ -144,7 +144,7 @@ class EntailmentSentences:
 
     def _verdicts(self, answer: SentencesAsked) -> Verdicts:
         pairs = [TextPair(passage.text, text) for text in answer.sentences for passage in answer.passages]
-        entailments = iter(self.model.entailments(pairs) if pairs else [])
+        entailments = iter(self.model.scores(pairs) if pairs else [])
         verdicts: list[SentenceVerdict] = []
         for _ in answer.sentences:
             by_passage = [next(entailments) for _ in answer.passages]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records
-from abstraction.models import EmbeddingModel
+from abstraction.models import EmbeddedText, EmbeddingModel
 from granola.attribution.fact_sentences import described, value_words
 from granola.attribution.fact_wording import sentence_of
 from granola.errors import UsageError
@@ -122,7 +122,7 @@ class VectorIndex:
         rows = [
             vector
             for at in range(0, len(passages.texts), _BLOCK)
-            for vector in model.embeddings(passages.texts[at : at + _BLOCK])
+            for vector in model.scores([EmbeddedText(text) for text in passages.texts[at : at + _BLOCK]])
         ]
         self._vectors = np.array(rows, dtype=np.float32)
 
@@ -137,7 +137,8 @@ class VectorIndex:
 
         if not sentences:
             return []
-        asked = np.array(self._model.embeddings(sentences, query=True), dtype=np.float32)
+        vectors = self._model.scores([EmbeddedText(sentence, query=True) for sentence in sentences])
+        asked = np.array(vectors, dtype=np.float32)
         near = asked @ self._vectors.T
         order = np.argsort(-near, axis=1, kind="stable")[:, :most]
         return [[self._passages.texts[place] for place in row] for row in order.tolist()]

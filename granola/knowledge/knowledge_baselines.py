@@ -82,7 +82,7 @@ def hallucinated_entities(knowledge: Sequence[str], reference: str, finder: Enti
 def entailment_ratios(pairs: Sequence[tuple[str, str]], model: EntailmentModel) -> list[float]:
     """ER of each (text, reference): how far the reference entails the whole text, in [0, 1]; 0 for an empty text."""
     there = [(at, TextPair(reference, text)) for at, (text, reference) in enumerate(pairs) if text.strip()]
-    entailments = model.entailments([pair for _, pair in there]) if there else []
+    entailments = model.scores([pair for _, pair in there]) if there else []
     ratios = [0.0] * len(pairs)
     for (at, _), entailment in zip(there, entailments, strict=True):
         ratios[at] = 0.0 if math.isnan(entailment.entailed) else entailment.entailed

@@ -212,7 +212,7 @@ class KnowledgeJudge:
             return
         there = [task for task in work if task.item.knowledge.strip()]
         pairs = [QueryPassage(task.item.query, task.item.knowledge) for task in there]
-        found = dict(zip(map(id, there), self.models.relevance.relevances(pairs) if pairs else [], strict=True))
+        found = dict(zip(map(id, there), self.models.relevance.scores(pairs) if pairs else [], strict=True))
         for task in work:
             task.score("relevance", found.get(id(task), 0.0))
 
@@ -229,7 +229,7 @@ class KnowledgeJudge:
         if self.models.causal is None:
             return
         asked = [Continuation("", text) for task in work for text in task.sentences]
-        scores = iter(self.models.causal.token_scores(asked) if asked else [])
+        scores = iter(self.models.causal.scores(asked) if asked else [])
         for task in work:
             of_sentences = [next(scores) for _ in task.sentences]
             if any(math.isnan(each.mean) for each in of_sentences):
@@ -241,7 +241,7 @@ class KnowledgeJudge:
         if self.models.coherence is None:
             return
         there = [task for task in work if task.sentences]
-        coherences = self.models.coherence.coherences([task.sentences for task in there]) if there else []
+        coherences = self.models.coherence.scores([task.sentences for task in there]) if there else []
         by_item = dict(zip(map(id, there), coherences, strict=True))
         for task in work:
             task.score("coherence_paragraph", by_item.get(id(task), 0.0))
@@ -258,7 +258,7 @@ class KnowledgeJudge:
             )
             for task in work
         ]
-        for task, scores in zip(work, self.models.causal.token_scores(asked), strict=True):
+        for task, scores in zip(work, self.models.causal.scores(asked), strict=True):
             if task.sentences and math.isnan(scores.mean):
                 task.notes.append("informativeness: the model gave no number")
             task.scores["informativeness"] = informativeness(scores)
@@ -279,7 +279,7 @@ class KnowledgeJudge:
                 Continuation(as_text(prompt, _given(task.item, text), before), f" {task.item.gold[0]}")
                 for text in texts
             ]
-        scores = iter(self.models.reader.token_scores(asked) if asked else [])
+        scores = iter(self.models.reader.scores(asked) if asked else [])
         for task, number in zip(work, numbers, strict=True):
             log_probabilities = [next(scores) for _ in range(number)]
             if not log_probabilities:
@@ -307,7 +307,7 @@ class KnowledgeJudge:
                 (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
                 pairs.append([TextPair(piece, item.answer) for piece in pieces])
         every_pair = [pair for of_item in pairs for pair in of_item]
-        vectors = iter(model.entailments(every_pair) if every_pair else [])
+        vectors = iter(model.scores(every_pair) if every_pair else [])
         for task, asked in zip(work, pairs, strict=True):
             shares = [vector.entailed for vector in (next(vectors) for _ in asked) if is_number(vector)]
             if span and not task.item.gold:

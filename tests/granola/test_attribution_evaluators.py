@@ -173,7 +173,7 @@ class Table:
         self._judge = judge
         self.asked: list[TextPair] = []
 
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+    def scores(self, pairs: Sequence[TextPair], /) -> list[Entailment]:
         self.asked += pairs
         return [self._judge(pair) for pair in pairs]
 

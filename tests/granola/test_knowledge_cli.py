@@ -184,7 +184,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
     KnowledgeJudge(items=given, out=whole, **models, resamples=10).run()
     monkeypatch.setattr(LocalContinuations, "block", 5)
     scored: list[int] = []
-    plain = LocalContinuations.token_scores
+    plain = LocalContinuations.scores
 
     def failing(self: Any, some: Any) -> Any:
         scored.append(len(some))
@@ -192,16 +192,16 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
             raise ModelError("cut short")
         return plain(self, some)
 
-    monkeypatch.setattr(LocalContinuations, "token_scores", failing)
+    monkeypatch.setattr(LocalContinuations, "scores", failing)
     with pytest.raises(ModelError, match="cut short"):
         KnowledgeJudge(items=given, out=cut, **models, resamples=10).run()
     assert not cut.exists()
-    monkeypatch.setattr(LocalContinuations, "token_scores", plain)
+    monkeypatch.setattr(LocalContinuations, "scores", plain)
     KnowledgeJudge(items=given, out=cut, **models, resamples=10).run()
     for one, two in zip(written(whole), written(cut), strict=True):
         assert one["scores"] == pytest.approx(two["scores"], abs=1e-5)
     # Nothing at all is left to compute: the same bytes, though no model can answer.
-    monkeypatch.setattr(LocalContinuations, "token_scores", failing)
+    monkeypatch.setattr(LocalContinuations, "scores", failing)
     again = tmp_path / "again.jsonl"
     KnowledgeJudge(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=10).run()
     assert again.read_bytes() == cut.read_bytes()

@@ -133,7 +133,7 @@ def test_topic_and_demonstrations_stand_before_an_item_but_never_itself() -> Non
     asked: list[Continuation] = []
 
     class Noting(TableContinuations):
-        def token_scores(self, given: Sequence[Continuation]) -> list[TokenScores]:
+        def scores(self, given: Sequence[Continuation], /) -> list[TokenScores]:
             asked.extend(given)
             return [TokenScores((HALF,)) for _ in given]
 
@@ -291,8 +291,8 @@ def test_named_entities_and_baselines() -> None:
 class _Vectors:
     identity = {"kind": "letters"}  # noqa: RUF012
 
-    def embeddings(self, texts, *, query=False):  # type: ignore[no-untyped-def]
-        return [[float(text.count("a")), float(text.count("b"))] for text in texts]
+    def scores(self, texts, /):  # type: ignore[no-untyped-def]
+        return [[float(one.text.count("a")), float(one.text.count("b"))] for one in texts]
 
 
 def test_evidence_by_words_by_vectors_and_of_the_item() -> None:

@@ -25,18 +25,18 @@ class SaysTheSame:
 
     identity = {"kind": "words"}  # noqa: RUF012 - a model has it as an attribute
 
-    def entailments(self, pairs: Sequence[TextPair]) -> list[Entailment]:
+    def scores(self, pairs: Sequence[TextPair], /) -> list[Entailment]:
         return [Entailment(1, 0, 0) if one.hypothesis in one.premise else Entailment(0, 1, 0) for one in pairs]
 
 
 def test_a_model_of_ones_own() -> None:
     model: EntailmentModel = SaysTheSame()
-    assert model.entailments([TextPair("Ulm lies on the Danube.", "Ulm")])[0].entailed == 1
+    assert model.scores([TextPair("Ulm lies on the Danube.", "Ulm")])[0].entailed == 1
 
 
 def test_a_model_behind_a_server() -> None:
     with scoring_server() as server:
-        (score,) = open_relevance(f"openai:{server.url}#reranker").relevances([QueryPassage("Where?", "In Ulm.")])
+        (score,) = open_relevance(f"openai:{server.url}#reranker").scores([QueryPassage("Where?", "In Ulm.")])
     assert 0 <= score <= 1
 
 
