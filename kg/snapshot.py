@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -349,11 +348,11 @@ class _BuildJob:
 
     def counted(self) -> Callable[[], filling.Counted] | None:
         """Have a worker count what was read, if there is one, while we seal it; nothing is read again."""
-        if not self._crew.started:
+        if self._crew.executor is None:
             return None
         self.collector.keep(self.reading.state(), "sealing")
-        task = self._crew.submit(COUNT, os.fsencode(self._work.snapshot))
-        return lambda: msgspec.msgpack.decode(task.result(), type=filling.Counted)
+        task = self._crew.submit(COUNT, self._work.snapshot)
+        return lambda: msgspec.msgpack.decode(task(), type=filling.Counted)
 
     def warnings(self, heard: Iterable[str], ids: Iterable[str], idle: Iterable[str]) -> list[str]:
         """What may be otherwise than meant: sources cut at a line's end, misspelt languages, ids and classes."""

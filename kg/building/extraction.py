@@ -6,11 +6,8 @@ outcome for what both can read.
 
 from __future__ import annotations
 
-import os
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,13 +21,11 @@ from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
 from kg.reading.snaks import Unreadable
 from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
 from kg.store.entity_rows import name_rows, record_of
-from kg.store.filling import digest_of, summed
+from kg.store.filling import counted_in, digest_of, summed
 from kg.terms import normalise
 
 READ, SURVEY, COUNT = 1, 2, 3
-_HEADER = struct.Struct("<Q?q")
 _BLANK = b" \t\r\n,"
-_NO_LIMIT = -1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,28 +75,15 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
     named: list[Any] = []
 
 
-def handlers(recipe: ExtractionPlan) -> dict[int, Callable[[memoryview], bytes]]:
-    """What workers do, by the kind of task."""
-    from kg.store.filling import counted_in
-
+def handlers(recipe: ExtractionPlan) -> dict[int, Callable[[Any], bytes]]:
+    """What workers do, by the kind of task: with a block, or with the path of a snapshot."""
     harvester = Extractor(recipe)
     encode = msgspec.msgpack.Encoder().encode
     return {
-        READ: lambda data: encode(harvester.read(*unpacked(data))),
-        SURVEY: lambda data: encode(harvester.survey(*unpacked(data))),
-        COUNT: lambda data: encode(counted_in(Path(os.fsdecode(bytes(data))))),
+        READ: lambda block: encode(harvester.read(block)),
+        SURVEY: lambda block: encode(harvester.survey(block)),
+        COUNT: lambda path: encode(counted_in(path)),
     }
-
-
-def packed(block: Block, limit: int | None = None) -> tuple[bytes, bytes]:
-    """A block, and how many entities to read of it, as the parts of a worker's task."""
-    return _HEADER.pack(block.line, block.single, _NO_LIMIT if limit is None else limit), block.data
-
-
-def unpacked(data: bytes | memoryview) -> tuple[Block, int | None]:
-    """The inverse of `packed`, its parts in one."""
-    line, single, limit = _HEADER.unpack_from(data)
-    return Block(line=line, data=bytes(memoryview(data)[_HEADER.size :]), single=single), None if limit < 0 else limit
 
 
 class Extractor:

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.building.extraction import packed
 from kg.building.worker_pool import Task, WorkerPool
 from kg.errors import SourceError
 from kg.reading.dump import Block, DumpReader, Mark
@@ -82,7 +81,7 @@ class SourcePass:
         while self._at < len(self._readers) and self.left != 0:
             reader = self._readers[self._at]
             for block, task in self._tasks(reader, kind):
-                result = task.result()
+                result = task()
                 self._given = (reader, block)
                 self.settled = False
                 yield BlockResult(source=reader.name, block=block, result=result)
@@ -110,7 +109,7 @@ class SourcePass:
                     raise
                 if block is None:
                     break
-                waiting.append((block, self._crew.submit(kind, *packed(block))))
+                waiting.append((block, self._crew.submit(kind, block)))
                 while len(waiting) >= self._crew.ahead:
                     yield waiting.popleft()
             yield from waiting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sqlite3
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
-from kg.building import checkpoint, worker_pool
+from kg.building import checkpoint
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SourceError, WorkerError
 from kg.snapshot import build
@@ -100,16 +101,14 @@ def test_sorting_is_done_beside_the_output(tmp_path: Path) -> None:
 def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dump").write_bytes(DUMP)
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    workers: list[Any] = []
-    real = worker_pool._PoolWorker
-    monkeypatch.setattr(worker_pool, "_PoolWorker", lambda: workers.append(real()) or workers[-1])
 
     def kill(_: object) -> None:
-        workers[0].process.kill()
+        for worker in multiprocessing.active_children()[:1]:
+            worker.kill()
 
-    with pytest.raises(WorkerError, match=r"by signal 9 \(SIGKILL\).*fewer --workers"):
+    with pytest.raises(WorkerError, match="fewer --workers"):
         build([tmp_path / "dump"], tmp_path / "out", workers=2, progress=kill)
-    assert all(worker.process.poll() is not None for worker in workers)
+    assert not multiprocessing.active_children()
     report = build([tmp_path / "dump"], tmp_path / "out", workers=2)
     assert outcome(report) == outcome(build([tmp_path / "dump"], tmp_path / "b", workers=1))
 
@@ -118,17 +117,17 @@ def test_errors_of_workers_are_raised_here() -> None:
     with WorkerPool(2) as two:
         two.setup(_broken, "what is wrong")
         tasks = [two.submit(1, bytes([n])) for n in range(6)]
-        assert [task.result() for task in tasks[:5]] == [bytes([n]) for n in range(5)]
+        assert [task() for task in tasks[:5]] == [bytes([n]) for n in range(5)]
         with pytest.raises(SelectionError, match="what is wrong"):
-            tasks[5].result()
+            tasks[5]()
 
 
 def test_blocks_that_no_pipe_holds_pass_both_ways() -> None:
     with WorkerPool(2) as two:
         two.setup(_broken, "")
         blocks = [bytes([n]) * 5_000_000 for n in range(9)]
-        tasks = [two.submit(1, block[:9], block[9:]) for block in blocks]
-        assert [task.result() for task in tasks] == blocks
+        tasks = [two.submit(1, block) for block in blocks]
+        assert [task() for task in tasks] == blocks
 
 
 def _broken(message: str) -> dict[int, Callable[[bytes], bytes]]:
