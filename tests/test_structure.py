@@ -24,7 +24,6 @@ HEAVY = (
     "torch",
     "transformers",
     "rdflib",
-    "SPARQLWrapper",
     "neo4j",
     "requests",
     "pyarrow",

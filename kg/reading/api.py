@@ -7,8 +7,6 @@ rate limits with status 200, ids that were merged or are missing, answers cut of
 from __future__ import annotations
 
 import re
-import threading
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,16 +28,8 @@ from kg.model import ENTITY_ID
 from kg.terms import normalise
 from kg.web.addresses import ServiceAddress
 from kg.web.answer_cache import Cache, cache_key
-from kg.web.rate_limits import (
-    AT_ONCE,
-    LARGEST,
-    RetryDelays,
-    TryAgain,
-    answer_excerpt,
-    check_redirect,
-    retry_after,
-    user_agent,
-)
+from kg.web.client import ServiceClient
+from kg.web.rate_limits import AT_ONCE, RetryDelays, TryAgain, retry_after
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, and entities of one search: the API's own limits
@@ -66,14 +56,12 @@ class WikiDataAPI:
         patience: RetryDelays | None = None,
     ) -> None:
         try:
-            self._address = ServiceAddress.parse(url, known=url == WIKIDATA)
+            address = ServiceAddress.parse(url, known=url == WIKIDATA)
         except SourceError as error:
             raise SourceError(f"no API: {error}; as in {WIKIDATA}, or give nothing for WikiData's") from None
-        self.url = self._address.shown
+        self.url = address.shown
+        self.client = ServiceClient(address, patience or RetryDelays())
         self._cache = cache
-        self._patience = patience or RetryDelays()
-        self._agent = user_agent("requests")
-        self._local = threading.local()
         self._params = {
             "action": "wbgetentities",
             "format": "json",
@@ -84,7 +72,6 @@ class WikiDataAPI:
         if languages is not None:
             # mul is asked for always: labels that all languages share stand there alone.
             self._params["languages"] = "|".join(sorted({*languages, "mul"}))
-        self.requests = 0
         self.unfinished: list[str] = []  # names with more namesakes than were fetched
 
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
@@ -116,9 +103,7 @@ class WikiDataAPI:
             if page_key in cached:
                 answer = orjson.loads(cached[page_key])
             else:
-                more = {"continue": str(page * BATCH)} if page else {}
-                asked = params | more
-                answer = self._patience.repeat(self.url, lambda asked=asked: self._ask(asked, "search"))  # type: ignore[misc]
+                answer = self._ask(params | ({"continue": str(page * BATCH)} if page else {}), "search")
                 self._cache.put({page_key: orjson.dumps(answer)})
             hits = [hit for hit in answer.get("search") or () if isinstance(hit, dict)]
             bearers = [hit for hit in hits if _bears(hit, key)]
@@ -180,9 +165,7 @@ class WikiDataAPI:
 
     def _fetch(self, ids: Sequence[str]) -> dict[str, bytes]:
         try:
-            answer = self._patience.repeat(
-                self.url, lambda: self._ask(self._params | {"ids": "|".join(ids)}, "entities")
-            )
+            answer = self._ask(self._params | {"ids": "|".join(ids)}, "entities")
         except (QueryError, TimeLimitError) as error:
             # One id that the service cannot read fails a whole call, and so do answers that take too long.
             if len(ids) > 1 and (isinstance(error, TimeLimitError) or "no-such-entity" in str(error)):
@@ -190,7 +173,7 @@ class WikiDataAPI:
             if isinstance(error, QueryError) and "no-such-entity" in str(error):
                 return {ids[0]: _missing(ids[0])}
             raise
-        entities = _by_id(answer.get("entities"))
+        entities = answer["entities"] if isinstance(answer["entities"], dict) else {}
         bodies = {entity_id: _entity(entities[entity_id], entity_id) for entity_id in ids if entity_id in entities}
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking and len(ids) == 1:
@@ -204,79 +187,36 @@ class WikiDataAPI:
         return self._fetch(ids[:half]) | self._fetch(ids[half:])
 
     def _ask(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
-        import requests
+        """An answer with a part that is required. Raises ServiceError and its kinds."""
+        return self.client.patience.repeat(self.url, lambda: self._asked_once(params, required))
 
-        session = getattr(self._local, "session", None)
-        if session is None:
-            session = self._local.session = requests.Session()
-            session.headers.update({"User-Agent": self._agent, "Accept": "application/json"})
-            session.auth = self._address.credentials
-        self.requests += 1
-        timeout = self._patience.timeout
-        deadline = time.monotonic() + timeout
+    def _asked_once(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
+        client, url = self.client, self.url
         try:
-            with session.get(
-                self._address.sent,
-                params=dict(params),
-                timeout=timeout,
-                stream=True,
-                allow_redirects=False,
-            ) as response:
-                parts: list[bytes] = []
-                size = 0
-                for part in response.iter_content(1 << 16):
-                    parts.append(part)
-                    size += len(part)
-                    if size > LARGEST:
-                        raise TimeLimitError(f"{self.url}: an answer of more than {LARGEST >> 20} MiB")
-                    if time.monotonic() > deadline:
-                        raise requests.Timeout(f"no whole answer within {timeout:g} s")
-                body = b"".join(parts)
-        except requests.Timeout as error:  # not `from error`: it repeats the address as it was sent
-            raise TryAgain(TimeLimitError(f"{self.url}: {self._address.clean(str(error))}")) from None
-        except requests.RequestException as error:  # refused, reset, half-sent
-            raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(_cause(error))}")) from None
-        return _checked(self._address, response.status_code, response.headers, body, required)
-
-
-def _cause(error: Exception) -> str:
-    """What is at the bottom of an error of `requests`, which itself repeats the address with all ids."""
-    return str(getattr(error.args[0] if error.args else None, "reason", error))
-
-
-def _checked(
-    address: ServiceAddress, status: int, headers: Mapping[str, str], body: bytes, required: str
-) -> dict[str, Any]:
-    """The answer as an object. Raises TryAgain for what may pass and QueryError for what will not."""
-    url = address.shown
-    check_redirect(address, status, headers)
-    if status == 429:
-        raise TryAgain(RateLimitedError(f"{url} asks for fewer requests (429)"), retry_after(headers))
-    if status >= 500:
-        raise TryAgain(
-            ServiceError(f"{url} failed with status {status}: {answer_excerpt(address, body)}"), retry_after(headers)
-        )
-    if status == 403:
-        raise QueryError(f"{url} refuses (403): {answer_excerpt(address, body)}; is GRANOLA_CONTACT yours and true?")
-    if status != 200:
-        raise QueryError(f"{url} refuses with status {status}: {answer_excerpt(address, body)}")
-    try:
-        answer = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        kind = headers.get("Content-Type", "no type")
-        raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {answer_excerpt(address, body)}")) from error
-    if not isinstance(answer, dict):
-        raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {answer_excerpt(address, body)}"))
-    if (reported := answer.get("error")) is not None:
-        error_object = reported if isinstance(reported, dict) else {}
-        code = str(error_object.get("code", "unknown"))
-        why = f"{url}: {address.clean(code)}: {address.clean(str(error_object.get('info', '')))}"
-        if code in _LATER or code.startswith("internal_api_error"):
-            raise TryAgain(RateLimitedError(why) if code in _LATER else ServiceError(why), retry_after(headers))
-        raise QueryError(why)
-    if required not in answer:
-        raise TryAgain(BadAnswerError(f"{url} answered without {required}: {answer_excerpt(address, body)}"))
-    return answer
+            got = client.ask("GET", "application/json", params=params)
+        except TimeLimitError as error:  # a server that is busy now
+            raise TryAgain(error) from None
+        if got.cut is not None:
+            raise got.cut if isinstance(got.cut, TimeLimitError) else TryAgain(got.cut)
+        client.check(got)
+        try:
+            answer = orjson.loads(got.body)
+        except orjson.JSONDecodeError as error:
+            kind = got.headers.get("Content-Type", "no type")
+            raise TryAgain(BadAnswerError(f"{url} answered no JSON ({kind}): {client.excerpt(got.body)}")) from error
+        if not isinstance(answer, dict):
+            raise TryAgain(BadAnswerError(f"{url} answered no JSON object: {client.excerpt(got.body)}"))
+        if (reported := answer.get("error")) is not None:
+            told = reported if isinstance(reported, dict) else {}
+            code = str(told.get("code", "unknown"))
+            why = f"{url}: {client.address.clean(code)}: {client.address.clean(str(told.get('info', '')))}"
+            if code in _LATER or code.startswith("internal_api_error"):
+                later = RateLimitedError(why) if code in _LATER else ServiceError(why)
+                raise TryAgain(later, retry_after(got.headers))
+            raise QueryError(why)
+        if required not in answer:
+            raise TryAgain(BadAnswerError(f"{url} answered without {required}: {client.excerpt(got.body)}"))
+        return answer
 
 
 def _bears(result: Mapping[str, Any], key: str) -> bool:
@@ -284,12 +224,6 @@ def _bears(result: Mapping[str, Any], key: str) -> bool:
     match = result.get("match")
     texts = [result.get("label"), match.get("text") if isinstance(match, dict) else None]
     return any(isinstance(text, str) and normalise(text) == key for text in texts)
-
-
-def _by_id(given: Any) -> Mapping[str, Any]:
-    if isinstance(given, dict):
-        return given
-    return {}
 
 
 def _entity(data: Any, asked: str) -> bytes:

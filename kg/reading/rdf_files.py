@@ -10,10 +10,12 @@ import io
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
@@ -22,8 +24,7 @@ from kg.ids import id_of
 from kg.rdf_vocabulary import NAMESPACES, language_code
 from kg.reading.dump import EXCERPT, STDIN, opened
 from kg.reading.entity_json import Reject
-from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read
-from kg.reading.rdf_entities import property_datatype as datatype_of
+from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
 from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
@@ -83,16 +84,14 @@ class RDFReading:
         Raises SourceError for a format that is not known, a file that is none of its format or is damaged
         (with `keep_partial` only listed), and where no entity of WikiData is in it.
         """
-        with Gathering(work / "triples.sqlite", self.languages) as gathering:
+        with _Gathering(work / "triples.sqlite", self.languages) as gathering:
             for path in self.paths:
-                for subject, predicate, term in self._triples(path):
-                    gathering.add(subject, predicate, term)
-            gathering.seal()
+                for triple in self._triples(path):
+                    gathering.add(*triple)
             names = ", ".join(source.name for source in self.sources)
-            self.rejects += [(names, None, reject, None) for reject in gathering.rejects]
             count = 0
             for assembled_id, facts in gathering.about():
-                assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes())
+                assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes)
                 self.rejects += [(names, None, reject, None) for reject in assembled.rejects]
                 if assembled.merged_into is not None and assembled.merged_into != assembled_id:
                     self.redirects[assembled_id] = assembled.merged_into
@@ -100,14 +99,18 @@ class RDFReading:
                     self.truthy |= assembled.truthy
                     count += 1
                     yield assembled.data
+            self.rejects += [(names, None, reject, None) for reject in gathering.rejects]
         if not count:
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
     def _triples(self, path: str) -> Iterator[Triple]:
         source = RDFSource(name="stdin" if path == STDIN else Path(path).name)
         self.sources.append(source)
-        with ExitStack() as stack:
-            raw = _opened(path, source, stack)
+        if path != STDIN and (file := Path(path)).is_file():
+            status = file.stat()
+            source.size = status.st_size
+            source.modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+        with opened(path) as raw:
             stream = HashedReader(raw, name=source.name)
             kind = rdf_format(source.name)
             try:
@@ -129,16 +132,16 @@ class RDFReading:
         """The triples of predicates that are read; `kind` None is N-Quads, whose bad lines are rejected one by one."""
         if kind is not None:
             try:
-                yield from self._wanted(quads_of(io.BufferedReader(ChunkStream(chunks), BLOCK), kind))
+                yield from _wanted(quads_of(io.BufferedReader(ChunkStream(chunks), BLOCK), kind))
             except (SyntaxError, ValueError) as error:
                 raise SourceError(f"{source.name} is not readable as {kind}: {_reason(error)}") from error
             return
         first = 1
         for block in _blocks(chunks):
             try:
-                yield from self._wanted(list(quads_of(block, "nq")))
+                yield from _wanted(list(quads_of(block, "nq")))
             except (SyntaxError, ValueError):  # what follows an unclosed quote would be lost with it
-                yield from self._wanted(self._by_line(block, first, source))
+                yield from _wanted(self._by_line(block, first, source))
             first += block.count(b"\n")
 
     def _by_line(self, block: bytes, first: int, source: RDFSource) -> Iterator[Any]:
@@ -154,11 +157,6 @@ class RDFReading:
                         f"{source.name}: no line is N-Triples{self._first_reject()};"
                         f" other formats are told by the name's ending: {', '.join(WHOLE)}"
                     ) from error
-
-    def _wanted(self, quads: Iterable[Any]) -> Iterator[Triple]:
-        for quad in quads:
-            if is_read(quad.predicate.value) and (triple := triple_of(quad)) is not None:
-                yield triple
 
     def _first_reject(self) -> str:
         for name, line, reject, excerpt in self.rejects[:1]:
@@ -182,20 +180,10 @@ def rdf_format(name: str) -> str | None:
     return WHOLE[ending]
 
 
-def _opened(path: str, source: RDFSource, stack: ExitStack) -> BinaryIO:
-    import sys
-    from datetime import UTC, datetime
-
-    if path == STDIN:
-        return sys.stdin.buffer
-    file = Path(path)
-    if file.is_dir():
-        raise SourceError(f"{path} is a folder; give the RDF files in it")
-    if file.is_file():
-        status = file.stat()
-        source.size = status.st_size
-        source.modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
-    return stack.enter_context(opened(path))
+def _wanted(quads: Iterable[Any]) -> Iterator[Triple]:
+    for quad in quads:
+        if is_read(quad.predicate.value) and (triple := triple_of(quad)) is not None:
+            yield triple
 
 
 def quads_of(data: Any, kind: str) -> Iterator[Any]:
@@ -250,8 +238,12 @@ class ChunkStream(io.RawIOBase):
         return size
 
 
-class Gathering:
-    """Triples by the entity or node that they are about, in a temporary database."""
+class _Gathering:
+    """Triples by the entity or node that they are about, in a temporary database.
+
+    `datatypes`: of the properties that the triples declare. `rejects`: subjects that are named like entities and are
+    none.
+    """
 
     def __init__(self, path: Path, languages: frozenset[str] | None = None) -> None:
         self._languages = languages
@@ -263,15 +255,13 @@ class Gathering:
             "CREATE TABLE node (name TEXT, facts BLOB);"
         )
         self._connection.execute("BEGIN")
-        self._subject: str | None = None
-        self._facts: list[Any] = []
-        self._about: list[tuple[int, bytes]] = []
-        self._nodes: list[tuple[str, bytes]] = []
-        self._datatypes: dict[str, str | None] = {}
-        self._sealed = False
+        self._subject = ""
+        self._facts: list[Any] = []  # of one subject that came in a row
+        self._rows: dict[str, list[tuple[int | str, bytes]]] = {"about": [], "node": []}
+        self.datatypes: dict[str, str | None] = {}
         self.rejects: list[Reject] = []
 
-    def __enter__(self) -> Gathering:
+    def __enter__(self) -> _Gathering:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -281,89 +271,52 @@ class Gathering:
     def add(self, subject: str, predicate: str, term: Term) -> None:
         """Keep a triple of a predicate that is read, where it is about an entity, a statement, a value or a page."""
         if predicate == ABOUT:
-            if term.kind == "iri" and _SUBJECT.match(term.value) and not subject.startswith(DATA):
-                self._take(term.value, ABOUT, Term("iri", subject))
-            return
-        if (
-            self._languages is not None
-            and predicate in TERMS
-            and language_code(term.language or "mul") not in self._languages
-        ):
-            return
-        if subject.startswith(DATA):
+            if not (term.kind == "iri" and _SUBJECT.match(term.value)) or subject.startswith(DATA):
+                return
+            subject, term = term.value, Term("iri", subject)
+        elif predicate in TERMS and self._languages is not None:
+            if language_code(term.language or "mul") not in self._languages:
+                return
+        elif subject.startswith(DATA):
             if predicate != SITELINKS:
                 return
             subject = ENTITY + subject.removeprefix(DATA)
-        self._take(subject, predicate, term)
-
-    def _take(self, subject: str, predicate: str, term: Term) -> None:
         if subject != self._subject:
-            self._close()
+            self._store()
             self._subject = subject
-        self._facts.append([predicate, term.kind, term.value, term.language, term.datatype])
+        self._facts.append([predicate, *term])
 
-    def _close(self) -> None:
-        """Store the facts of one subject that came in a row."""
+    def _store(self) -> None:
         subject, facts = self._subject, self._facts
-        self._subject, self._facts = None, []
-        if subject is None or not facts:
+        self._facts = []
+        name = subject.removeprefix(ENTITY)
+        if not facts:
             return
-        stored = _json(facts)
-        if (match := _SUBJECT.match(subject)) is not None:
-            name = match[1]
-            if stored is None:
-                facts = [fact for fact in facts if _json(fact) is not None]
-                stored = orjson.dumps(facts)
-                self._reject("bad-text", "half a character in what is said of it", name)
-            self._about.append((-int(name[1:]) if name[0] == "P" else int(name[1:]), stored))
+        if _SUBJECT.match(subject):
+            self._rows["about"].append((-int(name[1:]) if name[0] == "P" else int(name[1:]), orjson.dumps(facts)))
             if name[0] == "P" and any(fact[0] == PROPERTY_TYPE for fact in facts):
-                self._datatypes[name] = datatype_of(_terms(facts))
+                self.datatypes[name] = property_datatype(_terms(facts))
         elif subject.startswith(_NODE):
-            # Of a node all or nothing: a statement without one of its qualifiers would state something else.
-            if stored is not None and (subject.isascii() or _json(subject) is not None):
-                self._nodes.append((subject, stored))
-            else:
-                self._reject("bad-text", f"half a character in what is said of {_ascii(subject)}", None)
-        elif (name := subject.removeprefix(ENTITY)) != subject and name[:1] in ("Q", "P"):
-            self._reject("bad-id", f"{_ascii(name)} is no item or property id", None)
-        if len(self._about) + len(self._nodes) >= _BATCH:
+            self._rows["node"].append((subject, orjson.dumps(facts)))
+        elif name != subject and name[:1] in ("Q", "P"):
+            self.rejects.append(Reject(reason="bad-id", detail=shortened(f"{name} is no item or property id", 120)))
+        if sum(map(len, self._rows.values())) >= _BATCH:
             self._flush()
-
-    def _reject(self, reason: str, detail: str, entity: str | None) -> None:
-        self.rejects.append(Reject(reason=reason, detail=shortened(detail, 120), entity=entity))
 
     def _flush(self) -> None:
-        self._connection.executemany("INSERT INTO about VALUES (?, ?)", self._about)
-        self._connection.executemany("INSERT INTO node VALUES (?, ?)", self._nodes)
-        self._about.clear()
-        self._nodes.clear()
-
-    def seal(self) -> None:
-        """Make what was added ready to be read."""
-        if not self._sealed:
-            self._close()
-            self._flush()
-            self._connection.execute("CREATE INDEX by_entity ON about (entity)")
-            self._connection.execute("CREATE INDEX by_name ON node (name)")
-            self._sealed = True
-
-    def datatypes(self) -> dict[str, str | None]:
-        """The datatypes of the properties that the triples declare."""
-        self.seal()
-        return self._datatypes
+        for table, rows in self._rows.items():
+            self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+            rows.clear()
 
     def about(self) -> Iterator[tuple[str, Facts]]:
-        """(entity id, all its facts), by number, properties first."""
-        self.seal()
-        current, facts = 0, list[tuple[str, Term]]()
-        for number, stored in self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid"):
-            if number != current:
-                if facts:
-                    yield id_of(current), facts
-                current, facts = number, []
-            facts += _terms(orjson.loads(stored))
-        if facts:
-            yield id_of(current), facts
+        """(entity id, all its facts), by number, properties first, once everything was added."""
+        self._store()
+        self._flush()
+        self._connection.execute("CREATE INDEX by_entity ON about (entity)")
+        self._connection.execute("CREATE INDEX by_name ON node (name)")
+        rows = self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid")
+        for number, group in groupby(rows, key=itemgetter(0)):
+            yield id_of(number), [fact for _, stored in group for fact in _terms(orjson.loads(stored))]
 
     def node(self, name: str) -> Facts:
         """The facts of a statement or value node, none where it is unknown."""
@@ -371,17 +324,5 @@ class Gathering:
         return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
 
 
-def _json(given: object) -> bytes | None:
-    """Its JSON, None where there are surrogates in it, which Turtle's escapes may name."""
-    try:
-        return orjson.dumps(given)
-    except TypeError:
-        return None
-
-
-def _ascii(text: str) -> str:
-    return text.encode("ascii", "backslashreplace").decode()
-
-
 def _terms(stored: list[list[Any]]) -> list[tuple[str, Term]]:
-    return [(predicate, Term(kind, value, language, datatype)) for predicate, kind, value, language, datatype in stored]
+    return [(predicate, Term(*term)) for predicate, *term in stored]

@@ -1,4 +1,4 @@
-"""Any SPARQL 1.1 endpoint, through SPARQLWrapper behind one adapter.
+"""Any SPARQL 1.1 endpoint behind one adapter.
 
 Questions go by POST and answers come as JSON, under a time limit of our own; status, content type and
 completeness are checked. Servers cut long results at a limit of theirs and say nothing (status 200): a result
@@ -7,21 +7,19 @@ counts as whole only where it is shorter than one that is known to be, or where 
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import orjson
 
-from kg.errors import BadAnswerError, QueryError, RateLimitedError, ServiceError, SourceError, TimeLimitError
+from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
 from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
 from kg.web.addresses import ServiceAddress
-from kg.web.rate_limits import LARGEST, RetryDelays, TryAgain, answer_excerpt, check_redirect, retry_after, user_agent
+from kg.web.client import Answer, ServiceClient
+from kg.web.rate_limits import RetryDelays, TryAgain, retry_after
 
 Row = Mapping[str, Term]
 
@@ -70,13 +68,11 @@ class Endpoint:
 
     def __init__(self, profile: Profile, *, patience: RetryDelays | None = None) -> None:
         self.profile = profile
-        self._address = ServiceAddress.parse(profile.url, known=profile in PROFILES.values())
-        self.url = self._address.shown
-        self._patience = patience or RetryDelays(timeout=profile.timeout)
-        self._agent = user_agent("SPARQLWrapper")
+        address = ServiceAddress.parse(profile.url, known=profile in PROFILES.values())
+        self.url = address.shown
+        self.client = ServiceClient(address, patience or RetryDelays(timeout=profile.timeout))
         self._page = profile.page
         self._proven = 0  # a result of so many rows was whole: the server's limit is no smaller
-        self.requests = 0
 
     def rows(self, variables: str, pattern: str) -> list[Row]:
         """The distinct solutions of a pattern for some variables (`?s ?p ?o`), all of them, in no stated order.
@@ -148,125 +144,33 @@ class Endpoint:
     def ask(self, query: str) -> list[Row]:
         """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
         prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in NAMESPACES.items() if f"{name}:" in query)
-        body = self._patience.repeat(self.url, lambda: self._ask(prefixes + query))
-        return body
-
-    def _ask(self, query: str) -> list[Row]:
-        from http.client import HTTPException
-        from urllib.error import HTTPError, URLError
-
-        from SPARQLWrapper import JSON, POST
-
-        timeout = self._patience.timeout
-        deadline = time.monotonic() + timeout
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of formats that are checked here
-            client = _wrapper()(self._address.sent, returnFormat=JSON, agent=self._agent)
-            client.setMethod(POST)
-            if self._address.credentials is not None:
-                client.setCredentials(*self._address.credentials)
-            client.timeout = timeout  # setTimeout takes whole seconds alone
-            client.setQuery(query)
-            self.requests += 1
-            try:
-                response = client.query().response
-                status, headers = response.status, dict(response.headers.items())
-                body = _whole(response, deadline, timeout)
-            except HTTPError as error:
-                status, headers, body = error.code, dict(error.headers.items()), _rest(error)
-            except TimeoutError as error:
-                raise TimeLimitError(f"{self.url}: no whole answer within {timeout:g} s") from error
-            except URLError as error:
-                if isinstance(error.reason, TimeoutError):
-                    raise TimeLimitError(f"{self.url}: no answer within {timeout:g} s") from error
-                raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(str(error.reason))}")) from error
-            except (OSError, HTTPException) as error:  # refused, reset, no HTTP
-                raise TryAgain(ServiceError(f"{self.url}: {self._address.clean(str(error))}")) from None
-        return _checked(self._address, status, headers, body)
-
-
-@cache
-def _wrapper() -> Any:
-    """SPARQLWrapper, which makes the request, with sending of our own: no redirects, and no answer read on failure."""
-    from urllib.request import HTTPRedirectHandler, build_opener
-
-    from SPARQLWrapper import SPARQLWrapper
-
-    class Stay(HTTPRedirectHandler):
-        def redirect_request(self, *_: Any) -> None:
-            return None  # an HTTPError of the redirect's status
-
-    opener = build_opener(Stay)
-
-    class Client(SPARQLWrapper):
-        def _query(self) -> tuple[Any, str]:
-            return opener.open(self._createRequest(), timeout=self.timeout), self.returnFormat
-
-    return Client
-
-
-def _whole(response: Any, deadline: float, timeout: float) -> bytes:
-    from http.client import HTTPException, IncompleteRead
-
-    parts = []
-    size = 0
-    try:
-        while part := response.read1(1 << 16):
-            parts.append(part)
-            size += len(part)
-            if size > LARGEST:  # part of an answer: smaller questions are asked
-                break
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"no whole answer within {timeout:g} s")
-    except IncompleteRead as error:
-        parts.append(error.partial)
-    except HTTPException as error:
-        raise OSError(f"broken answer: {error!r}") from error
-    return b"".join(parts)
-
-
-def _rest(error: Any) -> bytes:
-    try:
-        body: bytes = error.read(1 << 16)
-    except (OSError, ValueError):
-        return b""
-    return body
-
-
-def _checked(address: ServiceAddress, status: int, raw_headers: Mapping[str, str], body: bytes) -> list[Row]:
-    """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
-    url = address.shown
-    headers = {name.title(): value for name, value in raw_headers.items()}
-    check_redirect(address, status, headers)
-    after = retry_after(headers)
-    text = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason
-    late = any(sign in text for sign in _LATE)
-    if status in (429, 503) and (after is not None or not late):
-        raise TryAgain(
-            RateLimitedError(f"{url} asks for fewer queries ({status}): {answer_excerpt(address, body)}"), after
+        asked = {"query": prefixes + query}
+        return self.client.patience.repeat(
+            self.url, lambda: self._rows(self.client.ask("POST", ", ".join(_JSON), data=asked))
         )
-    if status != 200 and late:
-        raise TimeLimitError(f"{url} cut the query off ({status}): {answer_excerpt(address, body)}")
-    if status >= 500:
-        raise TryAgain(ServiceError(f"{url} failed with status {status}: {answer_excerpt(address, body)}"), after)
-    if status == 403:
-        raise QueryError(f"{url} refuses (403): {answer_excerpt(address, body)}; is GRANOLA_CONTACT yours and true?")
-    if status != 200:
-        raise QueryError(f"{url} refuses the query with status {status}: {answer_excerpt(address, body, 400)}")
-    if headers.get("X-Sql-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
-        raise TimeLimitError(f"{url} gave part of the answer: {address.clean(headers.get('X-Sql-Message', ''))}")
-    kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind and kind not in _JSON:
-        raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {answer_excerpt(address, body)}"))
-    try:
-        return [
-            {name: _term(value) for name, value in row.items()} for row in orjson.loads(body)["results"]["bindings"]
-        ]
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        if late:
-            raise TimeLimitError(f"{url} ran out of time while it answered") from error
-        end = answer_excerpt(address, body[-2000:], 2000)[-160:]
-        raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{end}") from error
+
+    def _rows(self, answer: Answer) -> list[Row]:
+        """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
+        client, url, body = self.client, self.url, answer.body
+        status, headers = answer.status, answer.headers
+        text = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason
+        late = any(sign in text for sign in _LATE)
+        if status != 200 and late and not (status in (429, 503) and retry_after(headers) is not None):
+            raise TimeLimitError(f"{url} cut the query off ({status}): {client.excerpt(body)}")
+        client.check(answer)
+        if headers.get("X-SQL-State", "").strip() not in ("", "00000"):  # Virtuoso's partial answers
+            raise TimeLimitError(f"{url} gave part of the answer: {client.address.clean(headers['X-SQL-Message'])}")
+        kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind and kind not in _JSON:
+            raise TryAgain(ServiceError(f"{url} answered {kind}, not JSON: {client.excerpt(body)}"))
+        try:
+            bindings = orjson.loads(body)["results"]["bindings"]
+            return [{name: _term(value) for name, value in row.items()} for row in bindings]
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            if late:
+                raise TimeLimitError(f"{url} ran out of time while it answered") from error
+            end = client.excerpt(body[-2000:], 2000)[-160:]
+            raise BadAnswerError(f"{url}: the answer is cut off or no SPARQL result: ...{end}") from error
 
 
 def _term(value: Mapping[str, str]) -> Term:

@@ -19,12 +19,9 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from kg import __version__
-from kg.errors import MissingContactError, QueryError, RateLimitedError, ServiceError
-from kg.web.addresses import ServiceAddress, without_secrets
+from kg.errors import MissingContactError, RateLimitedError, ServiceError
 
 CONTACT = "GRANOLA_CONTACT"
-LARGEST = 256 << 20  # bytes of an answer
-_TOLD = 1 << 16  # bytes of an answer that a message is taken from
 AT_ONCE = 3  # requests in flight to one host, whoever sends them
 
 T = TypeVar("T")
@@ -57,18 +54,6 @@ def user_agent(library: str) -> str:
             return "0"
 
     return f"granola-ladders/{__version__} ({contact()}) {library}/{version_of(library)}"
-
-
-def check_redirect(address: ServiceAddress, status: int, headers: Mapping[str, str]) -> None:
-    """Raises QueryError for a redirect: where it leads, nobody is told who asks, nor is an answer believed."""
-    if 300 <= status < 400:
-        target = without_secrets(address.clean(headers.get("Location", "another address")))
-        raise QueryError(f"{address.shown} leads elsewhere ({status}): to {target}; give that address if it is right")
-
-
-def answer_excerpt(address: ServiceAddress, body: bytes, size: int = 160) -> str:
-    """The beginning of an answer, on one line, without the secrets that were sent."""
-    return excerpt(address.clean(body[:_TOLD].decode("utf-8", "replace")).encode(), size)
 
 
 class HostLimit:

@@ -243,5 +243,5 @@ def test_a_redirect_with_an_empty_answer_says_nothing_of_what_exists(tmp_path: P
 @pytest.mark.usefixtures("contact")
 def test_known_services_get_nobodys_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", "c4n4ry")
-    assert WikiDataAPI(Cache(tmp_path / "cache"))._address.credentials is None
-    assert WikiDataAPI(Cache(tmp_path / "cache"), url="https://host/api")._address.credentials == ("", "c4n4ry")
+    assert WikiDataAPI(Cache(tmp_path / "cache")).client.address.credentials is None
+    assert WikiDataAPI(Cache(tmp_path / "cache"), url="https://host/api").client.address.credentials == ("", "c4n4ry")

@@ -77,7 +77,7 @@ def test_results_that_the_server_cuts_are_completed(server: virtuoso.Virtuoso) -
     assert len(cut) == CAP  # with status 200 and not a word
     rows = endpoint.rows("?s ?p ?o", everything)
     assert len(rows) > 2 * CAP
-    assert endpoint.requests > 5
+    assert endpoint.client.requests > 5
     found = {(row["s"].value, row["p"].value, row["o"].value, row["o"].language) for row in rows}
     assert len(found) == len(rows) - 1  # Virtuoso writes the years 0000 and -0001 alike
 

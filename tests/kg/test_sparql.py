@@ -84,7 +84,7 @@ LABELS = "?s rdfs:label ?o"
 def test_how_is_asked(server: srv.Server) -> None:
     rows = endpoint(server).rows("?s ?o", LABELS)
     assert len(rows) == 4 * 20 + 2
-    assert server.headers[0]["User-Agent"] == user_agent("SPARQLWrapper")
+    assert server.headers[0]["User-Agent"] == user_agent("requests")
     assert "(tests@example.org)" in server.headers[0]["User-Agent"]
     assert "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>" in server.queries[0]
     assert "wikibase:label" not in "".join(server.queries)
@@ -155,9 +155,9 @@ def test_results_cut_by_the_server_or_by_us_are_completed(server: srv.Server, ro
 def test_short_results_are_believed_once_a_longer_one_was_whole(server: srv.Server) -> None:
     asked = endpoint(server)
     asked.rows("?s ?o", LABELS)
-    assert asked.requests == 2  # the second counted
+    assert asked.client.requests == 2  # the second counted
     asked.rows("?s ?o", f"VALUES ?s {{ wd:Q1 wd:Q2 }} {LABELS}")
-    assert asked.requests == 3
+    assert asked.client.requests == 3
 
 
 def test_a_snapshot_by_sparql_is_that_of_rdf(folder: Path, server: srv.Server, tmp_path: Path) -> None:
