@@ -150,11 +150,6 @@ class ChatEvaluator(AskingEvaluator):
         """The family."""
         return str(self.family)
 
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """All four, or without partial."""
-        return tuple(self.family.labels)
-
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`."""
         for sample, outcome in self.asked(samples, self._request, self._read):

@@ -72,11 +72,6 @@ class DecomposedEvaluator(AskingEvaluator):
         """Its word."""
         return "decomposed"
 
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """All four."""
-        return tuple(Category)
-
     def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """As `AttributionEvaluator.judged`; a sample one of whose facts has no label has none."""
         source = iter(samples)

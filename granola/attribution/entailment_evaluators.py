@@ -34,11 +34,6 @@ class EntailmentEvaluator:
     model: EntailmentModel
     premise: PremiseIs = PremiseIs.EVIDENCE
 
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """Three."""
-        return Category.SUPPORTIVE, Category.CONTRADICTORY, Category.IRRELEVANT
-
     def signature(self) -> str:
         """`nli|premise:evidence|model:NAME-HASH`."""
         return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
@@ -49,8 +44,11 @@ class EntailmentEvaluator:
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
             entailments = self.model.scores([pair_of_texts(sample, self.premise) for sample in batch])
             for sample, told in zip(batch, entailments, strict=True):
-                shares = zip((told.entailed, told.refuted, told.neutral), self.classes, strict=True)
-                yield of_category(sample, max(shares, key=lambda one: one[0])[1])
+                shares = {
+                    Category.SUPPORTIVE: told.entailed, Category.CONTRADICTORY: told.refuted,
+                    Category.IRRELEVANT: told.neutral,
+                }  # fmt: skip
+                yield of_category(sample, max(shares, key=shares.__getitem__))
 
 
 PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))
@@ -72,11 +70,6 @@ class GeneratedEntailment(AskingEvaluator):
     def kind(self) -> str:
         """Its word."""
         return "autois"
-
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """None: it tells two apart."""
-        return ()
 
     def signature(self) -> str:
         """As of every evaluator that asks, with what the premise is."""

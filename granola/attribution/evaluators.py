@@ -31,11 +31,7 @@ class AttributionJudgement:
 
 
 class AttributionEvaluator(Protocol):
-    """Judges samples. `classes` are the categories that it can give; none for one that tells only two apart."""
-
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """Those of its judgements."""
+    """Judges samples."""
 
     def signature(self) -> str:
         """All that its judgements depend on, as it stands beside scores."""

@@ -14,13 +14,12 @@ from importlib.resources import as_file, files
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.language.comparable_words import FUNCTION
 from abstraction.models import EntailmentModel, TextPair
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
 from granola.attribution.attribution_samples import AttributionSample, CitedFact
-from granola.attribution.text_checks import TextCoverage, coverage, folded, foreign_names, states_name
+from granola.attribution.text_checks import TextCoverage, coverage, states_name
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
 QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
@@ -55,10 +54,10 @@ class _WordedText:
         revealed = [name for name in self.hidden if states_name(text, name)]
         if revealed:
             raise ReplyError(f"it tells {revealed[0]}")
-        if strange := foreign_names(text, [*self.wanted, *self.known]):
-            raise ReplyError(f"{strange[0]} stands in none of the facts")
-        if missing := [name for name in self.wanted if not _states(text, name)]:
-            raise ReplyError(f"{missing[0]} is missing")
+        label, name = coverage(text, self.wanted, self.known)
+        if label is not TextCoverage.FULL:
+            why = "is missing" if label is TextCoverage.ABSENT else "stands in none of the facts"
+            raise ReplyError(f"{name} {why}")
         return text
 
 
@@ -122,16 +121,6 @@ class ModelWording:
         return Request(id=text.kind.name, messages=self.prompts[text.kind.name].fill(slots), sampling=self.sampling)
 
 
-def _states(text: str, name: str) -> bool:
-    """Whether a text has a name; of a namesake the name and, anywhere, the words that tell it apart."""
-    plain, _, apart = name.removesuffix(")").partition(" (")
-    return states_name(text, name) or (
-        bool(apart)
-        and states_name(text, plain)
-        and all(states_name(text, word) for word in folded(apart).split() if word not in FUNCTION)
-    )
-
-
 def _texts(sample: AttributionSample) -> list[_WordedText]:
     """What is asked for a sample: its citations, its question where it is a template's, its statement."""
     texts = [
@@ -149,10 +138,7 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
     if not _is_original(sample):
         texts.append(
             _WordedText(
-                kind=QUESTION,
-                slots=(("facts", _masked(sample)),),
-                wanted=required,
-                known=relations,
+                kind=QUESTION, slots=(("facts", _masked(sample)),), wanted=required, known=relations,
                 hidden=sample.answer,
             )
         )
@@ -186,9 +172,8 @@ def _given(sample: AttributionSample) -> tuple[str, ...]:
     """The names that a question must have: of the entities that its query names."""
     branches = (sample.query or {}).get("branches", ())
     ids = {entity_id for branch in branches for entity_id in (branch["start"], *branch["via"]) if entity_id is not None}
-    pairs = [(fact.subject, fact.names[0]) for fact in sample.subgraph]
-    pairs += [(fact.object, fact.names[2]) for fact in sample.subgraph]
-    names = [name for entity_id, name in pairs if entity_id in ids]
+    ends = [pair for one in sample.subgraph for pair in ((one.subject, one.names[0]), (one.object, one.names[2]))]
+    names = [name for entity_id, name in ends if entity_id in ids]
     if (sample.query or {}).get("union"):
         names = [name.partition(" (")[0] for name in names]  # namesakes are told apart where they are cited
     return tuple(dict.fromkeys(names))
@@ -210,15 +195,12 @@ def _masked(sample: AttributionSample) -> tuple[str, ...]:
 
 def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, TextCoverage]]:
     """Each citation, and the question where it was extended, with its text and the label that the check gives it."""
-    coverages = [
-        ("citation", text, coverage(text, facts, allowed=[fact.text for fact in facts]))
-        for text, facts in zip(sample.citations, cited_facts(sample), strict=True)
-        if facts
-    ]
-    if sample.provenance.get("extension") != "none" or sample.provenance.get("original_question") is None:
-        known = [fact.names[1] for fact in sample.subgraph]
-        given = _given(sample)
-        coverages.append(
-            ("question", sample.question, coverage(sample.question, sample.subgraph, allowed=known, given=given))
-        )
-    return coverages
+    found = []
+    for text, facts in zip(sample.citations, cited_facts(sample), strict=True):
+        if facts:
+            known = [name for fact in facts for name in (fact.names[1], fact.text)]
+            found.append(("citation", text, coverage(text, _names(facts), known)[0]))
+    if not _is_original(sample):
+        known = [name for fact in sample.subgraph for name in fact.names]
+        found.append(("question", sample.question, coverage(sample.question, _given(sample), known)[0]))
+    return found

@@ -28,15 +28,32 @@ _NAME = 14  # words of a name
 _CARRIERS = 20  # entities of a name that are looked at
 
 
-class GraphVerdicts:
-    """Says what the citations of a sample with a query are to its answer, by a store alone."""
+class GraphEvaluator:
+    """Looks the names in citations up and tests the query on them: what they are to the answer, by a store alone."""
 
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
         self._values = RelationValues(facts)
 
-    def category(self, sample: AttributionSample) -> Category | None:
-        """The category; None for a sample without a query that the store can answer."""
+    def signature(self) -> str:
+        """`graph|snapshot:ID|v:HASH`."""
+        snapshot = str(self._facts.store.manifest()["snapshot_id"])[:8]
+        return f"graph|snapshot:{snapshot}|v:{hash_of_modules('granola.attribution.simple_evaluators')}"
+
+    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judged`; a sample without a query that the graph answers has no verdict."""
+        for sample in samples:
+            category = self._category(sample)
+            if category is None:
+                yield AttributionJudgement(id=sample.id, failed="no query that the graph answers")
+            else:
+                yield of_category(sample, category)
+
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """As `FactJudge.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
+        return map(automatic_facts, samples)
+
+    def _category(self, sample: AttributionSample) -> Category | None:
         truth = self._truth(sample)
         if truth is None:
             return None
@@ -122,37 +139,7 @@ def _forms(span: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for form in forms if form))
 
 
-# Evaluators: the graph, and shared words.
-
-
-class GraphEvaluator:
-    """Looks the names of citations up and tests the query on them; see `granola.attribution.simple_evaluators`."""
-
-    def __init__(self, facts: StoreFacts) -> None:
-        self._verdicts = GraphVerdicts(facts)
-        self._snapshot = str(facts.store.manifest()["snapshot_id"])[:8]
-
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """All four."""
-        return tuple(Category)
-
-    def signature(self) -> str:
-        """`graph|snapshot:ID|v:HASH`."""
-        return f"graph|snapshot:{self._snapshot}|v:{hash_of_modules('granola.attribution.simple_evaluators')}"
-
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`; a sample without a query that the graph answers has no verdict."""
-        for sample in samples:
-            category = self._verdicts.category(sample)
-            if category is None:
-                yield AttributionJudgement(id=sample.id, failed="no query that the graph answers")
-            else:
-                yield of_category(sample, category)
-
-    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `FactJudge.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
-        return map(automatic_facts, samples)
+# Words that both have in common.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,11 +151,6 @@ class WordEvaluator:
     """
 
     share: float = 0.6
-
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """None: it tells two apart."""
-        return ()
 
     def signature(self) -> str:
         """`words|share:S`."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from granola.attribution.attribution_samples import CitedFact
+from abstraction.language.comparable_words import FUNCTION
 
 LONGEST = 20_000  # characters of a text that are looked at
 _NAME = re.compile(r"(?<!\w)[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
@@ -25,24 +25,30 @@ class TextCoverage(StrEnum):
 
 
 def states_name(text: str, name: str) -> bool:
-    """Whether a name stands in a text as whole words, case aside."""
-    words = folded(name)
-    return f" {words} " in f" {folded(text)} " if words else name in text  # a currency's sign has no words
+    """Whether a name stands in a text as whole words, case aside.
 
-
-def coverage(
-    text: str, facts: Sequence[CitedFact], *, allowed: Iterable[str] = (), given: Sequence[str] = ()
-) -> TextCoverage:
-    """Whether a text names the entities of all its facts, and no others.
-
-    `allowed` are other names that may stand there. `given`: the names that must, where they are not all of the facts'
-    (a question does not tell its answer). A name is taken to be foreign by its capital: languages that write nouns with
-    capitals are not told apart.
+    Of a namesake, "Rick Scott (American politician)", the name and, anywhere, the words that tell it apart.
     """
-    required = list(given) or [name for fact in facts for name in (fact.names[0], fact.names[2])]
-    if foreign_names(text, [*required, *(name for fact in facts for name in fact.names), *allowed]):
-        return TextCoverage.HALLUCINATED
-    return TextCoverage.FULL if all(states_name(text, name) for name in required) else TextCoverage.ABSENT
+    words = folded(name)
+    if not words:
+        return name in text  # a currency's sign has no words
+    if f" {words} " in f" {folded(text)} ":
+        return True
+    plain, _, apart = name.removesuffix(")").partition(" (")
+    telling = [word for word in folded(apart).split() if word not in FUNCTION]
+    return bool(apart) and states_name(text, plain) and all(states_name(text, word) for word in telling)
+
+
+def coverage(text: str, required: Sequence[str], allowed: Iterable[str] = ()) -> tuple[TextCoverage, str]:
+    """Whether a text has all names that it must, and no others; and the first that is foreign or missing.
+
+    `allowed` are other names that may stand there. A name is taken to be foreign by its capital: languages that write
+    nouns with capitals are not told apart.
+    """
+    if foreign := foreign_names(text, [*required, *allowed]):
+        return TextCoverage.HALLUCINATED, foreign[0]
+    missing = next((name for name in required if not states_name(text, name)), "")
+    return TextCoverage.ABSENT if missing else TextCoverage.FULL, missing
 
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:

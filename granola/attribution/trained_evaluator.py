@@ -92,11 +92,6 @@ class TrainedEvaluator:
     entailment: str = ""
     model: EntailmentModel | None = None
 
-    @property
-    def classes(self) -> tuple[Category, ...]:
-        """Those that it can give; none where it tells only two apart."""
-        return (Category.SUPPORTIVE, *map(Category, self.others.classes)) if self.others is not None else ()
-
     @classmethod
     def trained(
         cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: str | None = None

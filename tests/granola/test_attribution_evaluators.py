@@ -45,7 +45,7 @@ from granola.attribution.evaluation import (
 )
 from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
 from granola.attribution.model_wording import ModelWording, automatic_coverage
-from granola.attribution.simple_evaluators import GraphEvaluator, GraphVerdicts, WordEvaluator
+from granola.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
 from granola.attribution.tier_checks import TierAttributor, category_of
 from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
@@ -122,7 +122,6 @@ def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
     last = model.asked[0].messages[-1].content
     assert "Ann Lee was born in Manchester." in last
     assert ("|" in last) == (family is not PromptFamily.DEFINED)  # the claim is question|statement
-    assert (PAR in evaluator.classes) == (family is not PromptFamily.THREE_WAY)
     assert evaluator.signature().startswith(f"{family}|shots:0|model:m-")
 
 
@@ -190,10 +189,10 @@ def test_entailment_in_three_classes() -> None:
 
 def test_the_graph_tells_the_four_apart() -> None:
     facts = StoreFacts(world())
-    verdicts = GraphVerdicts(facts)
+    graph = GraphEvaluator(facts)
     for name in ("single", "path", "tree"):
-        for category, one in made(facts, name).items():
-            assert verdicts.category(one) is category, (name, one.citations)
+        samples = made(facts, name)
+        assert [one.category for one in graph.judged(samples.values())] == list(samples), name
     (none,) = GraphEvaluator(facts).judged([sample()])
     assert none.failed == "no query that the graph answers"
 
@@ -306,15 +305,16 @@ def test_labels_of_two_kinds_and_of_four_train_together() -> None:
         for one in training_set()
     ]
     alone = TrainedEvaluator.trained(two)
-    assert alone.classes == ()
+    assert alone.others is None
     assert [one.category for one in alone.judged(two[:1])] == [None]
     both = TrainedEvaluator.trained([*two, *training_set()])
-    assert set(both.classes) == {SUP, CON, IRR}
+    assert both.others is not None
+    assert set(both.others.classes) == {CON, IRR}
 
 
 def test_one_is_in_the_box() -> None:
     bundled = TrainedEvaluator.load("bundled")
-    assert set(bundled.classes) == set(Category)
+    assert bundled.others is not None
     told = sample(statement="Ann Lee was born in Leeds.", citations=("Ann Lee was born in Leeds.",))
     assert [one.category for one in bundled.judged([told])] == [SUP]
 
@@ -603,10 +603,10 @@ def test_namesakes_may_be_told_apart_in_other_words() -> None:
 
 
 def test_coverage_of_texts() -> None:
-    told = CitedFact(subject="Q1", property="P19", object="Q2", names=("Ann Lee", "place of birth", "York"), text="")
-    assert coverage("Ann Lee was born in York.", [told]) is TextCoverage.FULL
-    assert coverage("Ann Lee was born.", [told]) is TextCoverage.ABSENT
-    assert coverage("Ann Lee was born in York, near Leeds.", [told]) is TextCoverage.HALLUCINATED
+    names = ("Ann Lee", "York")
+    assert coverage("Ann Lee was born in York.", names) == (TextCoverage.FULL, "")
+    assert coverage("Ann Lee was born.", names) == (TextCoverage.ABSENT, "York")
+    assert coverage("Ann Lee was born in York, near Leeds.", names) == (TextCoverage.HALLUCINATED, "Leeds")
     assert not states_name("Ann Lee was born in New Yorkshire.", "York")
     assert foreign_names("In the end the Romans left York.", ["York"]) == ["Romans"]
 
