@@ -23,7 +23,8 @@ _DEPTH = 4  # steps up to what contains an entity
 _STEPS = 60  # facts of an entity that are looked at
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
 _DATING = frozenset({"P569", "P571", "P577"})
-_NAMELESS = 0.75  # of paths whose rest would name nobody that the question names
+_NAMELESS = 0.18  # of partial evidence, that which may name nobody that the question names
+_HEADLESS = 0.7  # of paths whose head tells more of an entity that is named, those that lose the head
 _PERIOD = 40  # years within which entities are of one time
 
 
@@ -52,6 +53,7 @@ class EvidenceEditor:
         self._values = values or RelationValues(facts)
         self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
         self._smallest: dict[tuple[str, ...], list[str]] = {}
+        self._partials = self._nameless = 0  # made so far
 
     def edited(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
         """The facts that citations of a category state. Raises EditError."""
@@ -74,16 +76,26 @@ class EvidenceEditor:
             before = [fact for fact in groups[0] if fact not in lasts]
             if not before:
                 raise EditError("every fact of the path names the answer")
-            # Of three facts the middle one: what is left names the entity asked about as well. Without that a reader
-            # could tell the category by the names alone, so that most of such paths are left to others.
-            branch = grounding.query.branches[0]
-            if len(before) == 1 and not any(branch.via) and drawing.random() < _NAMELESS:
-                raise EditError("what is left would name nobody that the question names")
-            gone = {drawing.choice(before[1:] or before)}
+            gone = {self._left_out(before, grounding, drawing)}
         else:
             at = drawing.randrange(len(groups))
             gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
+        self._partials += 1
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
+
+    def _left_out(self, before: Sequence[Fact], grounding: Grounding, drawing: random.Random) -> Fact:
+        """One of a path's facts but the last, so that a reader cannot tell the category by the names alone.
+
+        What is left names an entity asked about, in most of the samples; and no more names than other citations have.
+        """
+        branch = grounding.query.branches[0]
+        if branch.via and branch.via[0] is not None:  # named behind the head, which a reader need not see
+            return before[0] if drawing.random() < _HEADLESS else before[-1]
+        if len(before) == 1:
+            if self._nameless > _NAMELESS * self._partials:
+                raise EditError("what is left would name nobody that the question names")
+            self._nameless += 1
+        return before[-1]
 
     def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Another entity in the place of each answer; of one answer in a union."""

@@ -90,7 +90,8 @@ class FactWording:
             return self._question(branches[0], called)
         lasts = {branch.hops[-1] for branch in branches}
         if len(lasts) == 1:
-            return self._asked(next(iter(lasts)), "both " + _listed([self._before(b, called) for b in branches]), True)
+            both = "both " if len(branches) == 2 else ""
+            return self._asked(next(iter(lasts)), both + _listed([self._before(b, called) for b in branches]), True)
         clauses = [self._clause(branch, called) for branch in branches]
         heads = [head for head, _ in clauses]
         head = next((one for one in heads if one not in _VAGUE and one != "person"), heads[0])
@@ -214,6 +215,8 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
     """A fact in a sentence: by the relation's own words, else by its label."""
     template = wording(relation).get("says")
     if template:
+        if target[:1].lower() in "aeiou":
+            template = template.replace(" a {object}", " an {object}")
         return _sentence(template.format(subject=subject, object=target))
     if is_verb(label):
         return _sentence(f"{subject} {label} {target}.")

@@ -8,10 +8,10 @@ nothing, stays as it is.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from enum import StrEnum
 
-from granola.attribution.relation_table import RelationValues, used
+from granola.attribution.relation_table import RelationValues, besides, meeting, used
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 
@@ -77,7 +77,7 @@ class QueryExtender:
         branches = grounding.query.branches
         at = drawing.randrange(len(branches))
         branch = branches[at]
-        edge = self._leading_to(branch.start, grounding, drawing)
+        edge = self._leading_to(branch.start, grounding, drawing, besides() - grounding.query.properties)
         if edge is None:
             return None
         longer = Branch(start=edge[0], hops=(edge[1], *branch.hops), via=(branch.start, *branch.via))
@@ -85,16 +85,20 @@ class QueryExtender:
 
     def _answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         answer = drawing.choice(grounding.answers)
-        enters = self._answer_edge is AnswerEdge.ENTERS
-        edge = (self._leading_to if enters else self._led_to)(answer, grounding, drawing)
+        if self._answer_edge is AnswerEdge.ENTERS:
+            lasts = [set(meeting().get(branch.hops[-1].property, ())) for branch in grounding.query.branches]
+            edge = self._leading_to(answer, grounding, drawing, set.intersection(*lasts))
+        else:
+            edge = self._led_to(answer, grounding, drawing)
         if edge is None:
             return None
         return LogicalQuery(branches=(*grounding.query.branches, Branch(start=edge[0], hops=(edge[1],))))
 
-    def _leading_to(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
-        """An entity outside the query and a relation that is not in it, which leads to `target`."""
-        inside = grounding.query.properties
-        pairs = [(prop, target) for prop in self._values.leading_to(target) if prop not in inside]
+    def _leading_to(
+        self, target: str, grounding: Grounding, drawing: random.Random, relations: Set[str]
+    ) -> tuple[str, Hop] | None:
+        """An entity outside the query and one of the relations, which leads to `target`."""
+        pairs = [(prop, target) for prop in self._values.leading_to(target) if prop in relations]
         counts = self._facts.store.value_counts(pairs)
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
         drawing.shuffle(few)

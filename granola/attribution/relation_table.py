@@ -27,6 +27,25 @@ def used() -> tuple[str, ...]:
 
 
 @cache
+def followers() -> dict[str, tuple[str, ...]]:
+    """Of each relation that leads to one thing which is asked about by what leads to it: what is asked of it."""
+    data = _data()
+    return {relation: tuple(data["asked"][kind]) for kind, own in data["through"].items() for relation in own}
+
+
+@cache
+def besides() -> frozenset[str]:
+    """Relations by which more is told of an entity that is named: "Jaws, a famous work of Steven Spielberg"."""
+    return frozenset(_data()["besides"])
+
+
+@cache
+def meeting() -> dict[str, tuple[str, ...]]:
+    """Of each relation those that are asked together with it, of another subject: "Who wrote A and directed B?"."""
+    return {relation: tuple(group) for group in _data()["meets"] for relation in group}
+
+
+@cache
 def several() -> frozenset[str]:
     """Relations whose subjects often have more than one value: another one contradicts none."""
     return frozenset(prop for prop, words in _data()["wordings"].items() if words.get("several"))

@@ -207,13 +207,15 @@ class AttributionBuild(Command[BenchmarkBuilt]):
 
     def _mined(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
         from granola.attribution.benchmark_building import SourcedQuery
-        from granola.attribution.relation_table import used
+        from granola.attribution.relation_table import followers, meeting, used
         from kg.queries import MinedQueries, MiningSettings
 
         if not self.mined:
             return
         counts = {shape: self.mined * share // sum(_MINED.values()) for shape, share in _MINED.items()}
-        settings = MiningSettings(counts=counts, seed=self.seed, only=frozenset(used()))
+        settings = MiningSettings(
+            counts=counts, seed=self.seed, only=frozenset(used()), follows=followers(), meets=meeting()
+        )
         for number, query in enumerate(MinedQueries(facts, settings), 1):
             yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
@@ -27,6 +27,8 @@ class MiningSettings:
     A relation is drawn in proportion to its number of subjects to the power `flattening`: 1 is the frequency itself,
     under which a handful of relations are most of the queries. `hub`: a pair of relation and value that more entities
     of the source have asks for nothing ("male"); such values are no answers. `only`: the properties used; None: all.
+    `follows`: of a path's first property those that may be its second; `meets`: of a tree's property those that may
+    lead to the same answer; None: all.
     `most_values`: a subject with more values of a relation is not asked for it. `kept`: subjects kept of a relation.
     """
 
@@ -36,6 +38,8 @@ class MiningSettings:
     hub: int = 500
     most_values: int = 3
     only: Collection[str] | None = None
+    follows: Mapping[str, Sequence[str]] | None = None
+    meets: Mapping[str, Sequence[str]] | None = None
     kept: int = 5_000
 
 
@@ -129,7 +133,9 @@ class MinedQueries:
         ways = []
         for subject, prop, (middle,) in starts:
             entity = self._facts.entity(middle)
-            further = [one for one in self._relations_of(entity) if one != prop] if entity is not None else []
+            allowed = None if self._settings.follows is None else self._settings.follows.get(prop, ())
+            relations = self._relations_of(entity) if entity is not None else []
+            further = [one for one in relations if one != prop and (allowed is None or one in allowed)]
             if further:
                 second = self._random.choice(sorted(further))
                 ways.append((subject, prop, middle, second))
@@ -146,7 +152,14 @@ class MinedQueries:
         tried: list[tuple[str, str, str, list[str]]] = []
         for subject, prop, values in starts:
             answer = self._random.choice(values)
-            tried.append((subject, prop, answer, [prop, *(self._relation() for _ in range(_OTHERS))]))
+            if self._settings.meets is None:
+                others = [self._relation() for _ in range(_OTHERS)]
+            else:
+                known = self._settings.meets.get(prop, ())
+                others = self._random.sample(known, min(_OTHERS, len(known)))
+                if not others:
+                    continue
+            tried.append((subject, prop, answer, [prop, *others]))
         pairs = {(other, answer) for _, _, answer, others in tried for other in others}
         referrers_of = self._facts.store.referrers(pairs, limit=self._settings.hub)
         queries = []
