@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Annotated, Any
 
 import orjson
 from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from granola import __version__
@@ -17,11 +16,11 @@ from granola.service.gate import Gate
 from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_typed, bounded
 from granola.service.incoming.limits import LONGEST_NAME, MOST_FOUND
 from granola.service.incoming.problems import MEDIA_TYPE, HTTPProblem
-from granola.service.incoming.schemas import EntityAnswer, Health, Language, Manifest, Problem, SearchAnswer
+from granola.service.incoming.schemas import Language
 from granola.service.routes.judging_routes import add_judging
 from granola.service.routes.ladder_routes import add_ladders
 from granola.service.routes.page_routes import add_page
-from granola.service.served import SNAPSHOT_HEADER, Service
+from granola.service.served import Service
 from granola.service.work import snapshot_work
 from granola.service.work.entities import entity_json
 from granola.service.work.snapshot_session import SnapshotSession
@@ -29,7 +28,15 @@ from kg.web.addresses import without_secrets
 
 _PROBLEM = {
     "description": "Not answered: `code` says why, `detail` what to do. After 503 ask again in `Retry-After` seconds.",
-    "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+    "content": {
+        MEDIA_TYPE: {
+            "schema": {
+                "type": "object",
+                "required": ["type", "title", "status", "code", "detail"],
+                "properties": {"status": {"type": "integer"}, "code": {"type": "string"}, "detail": {"type": "string"}},
+            }
+        }
+    },
 }
 
 
@@ -73,13 +80,13 @@ def create_app(service: Service) -> Gate:
 
 
 def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health/live", response_model=Health, tags=["health"])
+    @app.get("/v1/health/live", tags=["health"])
     @bounded(Bound(products=as_typed, token=False))
     async def live() -> Response:
         """Whether the process runs."""
         return Response(b'{"status":"ok"}', media_type="application/json", headers={"Cache-Control": "no-store"})
 
-    @app.get("/v1/health/ready", response_model=Health, tags=["health"])
+    @app.get("/v1/health/ready", tags=["health"])
     @bounded(Bound(products=as_typed, token=False))
     async def ready() -> Response:
         """Whether requests can be answered."""
@@ -88,10 +95,7 @@ def _add_health(app: FastAPI, service: Service) -> None:
             return service.answer(b'{"status":"ok"}', service.snapshots.current, headers)
         return Response(b'{"status":"starting"}', 503, media_type="application/json", headers=headers)
 
-    @app.get(
-        "/v1/metrics", tags=["health"], response_class=Response,
-        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
-    )  # fmt: skip
+    @app.get("/v1/metrics", tags=["health"], response_class=PlainTextResponse)
     @bounded(Bound(products=as_typed))
     async def metrics() -> Response:
         """Figures in Prometheus' text format."""
@@ -99,56 +103,42 @@ def _add_health(app: FastAPI, service: Service) -> None:
 
 
 def _add_reading(app: FastAPI, service: Service) -> None:
-    async def conditional(request: Request, make: Callable[[SnapshotSession], Any]) -> Response:
-        """The answer with an ETag that snapshot, program and address decide; 304 where the asker has it already."""
-
-        def tag(snapshot_id: str) -> str:
-            asked = f"{snapshot_id} {__version__} {request.url.path}?{request.url.query}"
-            return f'"{hashlib.sha256(asked.encode()).hexdigest()[:32]}"'
-
-        known_tags = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
-        generation = service.snapshots.current
-        now = tag(generation.snapshot_id)
-        headers = {"ETag": now, "Cache-Control": "no-cache"}
-        unchanged = Response(status_code=304, headers={**headers, SNAPSHOT_HEADER: generation.snapshot_id})
-        if now in known_tags:
-            return unchanged
-        body = await generation.run(lambda session: orjson.dumps(make(session)))
-        return unchanged if "*" in known_tags else service.answer(body, generation, headers)
-
-    @app.get("/v1/entity/{qid}", response_model=EntityAnswer, tags=["snapshot"])
+    @app.get("/v1/entity/{qid}", tags=["snapshot"])
     @bounded(Bound(products=as_typed))
     async def entity(
-        request: Request,
         qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
         language: Language = "en",
     ) -> Response:
         """An item or property: names, and all statements with those that hold today marked. Redirects are followed."""
-        return await conditional(request, lambda session: entity_json(session, qid, language=language))
+        return await service.made(language, lambda session: orjson.dumps(entity_json(session, qid, language=language)))
 
-    @app.get("/v1/search", response_model=SearchAnswer, tags=["snapshot"])
+    @app.get("/v1/search", tags=["snapshot"])
     @bounded(Bound(products=as_typed))
     async def search(
-        request: Request,
         name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, examples=["Honolulu"])],
         language: Language = "en",
         limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
         begins: Annotated[bool, Query(description="Names that begin so, too: to complete what is typed.")] = False,
     ) -> Response:
         """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
-        return await conditional(
-            request, lambda session: snapshot_work.search(session, name, language=language, limit=limit, begins=begins)
-        )
 
-    @app.get("/v1/snapshot", response_model=Manifest, tags=["snapshot"])
+        def do(session: SnapshotSession) -> bytes:
+            return orjson.dumps(
+                snapshot_work.search(session, name, language=language, limit=limit, begins=begins)
+            )
+
+        return await service.made(language, do)
+
+    @app.get("/v1/snapshot", tags=["snapshot"])
     @bounded(Bound(products=as_typed))
-    async def snapshot(request: Request) -> Response:
+    async def snapshot() -> Response:
         """What the snapshot was made from and how."""
-        return await conditional(request, lambda session: public(session.manifest))
+        generation = service.snapshots.current
+        return service.answer(orjson.dumps(public(generation.manifest)), generation)
 
 
 def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest without the folders of whoever built the snapshot, and without secrets in addresses."""
+    """A manifest without the command and the folders of whoever built the snapshot, and without addresses' secrets."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -159,10 +149,4 @@ def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
             return value
         return without_secrets(value) if "://" in value else PurePath(value).name
 
-    out = {key: plain(value) for key, value in manifest.items() if key != "command"}
-    if isinstance(command := manifest.get("command"), str):
-        try:
-            out["command"] = shlex.join(plain(word) for word in shlex.split(command))
-        except ValueError:
-            out["command"] = ""
-    return out
+    return {key: plain(value) for key, value in manifest.items() if key != "command"}

@@ -43,7 +43,6 @@ ALWAYS = (
 POLICY = b"content-security-policy"  # that of the answer itself, or else:
 NOTHING_RUNS = (POLICY, b"default-src 'none'; frame-ancestors 'none'")
 LINGER_SECONDS = 2.0
-_LONGEST_HOST = 300
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _OTHER = "other"
 access_log = logging.getLogger("granola.access")
@@ -59,7 +58,7 @@ def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, 
     A web page elsewhere can have its own name resolve to this machine and then ask, and read, what listens here (DNS
     rebinding): such requests carry the page's name as their host. An address in figures cannot be rebound.
     """
-    host = headers.get(b"host", b"")
+    host = headers.get(b"host", b"").decode("latin-1").strip().lower()
     if settings.hosts is not None and host and not _is_ours(host, settings.hosts):
         raise HTTPProblem(
             421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
@@ -68,13 +67,10 @@ def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, 
         raise HTTPProblem(403, "cross-site", "pages of other sites may not send requests to this service")
 
 
-def _is_ours(host: bytes, names: frozenset[str]) -> bool:
-    text = host.decode("latin-1").strip().lower()
-    name = text[1:].partition("]")[0] if text.startswith("[") else re.sub(r":\d*$", "", text).rstrip(".")
-    if name in names:
-        return True
+def _is_ours(host: str, names: frozenset[str]) -> bool:
+    name = host[1:].partition("]")[0] if host.startswith("[") else re.sub(r":\d*$", "", host).rstrip(".")
     with suppress(ValueError):
-        return len(host) <= _LONGEST_HOST and bool(ip_address(name))
+        return name in names or bool(ip_address(name[:50]))
     return False
 
 
@@ -92,11 +88,9 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or hand on what is none."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})  # refused, as 403
         if scope["type"] != "http":
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1000})  # refused, as 403
-            else:
-                await self.app(scope, receive, send)
             return
         headers = dict(scope["headers"])
         answer = _Answer(send, self._service, headers)
@@ -133,12 +127,10 @@ class Gate:
         said = headers.get(b"content-length", b"")
         length = int(said[:19]) if said.isdigit() else 0
         body = bytearray()
+        more = True
         try:
             async with asyncio.timeout(self._settings.body_seconds):
-                more = True
-                while more:
-                    if max(length, len(body)) > most:
-                        raise too_many("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
+                while more and max(length, len(body)) <= most:
                     if self._buffered + max(0, length - len(body)) > self._settings.buffered:
                         raise overloaded("too much is being received at the moment", retry_after=2)
                     message = await receive()
@@ -148,12 +140,11 @@ class Gate:
                     self._buffered += len(message.get("body", b""))
                     more = message.get("more_body", False)
         except TimeoutError:
-            raise HTTPProblem(
-                408, "body-time", f"the body took more than {self._settings.body_seconds:g} s to arrive, or stopped"
-            ) from None
+            detail = f"the body took more than {self._settings.body_seconds:g} s to arrive, or stopped"
+            raise HTTPProblem(408, "body-time", detail) from None
         finally:
             self._buffered -= len(body)
-        if len(body) > most:
+        if max(length, len(body)) > most:
             raise too_many("body-size", f"the body has more than {most:,} bytes; send less at a time", most)
         return bytes(body)
 
@@ -215,11 +206,7 @@ class _Answer:
             if self._service.snapshots.is_open and SNAPSHOT_HEADER.encode() not in names:
                 headers.append((SNAPSHOT_HEADER.encode(), self._service.snapshots.current.snapshot_id.encode()))
             message = {**message, "headers": headers}
-        elif message["type"] == "http.response.body":
-            self.size += len(message.get("body", b""))
-        if not message.get("more_body"):
-            await self._send(message)
-            return
+        self.size += len(message.get("body", b""))
         try:
             async with asyncio.timeout(self._service.settings.write_seconds):
                 await self._send(message)
@@ -229,8 +216,7 @@ class _Answer:
 
 def _is_known(headers: Mapping[bytes, bytes], token: str) -> bool:
     """Whether the token comes along: as a bearer's, or as the password of a browser's own question."""
-    kind, *rest = headers.get(b"authorization", b"").split(maxsplit=1)[:2] or [b""]
-    given = rest[0] if rest else b""
+    kind, _, given = headers.get(b"authorization", b"").strip().partition(b" ")
     if kind.lower() == b"basic":
         try:
             given = base64.b64decode(given.strip(), validate=True).partition(b":")[2]

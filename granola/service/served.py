@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fastapi import Response
 
+from abstraction.rows import TieredRow
 from granola.service.incoming.problems import HTTPProblem, problem_of
 from granola.service.service_figures import Metrics
 from granola.service.service_settings import ServiceSettings
@@ -41,11 +42,6 @@ class Service:
         self.bench = Workroom("bench", Context, most=self.settings.waiting)
         self.scoring = Workroom("scoring", Context, most=self.settings.batches)
 
-    @property
-    def rooms(self) -> list[Workroom[Any]]:
-        """All threads but those that ask a model, which has its own times."""
-        return [self.bench, self.scoring, *self.snapshots.readers]
-
     async def apart(self, work: Callable[[], T]) -> T:
         """The result of work that must not hold up everybody: reading what is large."""
         return await self.bench.run(lambda _: work(), seconds=self.settings.seconds)
@@ -76,6 +72,16 @@ class Service:
                 "--model MODEL",
             )  # fmt: skip
         return self.snapshots.current
+
+    def laddered(self, row: TieredRow) -> None:
+        """Count a ladder: whole, or why there is none."""
+        self.metrics.count("granola_ladders_total", "outcome", row.abstained or "whole")
+
+    def phrased(self, row: TieredRow) -> None:
+        """Count a ladder that was put to the model: phrased, or why it keeps the graph's words."""
+        note = row.extra.get("phrasing")
+        told = note.get("fallback", "phrased") if isinstance(note, dict) else "phrased"
+        self.metrics.count("granola_phrased_total", "outcome", str(told))
 
     def problem(self, error: Exception) -> HTTPProblem:
         """What to answer, counted. A failure of ours is logged, one of each sort in a while, for there may be many."""

@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from granola.service.served import Service
 from granola.service.service_figures import Metrics, SharedFigures
 from granola.service.service_settings import MIB, ServiceSettings
 from granola.service.work.snapshot_session import SnapshotSession
+from granola.service.work.workroom import ROOMS
 from kg.store import is_address
 
 BACKLOG = 1024
@@ -37,7 +38,7 @@ IDLE = 5  # seconds that a connection may wait for its next request; so long a s
 GRACE = 25  # seconds that requests under way have when the service ends
 SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
 COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
-LOOK_SECONDS = 1.0
+LOOK_SECONDS, TICK_SECONDS = 1.0, 0.05
 LONGEST_PAUSE = 30.0  # seconds between two tries to open a snapshot
 _IN_MEMORY = "/dev/shm"  # where gunicorn's files of workers' heartbeats fill no disk
 log = logging.getLogger("granola.service")
@@ -59,8 +60,7 @@ def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: 
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECTED)
     if not is_address(settings.snapshot):
-        with closing(SnapshotSession(settings)) as session:
-            session.prepare()  # what workers then have from the beginning, in memory that they share
+        SnapshotSession(settings).prepared().close()  # what workers then have from the beginning, in shared memory
     gc.collect()
     gc.freeze()  # what is there now stays: it is not looked through again and again
     _Arbiter(_Application(settings, sock, workers, ready)).run()
@@ -84,7 +84,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._shared = SharedFigures(workers)
         self._metrics = Metrics(self._shared)
         self._service = Service(settings, self._metrics)
-        self._tasks: list[asyncio.Task[None]] = []  # of a worker, held on to
+        self._task: asyncio.Task[None]  # of a worker, held on to
         super().__init__()
 
     def load_config(self) -> None:
@@ -128,19 +128,22 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
     async def _open(self, worker: Any) -> None:
         """Open the snapshot, and let gunicorn hear of the worker meanwhile. Raises what opening it raises."""
         self._service.open_rooms()
-        opening = asyncio.create_task(self._keep_opening(worker))
-        while not (await asyncio.wait([opening], timeout=LOOK_SECONDS))[0]:
+        self._task = asyncio.create_task(self._work(worker))
+        while not self._service.snapshots.is_open and not self._task.done():
+            await asyncio.wait([self._task], timeout=TICK_SECONDS)
             worker.notify()
             if not worker.alive:
                 raise SystemExit(0)
             if self._shared.was_ready and not self._shared.serving:
-                break  # nobody else could tell that the service is not well
-        if opening.done():
-            opening.result()
-        self._tasks += [opening, asyncio.create_task(self._look_after(worker, opening))]
+                return  # take requests: nobody else could tell that the service is not well
+        if self._task.done():
+            self._task.result()
 
-    async def _keep_opening(self, worker: Any) -> None:
-        """Open the snapshot. Where it was open before, in other workers, this is tried until it can be."""
+    async def _work(self, worker: Any) -> None:
+        """Open the snapshot, and look after it and this worker once a second.
+
+        A snapshot that was open before, in other workers, is tried until it can be opened.
+        """
         service, pause = self._service, 1.0
         while not service.snapshots.is_open:
             try:
@@ -153,38 +156,33 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                 pause = min(2 * pause, LONGEST_PAUSE)
         gc.collect()
         gc.freeze()
-        service.metrics.serves(service.snapshots.current.snapshot_id)
         self._shared.serve(worker.place, True)
         if not self._shared.was_ready:
             self._shared.set_ready()
             self._ready()
-
-    async def _look_after(self, worker: Any, opening: asyncio.Task[None]) -> None:
-        """Take up another snapshot, tell figures, and end where this worker has become too large or too slow."""
-        await opening
-        service = self._service
-        most = max(service.settings.memory, 2 * own_memory())
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            if await service.snapshots.look():
+        is_fresh, why, most = True, "", 0
+        while not why:
+            if is_fresh:
                 service.metrics.serves(service.snapshots.current.snapshot_id)
                 most = max(service.settings.memory, 2 * own_memory())
+            await asyncio.sleep(LOOK_SECONDS)
+            is_fresh = await service.snapshots.look()
             service.metrics.gauge("granola_waiting", service.snapshots.current.waiting)
             service.metrics.gauge("granola_connections", worker.nr_conns)
             service.metrics.share()
-            over = max(room.overdue(time.monotonic()) for room in service.rooms)
-            if (held := own_memory()) > most:
-                grace = int(service.settings.seconds) + 2
-                return self._end(worker, f"{held // MIB:,} MiB are held, more than {most // MIB:,}", grace)
-            if over > service.settings.stuck_seconds:
-                return self._end(worker, f"work goes on {over:.0f} s beyond its time", 2)
-
-    def _end(self, worker: Any, why: str, grace: int) -> None:
-        """Let this worker end when what it has begun is answered; gunicorn starts another."""
-        log.error("worker %d ends and is replaced: %s", os.getpid(), why)
-        worker.cfg.set("graceful_timeout", grace)
+            why = self._fault(most)
+        log.error("worker %d ends when it has answered what it has begun, and is replaced: %s", os.getpid(), why)
+        worker.cfg.set("graceful_timeout", int(service.settings.seconds) + 2)
         self._shared.serve(worker.place, False)
         os.kill(os.getpid(), signal.SIGTERM)
+
+    def _fault(self, most: int) -> str:
+        """Why this worker has to go; empty where it need not."""
+        if (held := own_memory()) > most:
+            return f"{held // MIB:,} MiB are held, more than {most // MIB:,}"
+        # Threads that ask a model have its times.
+        over = max(room.overdue(time.monotonic()) for room in ROOMS if room.name != "model")
+        return f"work goes on {over:.0f} s beyond its time" if over > self._service.settings.stuck_seconds else ""
 
 
 def own_memory() -> int:

@@ -11,12 +11,13 @@ import mmap
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
+from math import inf
 
 import orjson
 
 from granola import __version__
 
-_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, inf)
 _METRICS = {
     "granola_requests_total": ("counter", "Requests answered."),
     "granola_request_seconds": ("histogram", "Time from a request's head to the end of its answer."),
@@ -92,7 +93,6 @@ class Metrics:
         self._shared = shared
         self._place = shared.places - 1
         self._values: defaultdict[str, float] = defaultdict(float)
-        self._keys: dict[tuple[str, str, int], tuple[str, list[str]]] = {}
         self.in_flight = 0
 
     def take_place(self, place: int) -> None:
@@ -117,19 +117,12 @@ class Metrics:
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request."""
-        kept = self._keys.get((route, method, status))
-        if kept is None:
-            bounds = (*_SECONDS, "+Inf")
-            times = [f'granola_request_seconds_bucket{{le="{bound}",route="{route}"}}' for bound in bounds]
-            sums = [f'granola_request_seconds_{part}{{route="{route}"}}' for part in ("sum", "count")]
-            asked = f'granola_requests_total{{method="{method}",route="{route}",status="{status}"}}'
-            kept = self._keys[(route, method, status)] = (asked, [*times, *sums])
-        asked, times = kept
-        self._values[asked] += 1
-        for key in times[bisect_left(_SECONDS, seconds) : -2]:
-            self._values[key] += 1
-        self._values[times[-2]] += seconds
-        self._values[times[-1]] += 1
+        values, time = self._values, "granola_request_seconds"
+        values[f'granola_requests_total{{method="{method}",route="{route}",status="{status}"}}'] += 1
+        for bound in _SECONDS[bisect_left(_SECONDS, seconds) :]:
+            values[f'{time}_bucket{{le="{"+Inf" if bound == inf else bound}",route="{route}"}}'] += 1
+        values[f'{time}_sum{{route="{route}"}}'] += seconds
+        values[f'{time}_count{{route="{route}"}}'] += 1
 
     def share(self) -> None:
         """Put the figures where the other workers see them."""

@@ -8,12 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from abstraction.files.records import read_lines
-from abstraction.relations import table as relation_table
-from abstraction.rows import QARow, TieredRow, linked_ids, question_rows
+from abstraction.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
 from granola.pages.templates import page_file, render_page
@@ -30,13 +27,16 @@ from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshot_work import named
 
 MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
-MOST_EXAMPLES = 6  # in English
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _WORDS: dict[str, dict[str, str]] = json.loads(page_file("words.json"))  # of how answers were linked, and what to do
-_IN_LANGUAGES = (
+EXAMPLES = (
+    Asked(question="Where was Barack Obama born?", answer="Honolulu"),
+    Asked(question="Who is Yoko Ono married to?", answer="John Lennon"),
+    Asked(question="Who performed Thriller?", answer="Michael Jackson"),
+    Asked(question="Where is The Starry Night located?", answer="Museum of Modern Art"),
     Asked(question="Wo wurde Albert Einstein geboren?", answer="Ulm", language="de"),
     Asked(question="Où est né Pierre Curie ?", answer="Paris", language="fr"),
     Asked(question="¿Dónde nació Pierre Curie?", answer="París", language="es"),
@@ -70,23 +70,9 @@ def judge(found: FoundLadder, lines: Sequence[str], *, language: str) -> FoundLa
 
 
 def examples(session: SnapshotSession) -> list[Asked]:
-    """Bundled questions that have ladders here: the first of each sort of answer, and those in other languages."""
-    data = files("granola").joinpath("demo/questions.jsonl").read_bytes()
-    rows = [row for row in question_rows(read_lines(data.splitlines(), "examples")) if isinstance(row, QARow)]
-    known = session.store.find([row.subject_text for row in rows if row.subject_text])
-    found: dict[str, Asked] = {}
-    for row in rows:
-        relation = relation_table().get(row.relation or "")
-        sort = relation.asks if relation else ""
-        asked = Asked(question=row.question, answer=row.answers[0])
-        if sort not in found and row.subject_text in known and _has_ladder(session, asked):
-            found[sort] = asked
-    others = (asked for asked in _IN_LANGUAGES if session.speaks(asked.language) and _has_ladder(session, asked))
-    return [*list(found.values())[:MOST_EXAMPLES], *others]
-
-
-def _has_ladder(session: SnapshotSession, asked: Asked) -> bool:
-    return len(session.maker(asked.language).make(asked.request().row).levels) > 2
+    """Questions to begin with, those that have ladders here."""
+    spoken = (asked for asked in EXAMPLES if session.speaks(asked.language))
+    return [one for one in spoken if len(session.maker(one.language).make(one.request().row).levels) > 2]
 
 
 def render(

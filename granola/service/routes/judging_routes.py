@@ -20,12 +20,9 @@ from granola.service.incoming.limits import (
     lengths_of,
 )
 from granola.service.incoming.schemas import (
-    AttributionAnswer,
     AttributionRequest,
-    MatchAnswer,
     MatchRequest,
     MatchSettings,
-    ScoreAnswer,
     ScoreRequest,
 )
 from granola.service.served import Service
@@ -59,7 +56,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
     """Add them."""
     settings = service.settings
 
-    @app.post("/v1/attribution/check", response_model=AttributionAnswer, tags=["judging"])
+    @app.post("/v1/attribution/check", tags=["judging"])
     @bounded(Bound(body="small", products=bound_evidence))
     async def check(asked: AttributionRequest) -> Response:
         """Each tier's evidence as citations, and whether they support it by the snapshot."""
@@ -83,7 +80,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
         body = await room.run(lambda _: do(chosen), seconds=seconds)
         return service.answer(body, service.snapshots.current)
 
-    @app.post("/v1/match", response_model=MatchAnswer, tags=["judging"])
+    @app.post("/v1/match", tags=["judging"])
     @bounded(Bound(body="small", products=bound_match, seconds="model_seconds"))
     async def match(asked: MatchRequest) -> Response:
         """At which level each prediction matches a ladder, and by which rule."""
@@ -97,7 +94,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
 
         return await judged(service.bench, settings.seconds, do, asked, asked.language)
 
-    @app.post("/v1/score", response_model=ScoreAnswer, tags=["judging"])
+    @app.post("/v1/score", tags=["judging"])
     @bounded(Bound(body="large", products=bound_score, seconds="batch_seconds"))
     async def score(asked: ScoreRequest) -> Response:
         """The scores of predictions against tiered rows, with intervals and a signature."""

@@ -17,11 +17,9 @@ from granola.service.incoming.bodies import read_batch
 from granola.service.incoming.bounded_routes import BODY, Bound, as_typed, bounded
 from granola.service.incoming.problems import HTTPProblem, overloaded, problem_of, too_slow
 from granola.service.incoming.schemas import (
-    AggregateAnswer,
     AggregateRequest,
     LadderRequest,
     Language,
-    LinkAnswer,
     Linker,
     LinkRequest,
     PhraseMode,
@@ -31,7 +29,7 @@ from granola.service.incoming.schemas import (
 from granola.service.served import MODEL_HEADER, SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
 from granola.service.work import snapshot_work
-from granola.service.work.model_session import TOGETHER, Phrasing, outcome_of, too_many_rows
+from granola.service.work.model_session import TOGETHER, Phrasing, check_model_rows
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshots import Generation
 
@@ -69,7 +67,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
             made, headers = await made_ladder(service, generation, asked)
         return service.answer(snapshot_work.line_of(made.to_json(), first=True), generation, headers)
 
-    @app.post("/v1/link", response_model=LinkAnswer, tags=["ladders"])
+    @app.post("/v1/link", tags=["ladders"])
     @bounded(Bound(body="small", products=bound_row))
     async def link(asked: LinkRequest) -> Response:
         """Which entity each answer means, how sure that is, and who else it may be."""
@@ -79,7 +77,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
 
         return await service.made(asked.language, do)
 
-    @app.post("/v1/aggregate", response_model=AggregateAnswer, tags=["ladders"])
+    @app.post("/v1/aggregate", tags=["ladders"])
     @bounded(Bound(body="small", products=bound_row, seconds="model_seconds"))
     async def aggregate(asked: AggregateRequest) -> Response:
         """One answer of several responses: the finest that enough of them entail, or what most of them say."""
@@ -113,8 +111,8 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         generation = service.snapshots.current if how is None else service.with_model()
         body, most = request.scope[BODY], service.settings.rows
         rows = await service.apart(lambda: read_batch(body, relation=relation, most=most))
-        if how is not None and len(rows) > service.settings.model_rows:
-            raise too_many_rows(service.settings.model_rows)
+        if how is not None:
+            check_model_rows(len(rows), service.settings.model_rows)
         await generation.run(lambda session: snapshot_work.check_language(session, language))
         together = snapshot_work.SLICE_ROWS if how is None else TOGETHER
         batch = snapshot_work.Batch(rows, language=language, linker=linker, together=together)
@@ -141,12 +139,12 @@ async def made_ladder(service: Service, generation: Generation, asked: LadderReq
     if asked.phrase is not None:
         service.with_model()
     made = await generation.run(do)
-    service.metrics.count("granola_ladders_total", "outcome", made.abstained or "whole")
+    service.laddered(made)
     if asked.phrase is None:
         return made, {}
     how = Phrasing(mode=asked.phrase, unproven=asked.unproven, language=asked.language)
     (row,) = await generation.ask(lambda session: session.phrased([made], how))
-    service.metrics.count("granola_phrased_total", "outcome", outcome_of(row.extra))
+    service.phrased(row)
     return row, {MODEL_HEADER: await generation.ask(lambda session: session.phrased_by(how))}
 
 
@@ -189,7 +187,7 @@ class _Lines(Response):
             self._service.batches -= 1
 
     async def _lines(self) -> AsyncGenerator[bytes]:
-        settings, count = self._service.settings, self._service.metrics.count
+        settings = self._service.settings
         reader = self._generation.reader()  # one for all slices
         until = time.monotonic() + settings.batch_seconds
         is_first = True
@@ -200,7 +198,7 @@ class _Lines(Response):
                 rows = await reader.run(self._batch.slice, seconds=settings.seconds)
                 for row in rows:
                     if isinstance(row, Row):
-                        count("granola_ladders_total", "outcome", row.abstained or "whole")
+                        self._service.laddered(row)
                 if self._how is not None:
                     rows = await self._phrased(rows, self._how)
                 records = ({"rejected": r.to_json()} if isinstance(r, RejectedRow) else r.to_json() for r in rows)
@@ -218,6 +216,6 @@ class _Lines(Response):
         made = [row for row in rows if isinstance(row, Row)]
         phrased = await self._generation.ask(lambda session: session.phrased(made, how)) if made else []
         for row in phrased:
-            self._service.metrics.count("granola_phrased_total", "outcome", outcome_of(row.extra))
+            self._service.phrased(row)
         others = iter(phrased)
         return [next(others) if isinstance(row, Row) else row for row in rows]

@@ -5,10 +5,8 @@ It is asked on threads of its own, each with the snapshot open to check what is 
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Literal
 
 from abstraction.models import ChatModel, open_spec, parse_model_spec
@@ -16,14 +14,11 @@ from abstraction.models.prompts import hash_of
 from abstraction.phrasing.decisions import shortened
 from abstraction.phrasing.phraser import ModelPhraser, model_name
 from abstraction.rows import TieredRow
-from granola.decoding import Abstaining, SampleRow, prediction_row
-from granola.decoding.answer_prompts import DRAG
-from granola.decoding.answer_prompts import read_prompts as decoding_prompts
+from granola.decoding import Abstaining, SampleRow, answer_prompts, prediction_row
 from granola.decoding.methods import Answering
 from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
-from granola.matching import matcher
+from granola.matching import matcher, model_judge
 from granola.matching.model_judge import JudgeMatcher
-from granola.matching.model_judge import read_prompts as judge_prompts
 from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard
 from granola.service.incoming.problems import HTTPProblem, too_many
@@ -34,8 +29,6 @@ from granola.service.work.workroom import Context
 PHRASERS_KEPT = 2
 TOGETHER = 16  # rows that a model is asked about at a time
 _TRIES = 2
-_judge_prompts = cache(judge_prompts)
-_decoding_prompts = cache(decoding_prompts)
 
 
 def opened_model(settings: ServiceSettings) -> ChatModel:
@@ -63,7 +56,7 @@ class ModelSession(Context):
     def __init__(self, settings: ServiceSettings, model: ChatModel) -> None:
         self._model = model
         self._store = opened_store(settings)
-        self._phrasers: OrderedDict[Phrasing, ModelPhraser] = OrderedDict()
+        self._phrasers: dict[Phrasing, ModelPhraser] = {}
 
     def phrased(self, rows: Sequence[TieredRow], how: Phrasing) -> list[TieredRow]:
         """The rows as `granola tiers --phrase` writes them."""
@@ -71,37 +64,35 @@ class ModelSession(Context):
 
     def phrased_by(self, how: Phrasing) -> str:
         """What rows are phrased with, as a header can have it."""
-        return header(self._phraser(how).fingerprint)
+        return _header(self._phraser(how).fingerprint)
 
     def judge(self, *, tau: float | None, raw: bool) -> JudgeMatcher:
         """The matcher that asks the model. Raises MatcherError for a threshold, which is another's."""
         if tau is not None:
             matcher("judge", tau=tau)
-        return JudgeMatcher(model=self._model, prompts=_judge_prompts(), raw=raw)
+        return JudgeMatcher(model=self._model, prompts=model_judge.read_prompts(), raw=raw)
 
     def drag(self, row: SampleRow, *, abstaining: str | None, language: str) -> tuple[dict[str, Any], str]:
         """The row with the model's answer of its responses, and what that was made with.
 
         Raises HTTPProblem where the model gives none.
         """
-        prompts = _decoding_prompts()
+        prompts = answer_prompts.read_prompts()
         asking = AnswerSettings(method=Answering.DRAG, abstaining=Abstaining(abstaining or "pass"))
-        answerer = Answerer(self._model, asking, prompts, language=language, drag_model=self._model)
-        (outcome,) = answerer.aggregate([row])
+        (outcome,) = Answerer(self._model, asking, prompts, language=language).aggregate([row])
         if not isinstance(outcome, Answered):
             raise HTTPProblem(503, "model", f"the model gave no answer ({outcome.reason}); ask again", retry_after=10)
-        name = f"{model_name(self._model.identity)} drag prompts:{hash_of(prompts, DRAG)}"
-        return prediction_row(row, outcome.decision, method=Answering.DRAG), header(name)
+        name = f"{model_name(self._model.identity)} drag prompts:{hash_of(prompts, answer_prompts.DRAG)}"
+        return prediction_row(row, outcome.decision, method=Answering.DRAG), _header(name)
 
     def _phraser(self, how: Phrasing) -> ModelPhraser:
-        """Those asked for last are kept."""
-        phraser = self._phrasers.pop(how, None) or ModelPhraser(
-            self._model, self._store, mode=how.mode, unproven=how.unproven, language=how.language
-        )
-        self._phrasers[how] = phraser
-        while len(self._phrasers) > PHRASERS_KEPT:
-            self._phrasers.popitem(last=False)
-        return phraser
+        if how not in self._phrasers:
+            if len(self._phrasers) >= PHRASERS_KEPT:
+                self._phrasers.clear()
+            self._phrasers[how] = ModelPhraser(
+                self._model, self._store, mode=how.mode, unproven=how.unproven, language=how.language
+            )
+        return self._phrasers[how]
 
     def begin(self, until: float) -> None:
         """See `Context.begin`."""
@@ -121,27 +112,19 @@ def judge_ahead(
 ) -> None:
     """Let the judge have a verdict on each (row, prediction). Raises HTTPProblem for more than `most`, and for none."""
     items = [asked.item(text, names_of(row, standard), row.question) for row, text in pairs]
-    if len(items) > most:
-        raise too_many_rows(most)
+    check_model_rows(len(items), most)
     if failed := asked.prepare(items):
         why = ", ".join(f"{number} {reason}" for reason, number in sorted(failed.items()))
-        raise HTTPProblem(
-            503, "model", f"the judge gave no verdict on some predictions ({why}); ask again", retry_after=10
-        )
+        detail = f"the judge gave no verdict on some predictions ({why}); ask again"
+        raise HTTPProblem(503, "model", detail, retry_after=10)
 
 
-def too_many_rows(most: int) -> HTTPProblem:
-    """The refusal of a request that would ask the model too often."""
-    detail = f"the model is asked about {most:,} rows in one request at most; send several requests"
-    return too_many("too-many-rows", detail, most)
+def check_model_rows(rows: int, most: int) -> None:
+    """Raise HTTPProblem for a request that would ask the model too often."""
+    if rows > most:
+        detail = f"the model is asked about {most:,} rows in one request at most; send several requests"
+        raise too_many("too-many-rows", detail, most)
 
 
-def header(name: str) -> str:
-    """A name as headers can have it."""
+def _header(name: str) -> str:
     return "".join(c if " " <= c <= "~" else "?" for c in name)
-
-
-def outcome_of(row: Mapping[str, Any]) -> str:
-    """How a row with these further fields was phrased: `phrased`, or why it keeps the graph's ladder."""
-    note = row.get("phrasing")
-    return str(note.get("fallback", "phrased")) if isinstance(note, dict) else "phrased"

@@ -97,8 +97,8 @@ class SnapshotSession(Context):
             del self._makers[other]
         return maker
 
-    def prepare(self) -> None:
-        """Make ready what requests in any language need of the snapshot, as far as that does not take too long.
+    def prepared(self) -> SnapshotSession:
+        """This, with what requests in any language need of the snapshot, as far as that does not take too long.
 
         The words of a snapshot are kept for the sessions that this process, and its forks, open of it afterwards.
         """
@@ -109,6 +109,7 @@ class SnapshotSession(Context):
         for language in () if self._is_mirror else _ENGLISH:
             if language not in self._vocabularies:
                 self._vocabularies[language] = Vocabulary.from_store(self.store, language)
+        return self
 
     def speaks(self, language: str) -> bool:
         """Whether dates are written in the language, or the snapshot has names in it, or it cannot be told."""

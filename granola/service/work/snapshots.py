@@ -26,29 +26,28 @@ class Generation:
     """A snapshot with the threads that read it, and those that ask the model about it. It is closed when nobody uses
     it any more."""
 
-    def __init__(self, settings: ServiceSettings, model: Any) -> None:
-        def session() -> SnapshotSession:
-            made = SnapshotSession(settings)
-            made.prepare()
-            return made
+    snapshot_id = ""
+    manifest: Any = None
 
-        self.readers = [Workroom("reader", session, most=settings.waiting) for _ in range(settings.readers)]
-        self._models: list[Workroom[ModelSession]] = []
-        if model is not None:
-            self._models = [
-                Workroom("model", lambda: ModelSession(settings, model), most=settings.model_requests)
-                for _ in range(1 if (settings.model or "").startswith("local:") else settings.model_requests)
-            ]
+    def __init__(self, settings: ServiceSettings, model: Any) -> None:
+        self.readers = [
+            Workroom("reader", lambda: SnapshotSession(settings).prepared(), most=settings.waiting)
+            for _ in range(settings.readers)
+        ]
+        models = 0 if model is None else 1 if str(settings.model).startswith("local:") else settings.model_requests
+        self._models = [
+            Workroom("model", lambda: ModelSession(settings, model), most=settings.model_requests)
+            for _ in range(models)
+        ]
+        self._rooms: list[Workroom[Any]] = [*self.readers, *self._models]
         self._settings = settings
         self._users = 0
         self._is_retired = False
-        self.snapshot_id = ""
-        self.manifest: Any = {}
 
     async def opened(self) -> Generation:
         """This, when all its threads are ready. Raises what opening the snapshot raises."""
         try:
-            for room in self.rooms:
+            for room in self._rooms:
                 await room.opened
         except BaseException:
             self.retire()
@@ -56,11 +55,6 @@ class Generation:
         session = self.readers[0].opened.result()
         self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
         return self
-
-    @property
-    def rooms(self) -> list[Workroom[Any]]:
-        """All threads."""
-        return [*self.readers, *self._models]
 
     @property
     def waiting(self) -> int:
@@ -97,17 +91,16 @@ class Generation:
         """Close it as soon as nobody uses it."""
         self._is_retired = True
         if not self._users:
-            for room in self.rooms:
+            for room in self._rooms:
                 room.close()
 
 
 class Snapshots:
-    """The generation that is served, and those before it that still work."""
+    """The generation that is served, and what tells whether another has been put into its place."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
         self._current: Generation | None = None
-        self._retired: list[Generation] = []
         self._seen: object = None  # what the place of the snapshot held when it was last looked at
         self._looked = 0.0
         self._model: Any = None
@@ -124,12 +117,6 @@ class Snapshots:
             raise overloaded("the snapshot is being opened", retry_after=2)
         return self._current
 
-    @property
-    def readers(self) -> list[Workroom[SnapshotSession]]:
-        """All threads that read a snapshot."""
-        self._retired = [one for one in self._retired if any(room.waiting for room in one.rooms)]
-        return [room for one in (self._current, *self._retired) if one is not None for room in one.readers]
-
     async def open(self) -> None:
         """Open what is there now, and let it be served. Raises what opening it raises."""
         seen = await asyncio.to_thread(self._identity)
@@ -139,7 +126,6 @@ class Snapshots:
         fresh = await Generation(self._settings, self._model).opened()
         if self._current is not None:
             self._current.retire()
-            self._retired.append(self._current)
         self._current = fresh
 
     async def look(self) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from granola.service.incoming.problems import HTTPProblem, overloaded, too_slow
 from kg.errors import ForeseenError
@@ -38,6 +39,7 @@ class Context:
 
 
 C = TypeVar("C", bound=Context)
+ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process, whose threads have not ended
 
 
 class Workroom(Generic[C]):
@@ -49,9 +51,11 @@ class Workroom(Generic[C]):
     def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[C] = self._loop.create_future()
+        self.name = name
         self._most = most
         self._queue: SimpleQueue[tuple[Callable[[C], Any], asyncio.Future[Any]] | None] = SimpleQueue()
         self._until: dict[asyncio.Future[Any], float] = {}  # of what waits or is being done
+        ROOMS.add(self)
         threading.Thread(target=self._run, args=(make,), name=name, daemon=True).start()
 
     @property

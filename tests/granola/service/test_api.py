@@ -174,15 +174,6 @@ def test_search_finds_names_and_aliases(service: Running) -> None:
     assert requests.get(f"{service.address}/v1/search?name=Xyzzyville", timeout=10).json()["found"] == []
 
 
-def test_what_has_not_changed_is_not_sent_again(service: Running) -> None:
-    for path in ("/v1/entity/Q76", "/v1/search?name=Honolulu", "/v1/snapshot"):
-        first = requests.get(service.address + path, timeout=10)
-        again = requests.get(service.address + path, headers={"If-None-Match": first.headers["ETag"]}, timeout=10)
-        assert (again.status_code, again.content) == (304, b"")
-    other = requests.get(f"{service.address}/v1/entity/Q76?language=de", timeout=10).headers["ETag"]
-    assert other != requests.get(f"{service.address}/v1/entity/Q76", timeout=10).headers["ETag"]
-
-
 def test_no_answer_tells_where_files_are(service: Running) -> None:
     folder = str(service.snapshot.parent)
     for path in ("/v1/snapshot", "/v1/metrics", "/v1/openapi.json", "/v1/nowhere", "/v1/entity/x"):
@@ -268,16 +259,6 @@ def test_messages_speak_of_fields_and_not_of_options(service: Running) -> None:
     got = requests.post(f"{service.address}/v1/match", json=asked, timeout=10)
     assert (got.status_code, got.json()["code"]) == (422, "matcher")
     assert "--" not in got.json()["detail"]
-
-
-def test_what_is_not_there_is_not_unmodified(service: Running) -> None:
-    any_tag = {"If-None-Match": "*"}
-    for entity, status in (("Q999999999", 404), ("Q76", 304)):
-        got = requests.get(f"{service.address}/v1/entity/{entity}", headers=any_tag, timeout=10)
-        assert got.status_code == status
-        assert got.headers["Granola-Snapshot"]
-    slash = requests.get(f"{service.address}/v1/openapi.json/", allow_redirects=False, timeout=10)
-    assert (slash.status_code, slash.json()["code"]) == (404, "path")
 
 
 def test_foreign_fields_come_back_whatever_they_hold(service: Running) -> None:

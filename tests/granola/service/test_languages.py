@@ -57,7 +57,7 @@ def test_no_request_waits_for_the_words_of_another_english(
     demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = session_of(demo_snapshot)
-    session.prepare()
+    session.prepared()
 
     def read_again(*_: object) -> None:
         raise AssertionError("the snapshot's words are read while a request waits")
