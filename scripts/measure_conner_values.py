@@ -13,7 +13,7 @@ from pathlib import Path
 
 from abstraction.language.sentences import sentences
 from abstraction.models import Continuation, QueryPassage, open_coherence, open_continuations, open_relevance
-from granola.knowledge.knowledge_files import read_items
+from granola.knowledge.knowledge_items import read_items
 from granola.knowledge.knowledge_metrics import sentence_coherence
 from granola.knowledge.rank_association import somers_d
 

@@ -7,8 +7,14 @@ reference cites stands in it as [1] and so on.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from granola.attribution.simple_evaluators import WordEvaluator
+from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.sentence_judges import EvaluatorSentences
 
 LABELS = {"A": "ANSWER-THE-QUESTION", "R": "RELATED-INFORMATION", "O": "OUTDATED", "U": "UNKNOWN"}
 ASKED = "2024-11-20"
@@ -361,3 +367,27 @@ def garage_rows() -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def judged_item(
+    *, sentences: Sequence[str] = ("s1", "s2"), all_: Sequence[SentenceVerdict | None] = (),
+    relevant: Mapping[Relevance, Sequence[SentenceVerdict | None]] | None = None, **more: Any,
+) -> GroundingItem:  # fmt: skip
+    """A judged answer without issues, its sentences supported but where verdicts are given, in both readings."""
+    supported = (SentenceVerdict.SUPPORTED,) * len(sentences)
+    verdicts = {"all": all_ or supported}
+    verdicts |= {str(reading): own for reading, own in (relevant or dict.fromkeys(Relevance, supported)).items()}
+    given: dict[str, Any] = {
+        "id": "a", "answer": "x", "expected_deflection": False, "eligibility": AnswerVerdict.NO_ISSUES, "unjudged": {},
+        "sentences": tuple(
+            AnsweredSentence(text=text, **{name: own[at] for name, own in verdicts.items()})
+            for at, text in enumerate(sentences)
+        ),
+        "readings": tuple(relevant or Relevance),
+    }  # fmt: skip
+    return GroundingItem(**{**given, **more})
+
+
+def word_judge(share: float = 0.6) -> EvaluatorSentences:
+    """The baseline that judges sentences by the words that they share with a passage."""
+    return EvaluatorSentences(evaluator=WordEvaluator(share=share), apart=True)

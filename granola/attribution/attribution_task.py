@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from abstraction.files.records import Record
 from granola.attribution.categories import Category
-from granola.attribution.evaluation import AttributionVerdict, evaluated
+from granola.attribution.evaluation import (
+    CATEGORIES,
+    NO_LABEL,
+    AttributionVerdict,
+    evaluated,
+    f1_of,
+    figure,
+    micro_f1,
+)
+from granola.evidence.estimates import field_of, places, plain_estimate
 from granola.evidence.evidence_task import (
+    Cells,
     EvidenceTask,
+    Forming,
     JudgedQuestion,
     Labels,
-    Report,
+    Place,
     Row,
     SheetForm,
     SheetLine,
 )
+from granola.scoring.aggregation import Estimate
 
 CATEGORY = JudgedQuestion(
     field="category",
@@ -36,22 +48,37 @@ def read_verdict_row(record: Record) -> dict[str, Any]:
     return dict(record.data)
 
 
-def _verdicts(rows: Iterable[Row]) -> list[AttributionVerdict]:
-    return [AttributionVerdict.model_validate(row) for row in rows]
+def _scores(rows: Sequence[Row], forming: Forming) -> Mapping[str, Estimate]:
+    verdicts = [AttributionVerdict.model_validate(row) for row in rows]
+    own = [one for one in verdicts if one.gold_category is not None or one.gold_supported is not None]
+    if not own:
+        return {}
+    name = own[0].evaluator
+    return evaluated(name, name, own, resamples=forming.resamples, seed=forming.seed).figures
 
 
-def _report(rows: Sequence[Row], resamples: int, seed: int) -> Report:
-    by_evaluator: dict[str, list[AttributionVerdict]] = {}
-    for verdict in _verdicts(rows):
-        if verdict.gold_category is not None or verdict.gold_supported is not None:
-            by_evaluator.setdefault(verdict.evaluator, []).append(verdict)
-    return {
-        name: evaluated(name, name, own, resamples=resamples, seed=seed).figures for name, own in by_evaluator.items()
-    }
+def _value(row: Row, score: str, _: Forming) -> float | None:
+    return AttributionVerdict.model_validate(row).right(score)
 
 
-def _values(rows: Iterable[Row], score: str) -> list[float | None]:
-    return [one.right(score) for one in _verdicts(rows)]
+F1 = "F1"  # of the category that a slice is of, else micro-F1
+
+
+def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
+    """To F1 a row adds the gold and the judged category, to each category as every row does."""
+    if score != F1:
+        return None
+    if row.get("gold_category") is None:
+        return []
+    pair = row["gold_category"], row.get("category") or NO_LABEL
+    return [(place, pair) for place in (CATEGORIES if along == "category" else places(field_of(row, along)))]
+
+
+def _estimate(values: Sequence[Any], place: Place, forming: Forming) -> Estimate:
+    if not isinstance(values[0], tuple):
+        return plain_estimate(values, place, forming)
+    statistic = f1_of(str(place)) if place in CATEGORIES else micro_f1
+    return figure(values, statistic, resamples=forming.resamples, seed=forming.seed)
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -75,12 +102,16 @@ ATTRIBUTION = EvidenceTask(
     name="attribution",
     told_by="evaluator",
     judge="evaluator",
+    line="evaluator",
     made_by="granola attribution evaluate",
     read=read_verdict_row,
     texts=(),
     questions=(CATEGORY,),
-    report=_report,
-    values=_values,
+    main="micro-F1",
+    scores=_scores,
+    value=_value,
+    cells=_cells,
+    estimate=_estimate,
     sheet=SheetForm(
         shown=("question", "statement", "citations"), questions=(CATEGORY,), lines=_sheet_lines, verdict=_of_people
     ),

@@ -248,7 +248,7 @@ class AttributionAudit(Command[TextsAudited]):
     """Check whether citations and questions cover their facts, by the names that stand in them.
 
     Each text covers its facts fully, misses one of them (absent), or has a name that is in none (hallucinated). People
-    mark the same on a sheet: `granola sheets draw --task texts`.
+    mark the same on a sheet: `granola sheets draw --texts`.
     """
 
     files: Annotated[tuple[Path, ...], Setting("Files of samples.", metavar="FILE...", positional=True)]

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.files.writing import check_kind
 from granola.attribution.entailment_evaluators import PremiseIs
 from granola.commands.command import Command
-from granola.commands.item_verdicts import told_test
-from granola.commands.messages import count, print_json, report_rejects
+from granola.commands.messages import count, print_json, report_rejects, told_test
 from granola.commands.models import opened
 from granola.commands.output import writing
 from granola.errors import UsageError
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from granola.attribution.evaluator_words import EvaluatorWords
     from granola.scoring.system_comparison import Difference
 
-PRINTED = "beside the paper's evaluators: write --out FILE, then granola table FILE --table caqa-5 --printed"
+PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
 
 
 def without_nan(value: Any) -> Any:

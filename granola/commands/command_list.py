@@ -65,25 +65,22 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     ),
     "Evidence": (
         CommandEntry(
-            "grounding", "Answer from passages, and judge answers: grounded, deflecting, cited?", "grounding",
-            ("describe", "answer", "judge", "score"),
+            "generate", "Let a model write answers from passages, or knowledge texts and answers from these.",
+            "generate",
         ),
-        CommandEntry(
-            "knowledge", "Write, judge and choose knowledge texts: factuality, relevance, coherence ...",
-            "knowledge",
-            ("generate", "judge", "choose", "correlate", "describe"),
-        ),
+        CommandEntry("grounding", "Judge long answers from passages: grounded, deflecting, cited?", "grounding",
+                     ("judge",)),
+        CommandEntry("knowledge", "Score knowledge texts: factuality, relevance, coherence ...", "knowledge",
+                     ("judge",)),
         CommandEntry(
             "attribution", "Build a benchmark of evidence and answers, and hold evaluators against it.", "attribution",
             ("build", "audit", "train", "evaluate"),
         ),
-        CommandEntry("draw", "Draw scores of items by slice, as papers do or by any field.", "item_verdicts"),
-        CommandEntry("table", "Put scores in the columns of a paper's table: text, LaTeX, CSV.", "item_verdicts"),
+        CommandEntry("verdicts", "Show scores of judged items: slices, tests, tables, figures, pools.", "item_scores"),
         CommandEntry(
             "sheets", "Write sheets on which people judge items, and read the filled ones.", "people_judging",
             ("draw", "read"),
         ),
-        CommandEntry("pool", "Pool several judges of the same items, and show how far they agree.", "item_verdicts"),
     ),
 }  # fmt: skip
 COMMANDS: Mapping[str, CommandEntry] = {entry.name: entry for group in GROUPS.values() for entry in group}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from abstraction.rows import QARow, RejectedRow
+    from granola.scoring.system_comparison import Difference
     from kg.store.protocol import Store
 
 _Row = TypeVar("_Row")
@@ -32,6 +33,16 @@ def note(message: str) -> None:
 def count(number: int, one: str, many: str | None = None) -> str:
     """`1 row`, `2 rows`, `1,000 entities`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def told_test(test: Difference) -> str:
+    """A paired test in a line."""
+    if not test.n:
+        return f"{test.first} - {test.second}, {test.metric}: no item has this score of both"
+    return (
+        f"{test.first} - {test.second}, {test.metric}: {test.difference:+.3f} [{test.interval.low:+.3f}, "
+        f"{test.interval.high:+.3f}], p {test.p:.4f}, after Holm {test.adjusted:.4f}, n {test.n:,}"
+    )
 
 
 def unanswered_line(number: int) -> str:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,45 +24,26 @@ if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.evidence.evidence_task import Row
 
-Seed = Annotated[int, Setting("Seed of what is drawn.", least=0)]
-
-
-class TaskName(StrEnum):
-    """What `--task` takes."""
-
-    ATTRIBUTION = "attribution"
-    GROUNDING = "grounding"
-    KNOWLEDGE = "knowledge"
-    TEXTS = "texts"
-
-
-Task = Annotated[
-    TaskName,
-    Setting(
-        "What people judge: citations of attribution samples in four categories; answers and sentences of grounding; "
-        "knowledge texts on six axes; whether texts of a benchmark cover their facts."
-    ),
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SheetsDraw(RowsCommand):
-    """Draw items and write sheets on which people judge them, without systems, labels and scores.
+    """Draw items and write a sheet for each annotator, OUT.1.csv and so on, without systems, labels and scores.
 
-    ITEMS are samples (attribution, texts) or judged rows (grounding, knowledge). OUT keeps the drawn items in the
-    sheets' order; `granola sheets read OUT` reads the filled sheets. Every cell may be left open, or say "unclear".
+    ITEMS are samples of attribution, judged answers or judged knowledge texts. OUT keeps the drawn items in the sheets'
+    order; `granola sheets read OUT SHEET...` reads the filled sheets. Every cell may be left open, or say "unclear".
     """
 
     items: Annotated[Path, Setting("The items.", metavar="ITEMS", positional=True)]
-    task: Task
     out: Out
-    sheet: Annotated[Path, Setting("The sheet to write, as CSV; SHEET.1.csv and so on for several annotators.")]
     questions: Annotated[
-        Path | None, Setting("With --task grounding: the questions with passages, which the sheet shows.")
+        Path | None, Setting("Of judged answers: the questions with passages, which the sheet shows.")
     ] = None
+    texts: Annotated[
+        bool, Setting("Of samples: people judge whether texts cover their facts, not the four categories.")
+    ] = False
     number: Annotated[
         int,
-        Setting("Items to draw: of each system (grounding, knowledge), of each kind (texts), else of all.",
+        Setting("Items to draw: of each system (answers, knowledge), of each kind (--texts), else of all.",
                 flag="--n", least=1),
     ] = 80  # fmt: skip
     annotators: Annotated[int, Setting("Sheets to write, one an annotator.", least=1)] = 1
@@ -72,55 +52,54 @@ class SheetsDraw(RowsCommand):
         Setting("Share of the items that all annotators have; the rest goes to one each (CONNER: 0.2).", least=0,
                 most=1),
     ] = 1.0  # fmt: skip
-    seed: Seed = 0
+    seed: Annotated[int, Setting("Seed of what is drawn.", least=0)] = 0
     force: Force = False
     as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
         from granola.evidence.annotation_sheets import drawn_items, shared_out, write_sheet
-        from granola.evidence.task_list import SHEETS
+        from granola.evidence.task_list import sheet_form
 
-        check_kind(self.sheet, "csv", asked="--sheet")
-        sheets = [self.sheet]
-        if self.annotators > 1:
-            sheets = [self.sheet.with_suffix(f".{number}.csv") for number in range(1, self.annotators + 1)]
-        form = SHEETS[self.task]
+        check_kind(Path(self.out), "jsonl")
+        sheets = [Path(self.out).with_suffix(f".{number}.csv") for number in range(1, self.annotators + 1)]
         inputs = [self.items, self.questions]
         with ExitStack() as stack, writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             for sheet in sheets:
-                stack.enter_context(writing(sheet, inputs=[self.items, self.out], force=self.force, asked="--sheet"))
-            drawn = drawn_items(self._items(output.rejected), form, self.number, seed=self.seed)
-            if not drawn:
-                raise UsageError(f"{self.items} has no item for --task {self.task}")
+                stack.enter_context(writing(sheet, inputs=[self.items, self.out], force=self.force))
+            items = self._items(output.rejected)
+            if not items:
+                raise UsageError(f"{self.items} has no item for people to judge")
+            form = sheet_form(items[0])
+            drawn = drawn_items(items, form, self.number, seed=self.seed)
             for sheet, own in zip(sheets, shared_out(len(drawn), self.annotators, self.shared), strict=True):
                 write_sheet(drawn, form, sheet, only=own, raw=csv_raw())
             output.write(drawn)
             names = ", ".join(map(str, sheets))
             return output.ended(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
-    def _items(self, rejected: list[RejectedRow]) -> list[Row]:
-        from abstraction.files.records import read_records
-        from abstraction.files.row_reading import accepted, read_each
+    def _items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
+        from abstraction.files.records import Record, read_records
         from granola.attribution.attribution_samples import read_any_samples
         from granola.attribution.text_task import text_items
-        from granola.evidence.task_list import read_verdict
+        from granola.evidence.task_list import task_of
+        from granola.evidence.verdict_rows import read_verdicts
 
-        if self.task in (TaskName.ATTRIBUTION, TaskName.TEXTS):
+        first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
+        task = task_of(first.data) if first is not None else None
+        if task is None:
             samples = list(read_any_samples(self.items, on_reject=rejected.append))
-            return list(text_items(samples) if self.task is TaskName.TEXTS else (one.to_json() for one in samples))
-        rows: list[Row] = list(accepted(read_each(read_records(self.items), read_verdict), rejected.append))
-        if self.task is TaskName.KNOWLEDGE:
-            return rows
-        if self.questions is None:
-            raise UsageError("--task grounding shows passages: give --questions FILE, the file that was answered")
-        return list(self._asked(rows, rejected))
+            return list(text_items(samples)) if self.texts else [sample.to_json() for sample in samples]
+        rows = read_verdicts([self.items], on_reject=rejected.append)
+        items = [{name: value for name, value in row.items() if name not in ("file", "settings")} for row in rows]
+        return list(self._asked(items, rejected)) if task.name == "grounding" else items
 
     def _asked(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
         """Judged answers with what was asked: question, reference, passages."""
         from granola.grounding.grounded_rows import read_grounded
 
-        assert self.questions is not None
+        if self.questions is None:
+            raise UsageError("a sheet of answers shows passages: give --questions FILE, the file that was answered")
         samples = {one.id: one for one in read_grounded(self.questions, on_reject=rejected.append)}
         for row in rows:
             if (sample := samples.get(str(row["id"]))) is not None:
@@ -131,10 +110,11 @@ class SheetsDraw(RowsCommand):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetsJudged:
-    """How annotators labelled, and how far they agree; verdicts that were written."""
+    """How annotators labelled, and how far they agree; verdicts that were written; what a paper says of its own."""
 
     agreement: Mapping[str, Mapping[str, Any]]
     verdicts: int
+    paper: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Everything; NaN is null."""
@@ -165,6 +145,8 @@ class SheetsJudged:
                 if one.n
             ]
             yield TextTable(rows=rows, words=(1,), keys=2, indent=2)
+        if self.paper:
+            yield self.paper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,12 +154,13 @@ class SheetsRead(Command[SheetsJudged]):
     """Read filled sheets: how often each label was given, kappa, and what annotators agree on.
 
     --out has a row of verdicts for each item of each annotator, judged by person:SHEET, as every other judge's:
-    `granola pool`, `granola draw`, `granola table` and `attribution evaluate --people` take them.
+    `granola verdicts` and `attribution evaluate --people` take them.
     """
 
     drawn: Annotated[Path, Setting("What `granola sheets draw` wrote.", metavar="DRAWN", positional=True)]
-    task: Task
-    sheet: Annotated[tuple[Path, ...], Setting("A filled sheet; given again for each annotator.", metavar="CSV")] = ()
+    sheets: Annotated[
+        tuple[Path, ...], Setting("The filled sheets, one an annotator.", metavar="SHEET...", positional=True)
+    ]
     out: Annotated[Path | None, Setting("Write the verdicts to this file, as JSONL.")] = None
     force: Force = False
     as_json: AsJson = False
@@ -186,33 +169,33 @@ class SheetsRead(Command[SheetsJudged]):
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
         from abstraction.files.records import Record, read_records
         from abstraction.files.writing import write_records
+        from granola.attribution.text_task import PAPER, TEXTS
         from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
-        from granola.evidence.task_list import SHEETS
+        from granola.evidence.task_list import sheet_form
 
-        if not self.sheet:
-            raise UsageError("name the filled sheets: --sheet CSV, once for each annotator")
-        form = SHEETS[self.task]
-        with writing(self.out, inputs=[self.drawn, *self.sheet], force=self.force):
+        inputs = [self.drawn, *self.sheets]
+        with writing(self.out, inputs=inputs, force=self.force):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
             items = [record.data for record in read_records(self.drawn) if isinstance(record, Record)]
-            sheets = [read_sheet(path, form) for path in self.sheet]
+            if not items:
+                raise UsageError(f"{self.drawn} has no item; give what granola sheets draw wrote")
+            form = sheet_form(items[0])
+            sheets = [read_sheet(path, form) for path in self.sheets]
             check_sheets(sheets, items, form, self.drawn)
             verdicts = list(verdicts_of(sheets, items, form))
             if self.out is not None:
                 write_records(verdicts, self.out)
-                write_run_record(
-                    self.out, command=self.verb, arguments=self.arguments(), inputs=[self.drawn, *self.sheet]
-                )
+                write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=inputs)
         automatic = [{name: str(label) for name, label in item.items() if label} for item in items]
-        return SheetsJudged(agreement=sheet_agreement(sheets, form, automatic), verdicts=len(verdicts))
+        return SheetsJudged(
+            agreement=sheet_agreement(sheets, form, automatic), verdicts=len(verdicts),
+            paper=PAPER if form is TEXTS else "",
+        )  # fmt: skip
 
     def show(self, result: SheetsJudged) -> None:
         """Tables, or JSON; of texts what the paper's readers said beside."""
-        from granola.attribution.text_task import PAPER
-
         if self.as_json:
             print_json(result.to_json(), indent=1)
         else:
-            beside = [PAPER] if self.task is TaskName.TEXTS else []
-            show_lines(*result.parts(), *beside)
+            show_lines(*result.parts())

@@ -208,15 +208,3 @@ def _agreement(
             for sheet, labels in zip(sheets, own, strict=True)
         },
     }
-
-
-def mean_labels(sheets: Sequence[FilledSheet], form: SheetForm) -> dict[int, dict[str, float]]:
-    """Of questions whose labels are numbers, by item number and field the mean over those who gave one."""
-    means: dict[int, dict[str, float]] = {}
-    for number in sorted({number for sheet in sheets for number in sheet.labels}):
-        for question in form.questions:
-            told = (sheet.labels.get(number, {}).get(0, {}).get(question.field) for sheet in sheets)
-            marks = [float(label) for label in told if label is not None and label != UNCLEAR]
-            if marks:
-                means.setdefault(number, {})[question.field] = sum(marks) / len(marks)
-    return means

@@ -16,11 +16,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from abstraction.files.records import Record
+from granola import __version__
 from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES
 
 UNCLEAR = "unclear"  # what an annotator writes who cannot decide
 Row = Mapping[str, Any]
 Report = Mapping[str, Mapping[str, Estimate]]  # estimates by system or evaluator, then by score
+Place = float | str  # of a slice: a number, or a name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,23 +76,49 @@ class SheetForm:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvidenceTask:
-    """A task. Rows of its verdicts have the field `told_by`, and the judge's name under `judge`.
+class Forming:
+    """How scores are formed. `rules` are NAME=VALUE, of a task that has any: what its paper leaves open."""
 
-    `read` checks such a row by the task's pydantic model; `texts` are what several judges must have judged alike;
-    `report` gives the estimates; `values` what each row adds to a score, None where it does not count.
+    resamples: int = RESAMPLES
+    seed: int = 0
+    rules: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
+
+
+Cells = Iterable[tuple[Place, Any]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceTask:
+    """A task. Rows of its verdicts have the field `told_by`, the judge's name under `judge`, the system's under `line`.
+
+    `read` checks such a row by the task's pydantic model; `texts` are what several judges must have judged alike.
+    `scores` are the estimates of one system's rows; `value` is what a row adds to a score, None where it does not
+    count; `main` is the score that is sliced and tested where none is named. `cells` says where a row stands along a
+    field and what it adds to a score there, None where `value` and the field tell that; `estimate` makes a slice's
+    estimate of it. `along` names the field that is meant for a score; `signature` states how scores of slices along
+    these fields are formed. `lacking` says what scores without a value are in want of.
     """
 
     name: str
     told_by: str
     judge: str
+    line: str = "system"
     made_by: str
     read: Callable[[Record], dict[str, Any]]
     texts: tuple[str, ...]
     questions: tuple[JudgedQuestion, ...]
-    report: Callable[[Sequence[Row], int, int], Report]
-    values: Callable[[Iterable[Row], str], list[float | None]]
+    main: str
+    scores: Callable[[Sequence[Row], Forming], Mapping[str, Estimate]]
+    value: Callable[[Row, str, Forming], float | None]
     sheet: SheetForm
+    cells: Callable[[Row, str, str, Forming], Cells | None] = lambda row, along, score, forming: None
+    estimate: Callable[[Sequence[Any], Place, Forming], Estimate] | None = None
+    along: Callable[[str, str], str] = lambda field, score: field
+    signature: Callable[[Forming, Iterable[str]], str] = lambda forming, fields: str(forming)
+    lacking: str = ""
 
 
 class ItemFigure(BaseModel, frozen=True):

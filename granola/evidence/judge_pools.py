@@ -1,4 +1,4 @@
-"""Several judges of the same items: pooled by majority and mean, how far they agree, what they cost.
+"""Several judges of the same items: pooled by majority and mean, and how far they agree.
 
 One judge may favour answers of its own family (Sorodoc et al. 2025, limitations); pooled judges, or people, are a cure.
 """
@@ -8,20 +8,16 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from abstraction.faults import OnReject
-from abstraction.files.records import read_records
-from abstraction.files.row_reading import accepted, read_each
 from granola.errors import UsageError
-from granola.evidence.evidence_task import EvidenceTask
-from granola.evidence.task_list import MADE_BY, TASKS, read_verdict, task_of
-from granola.run_record import record_of
+from granola.evidence.evidence_task import EvidenceTask, Row
+from granola.evidence.task_list import MADE_BY, TASKS
+from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import kappa
 
 POOLED = "pooled by majority"  # what the name of the judge of a pooled row begins with
@@ -39,41 +35,34 @@ Places = dict[tuple[Any, ...], Any]  # what a judge says, by the keys that lead 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgePool:
-    """`rows` as if of one judge; `costs` by judge: what models were asked for; `agreement` by field of a label.
+    """`rows` as if of one judge; `agreement` by field of a label.
 
     Agreement has `n`, `agree` (the share on which all agree) and `kappa`, over the labels that all judges gave;
     `kappa` is None where chance alone is certain.
     """
 
     judges: Sequence[str]
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[dict[str, Any]]
     agreement: Mapping[str, Mapping[str, float | None]]
-    costs: Mapping[str, Mapping[str, float]]
 
 
-def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
-    """Pool files of verdicts over the items that every judge has judged.
+def pool_judges(given: VerdictRows) -> JudgePool:
+    """Pool verdicts over the items that every judge has judged; a judge is known by its name, else by its file.
 
-    What a file cost is of the judge of its rows; of several judges in a file nobody knows whose it is, and it is told
-    as theirs together. Raises UsageError for one judge alone, one that judged an item twice, and judges of different
-    items.
+    Raises UsageError for one judge alone, one that judged an item twice, and judges of different items.
     """
-    judges: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-    costs: dict[str, Counter[str]] = {}
-    for path in paths:
-        record = record_of(path)
-        of_file: dict[str, None] = {}
-        for row, judge in _rows_of(path, record, on_reject):
-            key = tuple(row.get(name) for name in ("system", "id", "candidate"))
-            if key in judges.setdefault(judge, {}):
-                raise UsageError(f"{path}: {judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
-            judges[judge][key] = row
-            of_file[judge] = None
-        asked = record.get("asked")
-        if of_file and isinstance(asked, dict):
-            costs.setdefault(" and ".join(of_file), Counter()).update(asked)
-    if not judges:
-        raise UsageError(f"{', '.join(map(str, paths))}: no verdict of {MADE_BY}")
+    task = given.task
+    if task is None:
+        raise UsageError(f"no verdict of {MADE_BY}")
+    judges: dict[str, dict[tuple[Any, ...], Row]] = {}
+    for row in given.rows:
+        judge = str(row.get(task.judge) or row.get("file"))
+        if judge.startswith(POOLED):
+            raise UsageError(f"{row.get('file')} is the outcome of pooling, no judge of its own")
+        key = tuple(row.get(name) for name in ("system", "id", "candidate"))
+        if key in judges.setdefault(judge, {}):
+            raise UsageError(f"{judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
+        judges[judge][key] = row
     if len(judges) < 2:
         raise UsageError("these are of one judge; give verdicts of two or more over the same items")
     first = next(iter(judges.values()))
@@ -82,33 +71,11 @@ def pool_judges(paths: Sequence[Path], *, on_reject: OnReject) -> JudgePool:
     ]
     if not together:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
-    rows = [_pooled(rows, list(judges)) for rows in together]
-    told = {judge: costs.get(judge, Counter()) for judge in judges} | costs
-    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together), costs=told)
+    rows = [_pooled(task, own, list(judges)) for own in together]
+    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together))
 
 
-def _rows_of(
-    path: Path, record: Mapping[str, Any], on_reject: OnReject
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """The rows of a file, each with its judge. Raises UsageError for rows that are pooled already."""
-    for read in accepted(read_each(read_records(path), read_verdict), on_reject):
-        row = dict(read)
-        task = _task(row)
-        if task.name == "grounding":
-            row.setdefault("system", path.stem)
-        judge = str(row.get(task.judge) or record.get("judge_hash") or path.stem)
-        if judge.startswith(POOLED):
-            raise UsageError(f"{path} is the outcome of pooling, no judge of its own")
-        yield row, judge
-
-
-def _task(row: Mapping[str, Any]) -> EvidenceTask:
-    task = task_of(row)
-    assert task is not None  # checked where rows are read
-    return task
-
-
-def _verdicts(row: Mapping[str, Any]) -> Places:
+def _verdicts(row: Row) -> Places:
     """Labels and numbers of the item and of its sentences."""
     verdicts: Places = {(name,): row[name] for name in LABELS if name in row}
     if verdicts.get(("deflects",)) is not None:  # by which rule, says the row
@@ -119,9 +86,8 @@ def _verdicts(row: Mapping[str, Any]) -> Places:
     return verdicts
 
 
-def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[str, Any]:
+def _pooled(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -> dict[str, Any]:
     """One item as most judges see it; of as many votes the worse label, and numbers by the mean."""
-    task = _task(rows[0])
     given = [
         [*(row.get(name) for name in task.texts), *map(itemgetter("text"), row.get("sentences") or ())] for row in rows
     ]
@@ -145,20 +111,20 @@ def _pooled(rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> dict[st
         parent[place[-1]] = value
     own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}  # not of one judge any more
     pooled |= {name: value for name, value in own.items() if name in pooled}
-    pooled.pop("unclear", None)
+    pooled = {name: value for name, value in pooled.items() if name not in ("unclear", "file", "settings")}
     return pooled | {task.judge: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
 
 
 def _majority(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:
     """The label with most votes on the side with most votes; None where nobody votes."""
-    counts = Counter(vote for vote in votes if vote is not None)
-    if not counts:
+    if not votes:
         return None
+    counts = Counter(votes)
     side = max(sides, key=lambda labels: sum(counts[label] for label in labels))
     return max(side, key=lambda label: counts[label])
 
 
-def _agreement(together: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, float | None]]:
+def _agreement(together: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
     labels: dict[str, list[tuple[str, ...]]] = {}
     for rows in together:
         first, *others = map(_verdicts, rows)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abstraction.files.records import Record
 from granola.attribution.attribution_task import ATTRIBUTION
-from granola.attribution.text_task import TEXTS
+from granola.attribution.text_task import COVERAGE, TEXTS
 from granola.errors import SampleError
 from granola.evidence.evidence_task import EvidenceTask, Row, SheetForm
 from granola.grounding.grounding_task import GROUNDING
 from granola.knowledge.knowledge_task import KNOWLEDGE
 
 TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)
-SHEETS: dict[str, SheetForm] = {**{task.name: task.sheet for task in TASKS}, "texts": TEXTS}
 BY_NAME: dict[str, EvidenceTask] = {task.name: task for task in TASKS}
 MADE_BY = ", ".join(task.made_by for task in TASKS)
 
@@ -19,6 +18,13 @@ MADE_BY = ", ".join(task.made_by for task in TASKS)
 def task_of(row: Row) -> EvidenceTask | None:
     """The task that a row of verdicts is of; None for another row."""
     return next((task for task in TASKS if task.told_by in row), None)
+
+
+def sheet_form(item: Row) -> SheetForm:
+    """How people judge an item: a row of verdicts, a sample of attribution, or a text with its facts."""
+    if COVERAGE.field in item and "facts" in item:
+        return TEXTS
+    return (task_of(item) or ATTRIBUTION).sheet
 
 
 def read_verdict(record: Record) -> dict[str, object]:

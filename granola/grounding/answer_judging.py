@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Annotated
 
+from pydantic import Field
+
+from abstraction.files.row_models import NeededId, RowModel
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
@@ -14,20 +18,35 @@ from granola.grounding.answer_sentences import answer_sentences, is_cut
 from granola.grounding.citation_markers import LONGEST, cited_passages, deflects, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem
-from granola.grounding.judge_replies import read_deflection, read_grade
+from granola.grounding.grounding_items import CUT, AnsweredSentence, AnswerVerdict, GroundingItem, Verdicts
 from granola.grounding.sentence_judges import (
     AGAIN,
     DEFLECTION,
     ELIGIBILITY,
+    TEMPERATURE,
     SentenceJudge,
     SentencesAsked,
-    Verdicts,
+    read_deflection,
+    read_grade,
     read_grounding_prompts,
 )
+from granola.replies.long_texts import said
 
 _BATCH = 64  # answers judged together
 Pair = tuple[GroundedSample, str]
+
+
+class GivenAnswer(RowModel):
+    """An answer, as `granola generate` or others wrote it; `system` is who answered."""
+
+    id: NeededId = Field(description="a text")
+    answer: Annotated[str, Field(strict=True, description="a text")]
+    system: Annotated[str | None, Field(max_length=300)] = None
+
+    @property
+    def shown(self) -> str:
+        """The text that a reader sees, without a model's thoughts."""
+        return said(self.answer)
 
 
 @dataclass(kw_only=True)
@@ -39,7 +58,7 @@ class AnswerJudge:
     asks_deflection: bool = False
     language: str = "en"
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
-    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=64))
+    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=TEMPERATURE, max_tokens=64))
 
     def __post_init__(self) -> None:
         self.sampling = sampling_of(self.chat, self.sampling)
@@ -137,17 +156,20 @@ class AnswerJudge:
             lacking[CUT] = f"of {len(answer):,} characters the first {len(parted):,} sentences were judged"
         if answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
+        verdicts = {"all": against[None][0], **{str(reading): against[reading][0] for reading in labelled}}
         return GroundingItem(
             id=sample.id,
             answer=answer,
             expected_deflection=sample.deflection,
             eligibility=self._grade(_without_names(sample, answer), eligible[0]),
-            sentences=tuple(parted),
-            against_all=against[None][0],
-            against_relevant={reading: against[reading][0] for reading in labelled},
+            sentences=tuple(
+                AnsweredSentence(text=text, **{name: own[at] for name, own in verdicts.items()})
+                for at, text in enumerate(parted)
+            ),
             deflects=self._deflecting_rule(sample, answer, declined[0]),
             citations=None if sample.cited is None else counted(cited, sample.cited, strange=len(strange)),
-            by_relevance={
+            readings=tuple(labelled),
+            citations_by_relevance={
                 reading: counted(cited, [passage.id for passage in sample.relevant(reading)], strange=len(strange))
                 for reading in labelled
             },

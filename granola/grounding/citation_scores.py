@@ -8,34 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from granola.grounding.grounding_items import CitationCounts
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES, divided, estimated, mean_of
-
-
-@dataclass(frozen=True, slots=True)
-class CitationCounts:
-    """Of one answer: passages cited rightly, cited at all (those that do not exist among them), and to be cited."""
-
-    right: int
-    cited: int
-    wanted: int
-
-    @property
-    def precision(self) -> float:
-        """right / cited; NaN where nothing is cited."""
-        return self.right / self.cited if self.cited else math.nan
-
-    @property
-    def recall(self) -> float:
-        """right / wanted; NaN where nothing is to be cited."""
-        return self.right / self.wanted if self.wanted else math.nan
-
-    @property
-    def f1(self) -> float:
-        """2 right / (cited + wanted); NaN where both are 0."""
-        return 2 * self.right / (self.cited + self.wanted) if self.cited + self.wanted else math.nan
 
 
 def counted(cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:

@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
+from abstraction.files.row_models import finite
 from granola import __version__
-from granola.evidence.estimates import by_slice, compared_pairs
+from granola.errors import UsageError
+from granola.evidence.evidence_task import Forming
 from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import GroundingItem
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 from granola.scoring.statistics import share_estimate
-from granola.scoring.system_comparison import Difference
 
 SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags whose slices are bands
-THIRDS = (1 / 3, 2 / 3)  # where bands end; the paper's limits are missing in its text
+THIRDS = (1 / 3, 2 / 3)  # where bands of these end; the paper's limits are missing in its text
 
 
 class Over(StrEnum):
@@ -52,6 +54,7 @@ class GroundingSettings:
     """How scores are formed; all of it stands in the signature.
 
     `over_of` and `deflecting_of` are for single scores, by name, what `over` and `deflecting` are for all others.
+    `bands`: where bands of the share of relevant passages end, each in (0, 1).
     """
 
     over: Over = Over.ANSWERABLE
@@ -59,6 +62,7 @@ class GroundingSettings:
     over_of: Mapping[str, Over] = field(default_factory=dict)
     deflecting_of: Mapping[str, Deflecting] = field(default_factory=dict)
     unjudged: Unjudged = Unjudged.LEFT_OUT
+    bands: tuple[float, ...] = THIRDS
     resamples: int = RESAMPLES
     seed: int = 0
 
@@ -77,25 +81,39 @@ def _with_exceptions(usual: StrEnum, of: Mapping[str, StrEnum]) -> str:
     return ",".join([str(usual), *(f"{score}={value}" for score, value in sorted(of.items()))])
 
 
-Worth = Callable[[GroundingItem], bool | None]
+_RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting, "unjudged": Unjudged}
+RULES = (
+    "over=all|answerable, deflecting=as-judged|fails|left-out, unjudged=left-out|fails, bands=0.3,0.7; of one score "
+    "E.over=all"
+)
 
 
-def worths() -> dict[str, Worth]:
-    """The five scores of an item by name; those against relevant passages in both readings."""
-    scores: dict[str, Worth] = {
-        "E": lambda item: item.eligible,
-        "uF": lambda item: item.factual(),
-        "F": lambda item: both(item.eligible, item.factual()),
-    }
-    for reading in Relevance:
-        scores[f"uRAF {reading}"] = lambda item, reading=reading: item.factual(reading)  # type: ignore[misc]
-        scores[f"RAF {reading}"] = lambda item, reading=reading: both(item.eligible, item.factual(reading))  # type: ignore[misc]
-    return scores
+@lru_cache(maxsize=8)
+def settings_of(forming: Forming) -> GroundingSettings:
+    """The settings that rules such as over=all and E.deflecting=fails make. Raises UsageError for another rule."""
+    usual: dict[str, StrEnum] = {}
+    of_scores: dict[str, dict[str, StrEnum]] = {"over": {}, "deflecting": {}}
+    bands: tuple[float, ...] = THIRDS
+    for rule in forming.rules:
+        names, _, word = rule.partition("=")
+        if names == "bands" and (limits := _limits(word)):
+            bands = limits
+            continue
+        score, _, name = names.rpartition(".")
+        kind = _RULES.get(name)
+        if kind is None or word not in list(kind) or (score and (score not in WORTHS or name not in of_scores)):
+            raise UsageError(f"--rule is {rule!r}; allowed: {RULES}; scores are {', '.join(WORTHS)}")
+        (of_scores[name] if score else usual)[score or name] = kind(word)
+    return GroundingSettings(
+        **usual, over_of=of_scores["over"], deflecting_of=of_scores["deflecting"], bands=bands,  # type: ignore[arg-type]
+        resamples=forming.resamples, seed=forming.seed,
+    )  # fmt: skip
 
 
-def reading_of(score: str) -> Relevance | None:
-    """Which passages a score of `worths` takes as relevant; None for one that asks of all passages, or of none."""
-    return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
+def _limits(word: str) -> tuple[float, ...]:
+    numbers = [finite(part) for part in word.split(",")]
+    limits = sorted(number for number in numbers if number is not None and 0 < number < 1)
+    return tuple(limits) if len(limits) == len(numbers) else ()
 
 
 def both(first: bool | None, second: bool | None) -> bool | None:
@@ -103,12 +121,37 @@ def both(first: bool | None, second: bool | None) -> bool | None:
     return None if first is None or second is None else first and second
 
 
+def _worths(reading: Relevance) -> dict[str, Callable[[GroundingItem], bool | None]]:
+    return {
+        f"uRAF {reading}": lambda item: item.factual(reading),
+        f"RAF {reading}": lambda item: both(item.eligible, item.factual(reading)),
+    }
+
+
+# The five scores of an item by name; those against relevant passages in both readings.
+WORTHS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
+    "E": lambda item: item.eligible,
+    "uF": lambda item: item.factual(),
+    "F": lambda item: both(item.eligible, item.factual()),
+    **_worths(Relevance.STRICT),
+    **_worths(Relevance.WIDE),
+}
+DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # whether the question is to be declined
+
+
+def reading_of(score: str) -> Relevance | None:
+    """Which passages a score takes as relevant; None for one that asks of all passages, or of none."""
+    return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
+
+
 def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
-    """What an item adds to a score of `worths`: 0 or 1, None where it does not count."""
+    """What an item adds to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count."""
+    if score in DEFLECTIONS:
+        return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
     if settings.over_of.get(score, settings.over) is Over.ANSWERABLE and item.expected_deflection:
         return None
     worth_of_deflecting = settings.deflecting_of.get(score, settings.deflecting)
-    worth = worths()[score](item)
+    worth = WORTHS[score](item)
     if worth_of_deflecting is not Deflecting.AS_JUDGED:
         if item.deflects is None:
             worth = None  # nobody said whether it deflects
@@ -122,18 +165,17 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
-    An answer of which no judge said whether it deflects is in neither `deflection` score (`deflections_unjudged`).
-    Citations are scored over answerable questions, whatever `over` is: `cited ...` against the reference's, where it
-    tells them, `cited-relevant ...` against the passages that are labelled as relevant.
+    An answer of which no judge said whether it deflects is in neither `deflection` score. Citations are scored over
+    answerable questions, whatever `over` is: `cited ...` against the reference's, where it tells them,
+    `cited-relevant ...` against the passages that are labelled as relevant.
     """
     how = settings or GroundingSettings()
-    report = {name: share_estimate([value(item, name, how) for item in items]) for name in worths()}
-    for name, expected in (("deflection TP", True), ("deflection FP", False)):
-        report[name] = share_estimate([deflecting(item) for item in items if item.expected_deflection is expected])
+    report = {name: share_estimate([value(item, name, how) for item in items]) for name in (*WORTHS, *DEFLECTIONS)}
     answerable = [item for item in items if not item.expected_deflection]
     against = {"cited": [item.citations for item in answerable]}
     against |= {
-        f"cited-relevant {reading}": [item.by_relevance.get(reading) for item in answerable] for reading in Relevance
+        f"cited-relevant {reading}": [item.citations_by_relevance.get(reading) for item in answerable]
+        for reading in Relevance
     }
     for whose, given in against.items():
         counts = [one for one in given if one is not None]
@@ -142,53 +184,14 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     return report
 
 
-def deflecting(item: GroundingItem) -> float | None:
-    """1 where an answer deflects, 0 where it does not, None where nobody said."""
-    return None if item.deflects is None else float(bool(item.deflects))
-
-
-def deflections_unjudged(items: Sequence[GroundingItem]) -> int:
-    """How many answers are in no deflection score, as the judge that was asked did not say."""
-    return sum(item.deflects is None for item in items)
-
-
-def sliced(
-    items: Sequence[GroundingItem], score: str, by: Callable[[GroundingItem], str | None], settings: GroundingSettings
-) -> dict[str, Estimate]:
-    """A score by what `by` says of an item; items of which it says nothing are in no slice."""
-    placed = ((name, value(item, score, settings)) for item in items if (name := by(item)) is not None)
-    return by_slice(placed, share_estimate)
-
-
-def bands_stated(tags: Iterable[str], bands: Sequence[float] = THIRDS) -> str:
+def bands_stated(tags: Iterable[str], bands: Sequence[float]) -> str:
     """`bands of TAG:LIMITS` for the signature, of the tags that are cut into bands; "" where there is none."""
-    limits = ",".join(f"{limit:g}" for limit in sorted(bands))
+    limits = ",".join(f"{limit:g}" for limit in bands)
     return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARES)
 
 
-def slice_of(by: str, bands: Sequence[float] = THIRDS) -> Callable[[GroundingItem], str | None]:
-    """What slice an item is in by a tag; relevant shares are cut at `bands`; a limit is of the band below."""
-
-    def tag(item: GroundingItem) -> str | None:
-        word = item.tags.get(by)
-        if by not in SHARES or word is None:
-            return word
-        limits = [0.0, *sorted(bands), 1.0]
-        share = float(word)
-        at = sum(share > limit for limit in limits[1:-1])
-        return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
-
-    return tag
-
-
-def compared_answers(
-    systems: Mapping[str, Sequence[GroundingItem]], score: str, settings: GroundingSettings
-) -> list[Difference]:
-    """Every pair of systems in one score, paired over the questions where the answers of both count."""
-    values = {name: {item.id: value(item, score, settings) for item in items} for name, items in systems.items()}
-    return compared_pairs(values, score, settings.resamples, settings.seed)
-
-
-def judges_of(items: Sequence[GroundingItem]) -> list[str]:
-    """The signatures of who judged answers, as far as they are told."""
-    return sorted({item.judge for item in items if item.judge})
+def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:
+    """The band of a share of relevant passages; a limit is of the band below."""
+    limits = (0.0, *bands, 1.0)
+    at = sum(share > limit for limit in bands)
+    return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"

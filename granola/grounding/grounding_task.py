@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from abstraction.files.records import Record
 from granola.evidence.evidence_task import (
+    Cells,
     EvidenceTask,
+    Forming,
     JudgedQuestion,
     Labels,
-    Report,
     Row,
     SheetForm,
     SheetLine,
 )
+from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.grounding_scores import GroundingSettings, deflecting, grounding_report, value, worths
+from granola.grounding.grounding_scores import (
+    DEFLECTIONS,
+    SHARES,
+    WORTHS,
+    band_of,
+    bands_stated,
+    grounding_report,
+    reading_of,
+    settings_of,
+    value,
+)
+from granola.scoring.aggregation import Estimate
 
 _SENTENCE: dict[str, str] = {
     SentenceVerdict.NO_NEED: "it states nothing that needs a source",
@@ -46,25 +58,34 @@ SENTENCES = tuple(
 )
 
 
-def _read(record: Record) -> dict[str, Any]:
-    """Checked by the task's pydantic model. Raises SampleError."""
-    return GroundingItem.from_json(record.data).to_json()
+def _item(row: Row) -> GroundingItem:
+    return GroundingItem.model_validate(row)
 
 
-def _report(rows: Sequence[Row], resamples: int, seed: int) -> Report:
-    systems: dict[str, list[GroundingItem]] = {}
-    for row in rows:
-        systems.setdefault(str(row.get("system") or row.get("file") or ""), []).append(GroundingItem.from_json(row))
-    settings = GroundingSettings(resamples=resamples, seed=seed)
-    return {name: grounding_report(items, settings) for name, items in systems.items()}
+def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
+    return grounding_report(list(map(_item, rows)), settings_of(forming))
 
 
-def _values(rows: Iterable[Row], score: str) -> list[float | None]:
-    items = [GroundingItem.from_json(row) for row in rows]
-    if score in ("deflection TP", "deflection FP"):
-        wanted = score == "deflection TP"
-        return [deflecting(item) if item.expected_deflection is wanted else None for item in items]
-    return [value(item, score, GroundingSettings()) if score in worths() else None for item in items]
+def _value(row: Row, score: str, forming: Forming) -> float | None:
+    return value(_item(row), score, settings_of(forming)) if score in {*WORTHS, *DEFLECTIONS} else None
+
+
+def _cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
+    """Shares of relevant passages are cut into bands."""
+    if along not in SHARES:
+        return None
+    share, worth = row.get("tags", {}).get(along), _value(row, score, forming)
+    return [] if share is None or worth is None else [(band_of(float(share), settings_of(forming).bands), worth)]
+
+
+def _along(field: str, score: str) -> str:
+    """`relevant_share` is that of the score's reading, strict where it has none."""
+    return (reading_of(score) or Relevance.STRICT).share_tag if field == RELEVANT_SHARE else field
+
+
+def _signature(forming: Forming, fields: Iterable[str]) -> str:
+    settings = settings_of(forming)
+    return "|".join(filter(None, [str(settings), bands_stated(fields, settings.bands)]))
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -95,11 +116,16 @@ GROUNDING = EvidenceTask(
     told_by="expected_deflection",
     judge="judge",
     made_by="granola grounding judge",
-    read=_read,
+    read=lambda record: GroundingItem.of(record).model_dump(mode="json"),
     texts=("answer",),
     questions=(ELIGIBILITY, DEFLECTS, *SENTENCES),
-    report=_report,
-    values=_values,
+    main="RAF strict",
+    scores=_scores,
+    value=_value,
+    cells=_cells,
+    along=_along,
+    signature=_signature,
+    lacking="E, F and RAF ask a judge's --model, and a reference",
     sheet=SheetForm(
         shown=("question", "reference", "text", "passages"), questions=(ELIGIBILITY, DEFLECTS, SENTENCES[0]),
         lines=_sheet_lines, verdict=_of_people, draw_by="system",

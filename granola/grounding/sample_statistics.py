@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from abstraction.files.records import Record, read_records
 from granola.figures.charts import Panel, Place
 from granola.grounding.grounded_samples import GroundedSample, Relevance
 from granola.scoring.aggregation import Estimate
@@ -16,6 +18,12 @@ _RELEVANT = {True: "RELEVANT", False: "IRRELEVANT", None: "not labelled"}  # of 
 # Sorodoc et al. 2025 (GaRAGe): labels of questions; sources of passages with their relevance, also by knowledge base.
 QUESTION_FIGURES = ("garage-3", "garage-4")
 _LABELS = ("time_sensitivity", "complexity", "popularity", "category", "knowledge_base")
+
+
+def has_questions(path: Path) -> bool:
+    """Whether the first row of a file is a question with passages."""
+    first = next(iter(read_records(path)), None)
+    return isinstance(first, Record) and bool({"grounding", "passages"} & first.data.keys())
 
 
 def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Who says what passages are to sentences: a chat model, an entailment model, or the words that both have in common."""
+"""Who says what passages are to sentences: a chat model, or any evaluator of attribution; and prompts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Protocol
 
-from abstraction.models import EntailmentModel, TextPair
+from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
@@ -16,10 +16,10 @@ from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionEvaluator, AttributionJudgement
 from granola.attribution.simple_evaluators import long_words
-from granola.evidence.judge_names import identity_name, model_name
+from granola.evidence.judge_names import model_name
 from granola.grounding.grounded_samples import GroundingPassage
-from granola.grounding.grounding_items import SentenceVerdict
-from granola.grounding.judge_replies import read_verdicts
+from granola.grounding.grounding_items import AnswerVerdict, SentenceVerdict, Verdicts
+from granola.replies import read_numbered_verdicts, read_verdict
 from kg.errors import ForeseenError
 
 ANSWER = PromptKind(name="answer", required=frozenset({"question", "passages"}), optional=frozenset({"date"}))
@@ -30,6 +30,51 @@ SENTENCES = PromptKind(
 DEFLECTION = PromptKind(name="deflection", required=frozenset({"question", "answer"}))
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 KINDS = (ANSWER, ELIGIBILITY, SENTENCES, DEFLECTION, AGAIN)
+TEMPERATURE = 0.2  # of a chat model that judges, as in the paper
+APART = ("words", "nli", "autois")  # evaluators that compare two short texts: a passage each
+
+# What judges reply.
+GRADES = {
+    AnswerVerdict.NO_ISSUES: ("no issues", "no issue", "no issue(s)"),
+    AnswerVerdict.MINOR: ("minor issues", "minor issue", "minor issue(s)"),
+    AnswerVerdict.MAJOR: ("major issues", "major issue", "major issue(s)"),
+}
+OF_SENTENCES = {
+    SentenceVerdict.SUPPORTED: ("supported",),
+    SentenceVerdict.UNSUPPORTED: ("unsupported", "not supported"),
+    SentenceVerdict.CONTRADICTORY: ("contradictory", "contradicted"),
+    SentenceVerdict.NO_NEED: (
+        "none", "none needed", "none is needed", "no need", "no attribution", "no attribution needed",
+        "no attribution is needed", "no attribution required", "no source needed", "no citation needed",
+        "no need of attribution", "no need for attribution", "no need for a source", "no need for a citation",
+    ),
+}  # fmt: skip
+DEFLECTING = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
+
+
+def read_grade(reply: str) -> AnswerVerdict:
+    """The grade that a reply gives. Raises ReplyError for none, or one in doubt."""
+    verdict = read_verdict(reply, GRADES, affirming=(AnswerVerdict.NO_ISSUES,))
+    if verdict is None:
+        raise ReplyError(f"expected one of {', '.join(map(str, AnswerVerdict))}")
+    return verdict.verdict
+
+
+def read_deflection(reply: str) -> str:
+    """`answers` or `deflects`. Raises ReplyError for neither."""
+    verdict = read_verdict(reply, DEFLECTING)
+    if verdict is None:
+        raise ReplyError("expected one of answers, deflects")
+    return verdict.verdict
+
+
+def read_verdicts(reply: str, n: int) -> Verdicts:
+    """A verdict for each of n sentences, from lines with their numbers. Raises ReplyError where one is lacking."""
+    verdicts = read_numbered_verdicts(reply, OF_SENTENCES, n, affirming=(SentenceVerdict.SUPPORTED,))
+    if None in verdicts:
+        lacking = verdicts.index(None) + 1
+        raise ReplyError(f"sentence {lacking} has none of supported, unsupported, contradictory, none, or one in doubt")
+    return tuple(verdicts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,15 +87,8 @@ class SentencesAsked:
     passages: tuple[GroundingPassage, ...]
 
 
-Verdicts = tuple[SentenceVerdict | None, ...]
-
-
 class SentenceJudge(Protocol):
-    """Gives each sentence a verdict; `name` says what kind of judge it is."""
-
-    @property
-    def name(self) -> str:
-        """Its kind."""
+    """Gives each sentence a verdict."""
 
     def signature(self) -> str:
         """All that its verdicts depend on."""
@@ -81,8 +119,7 @@ class ChatSentences:
 
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
-    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.2, max_tokens=2_000))
-    name: str = "chat"
+    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=TEMPERATURE, max_tokens=2_000))
 
     def __post_init__(self) -> None:
         self.sampling = sampling_of(self.model, self.sampling)
@@ -103,10 +140,9 @@ class ChatSentences:
         for answer, outcome in form.run(asked):
             if outcome.value is not None:
                 yield outcome.value, ""
-            elif not answer.sentences:
-                yield (), ""
             else:
-                yield (None,) * len(answer.sentences), f"{outcome.failed} {outcome.why}".strip()[:300]
+                why = f"{outcome.failed} {outcome.why}".strip()[:300] if answer.sentences else ""
+                yield (None,) * len(answer.sentences), why
 
     def _request(self, answer: SentencesAsked) -> Request | None:
         if not answer.sentences:
@@ -117,102 +153,54 @@ class ChatSentences:
         return Request(id=answer.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
 
 
-@dataclass(kw_only=True)
-class EntailmentSentences:
-    """An entailment model, passage by passage: the likeliest class of the passage that entails a sentence most.
-
-    It does not know what needs no attribution: a sentence that nothing supports is unsupported. `called` is what a
-    signature calls a model whose weights tell no name.
-    """
-
-    model: EntailmentModel
-    called: str = ""
-    name: str = "entailment"
-
-    def signature(self) -> str:
-        """`entailment|model:NAME-HASH`."""
-        return f"entailment|model:{self.called + '-' if self.called else ''}{identity_name(self.model.identity)}"
-
-    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-        """As `SentenceJudge.verdicts`."""
-        for answer in asked:
-            try:
-                yield self._verdicts(answer), ""
-            except (ForeseenError, OSError, ValueError) as error:
-                # A server that is gone loses this answer's verdicts, no row.
-                yield (None,) * len(answer.sentences), f"entailment: {error}"[:300]
-
-    def _verdicts(self, answer: SentencesAsked) -> Verdicts:
-        pairs = [TextPair(passage.text, text) for text in answer.sentences for passage in answer.passages]
-        entailments = iter(self.model.scores(pairs) if pairs else [])
-        verdicts: list[SentenceVerdict] = []
-        for _ in answer.sentences:
-            by_passage = [next(entailments) for _ in answer.passages]
-            if any(each.entailed >= max(each.neutral, each.refuted) for each in by_passage):
-                verdicts.append(SentenceVerdict.SUPPORTED)
-            elif any(each.refuted > max(each.neutral, each.entailed) for each in by_passage):
-                verdicts.append(SentenceVerdict.CONTRADICTORY)
-            else:
-                verdicts.append(SentenceVerdict.UNSUPPORTED)
-        return tuple(verdicts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WordSentences:
-    """The baseline: a sentence is supported where one passage has `share` of its words of four letters and more.
-
-    It never says contradictory. A sentence without such words needs no attribution.
-    """
-
-    share: float = 0.6
-    name: str = "words"
-
-    def signature(self) -> str:
-        """`words|share:S`."""
-        return f"words|share:{self.share:g}"
-
-    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-        """As `SentenceJudge.verdicts`."""
-        for one in asked:
-            there = [long_words(passage.text) for passage in one.passages]
-            yield tuple(self._verdict(long_words(text), there) for text in one.sentences), ""
-
-    def _verdict(self, words: frozenset[str], there: Sequence[frozenset[str]]) -> SentenceVerdict:
-        if not words:
-            return SentenceVerdict.NO_NEED
-        best = max((len(words & own) / len(words) for own in there), default=0.0)
-        return SentenceVerdict.SUPPORTED if best >= self.share else SentenceVerdict.UNSUPPORTED
-
-
 @dataclass(frozen=True, kw_only=True)
 class EvaluatorSentences:
-    """Any evaluator of attribution, as a trained one: a sentence is the statement, the passages are its citations.
+    """Any evaluator of attribution: a sentence is the statement, the passages are its citations.
 
-    Supportive is supported, contradictory is contradictory, all else unsupported.
+    `apart`: of an evaluator that compares two short texts, each passage is asked by itself; a sentence is supported
+    where one supports it, contradictory where none does and one contradicts it, else unsupported. A sentence without a
+    word of four letters needs no attribution.
     """
 
     evaluator: AttributionEvaluator
-    name: str = "evaluator"
+    apart: bool = False
 
     def signature(self) -> str:
-        """`evaluator|` and the evaluator's."""
-        return f"evaluator|{self.evaluator.signature()}"
+        """`apart|` or `together|`, and the evaluator's."""
+        return f"{'apart' if self.apart else 'together'}|{self.evaluator.signature()}"
 
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
         """As `SentenceJudge.verdicts`."""
         for one in asked:
-            citations = tuple(passage.text for passage in one.passages)
-            samples = [
-                AttributionSample(id=f"{one.id} {n}", question=one.question, statement=text, citations=citations)
-                for n, text in enumerate(one.sentences, 1)
-            ]
-            judged = list(self.evaluator.judged(samples))
-            yield tuple(map(_of_judgement, judged)), next((one.failed for one in judged if one.failed), "")
+            try:
+                yield self._verdicts(one)
+            except (ForeseenError, OSError, ValueError) as error:
+                # A server that is gone loses this answer's verdicts, no row.
+                yield (None,) * len(one.sentences), str(error)[:300]
+
+    def _verdicts(self, one: SentencesAsked) -> tuple[Verdicts, str]:
+        texts = [passage.text for passage in one.passages]
+        citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
+        told = [bool(long_words(text)) for text in one.sentences]
+        samples = [
+            AttributionSample(id=f"{one.id} {n}.{at}", question=one.question, statement=text, citations=own)
+            for n, (text, tells) in enumerate(zip(one.sentences, told, strict=True), 1)
+            for at, own in enumerate(citations if tells else ())
+        ]
+        judged = list(self.evaluator.judged(samples)) if samples else []
+        source = iter(judged)
+        verdicts = tuple(
+            _together([next(source) for _ in citations]) if tells else SentenceVerdict.NO_NEED for tells in told
+        )
+        return verdicts, next((one.failed for one in judged if one.failed), "")
 
 
-def _of_judgement(judgement: AttributionJudgement) -> SentenceVerdict | None:
-    if judgement.supported is None:
+def _together(judged: Sequence[AttributionJudgement]) -> SentenceVerdict | None:
+    """The verdict of all that were asked about a sentence; None where one did not say, and none supports it."""
+    if any(one.supported for one in judged):
+        return SentenceVerdict.SUPPORTED
+    if any(one.supported is None for one in judged):
         return None
-    if judgement.category is Category.CONTRADICTORY:
+    if any(one.category is Category.CONTRADICTORY for one in judged):
         return SentenceVerdict.CONTRADICTORY
-    return SentenceVerdict.SUPPORTED if judgement.supported else SentenceVerdict.UNSUPPORTED
+    return SentenceVerdict.UNSUPPORTED

@@ -1,10 +1,9 @@
 """Knowledge texts judged from six sides (CONNER, Chen et al. 2023), chosen by that, and compared with ratings."""
 
 from granola.knowledge.evidence_pieces import EvidenceSource, JoinedPieces, OwnPieces, VectorIndex, WordIndex
-from granola.knowledge.knowledge_files import read_items
-from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.knowledge.knowledge_items import KnowledgeItem, read_items
 from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge, ScoredKnowledge
-from granola.knowledge.knowledge_metrics import Aggregation, Coefficients
+from granola.knowledge.knowledge_metrics import Aggregation
 from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.knowledge.rank_association import Association, somers_d
 
@@ -12,7 +11,6 @@ __all__ = [
     "Aggregation",
     "AnswerForm",
     "Association",
-    "Coefficients",
     "EvidenceSource",
     "JoinedPieces",
     "JudgeModels",

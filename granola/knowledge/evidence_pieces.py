@@ -6,11 +6,16 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic import Field
+
 from abstraction.errors import RowError
-from abstraction.files.records import Record, read_records
+from abstraction.files.records import read_records
+from abstraction.files.row_models import RowModel
+from abstraction.files.row_reading import accepted, read_each
 from abstraction.models import EmbeddedText, EmbeddingModel
 from granola.attribution.fact_sentences import described, value_words
 from granola.attribution.fact_wording import sentence_of
@@ -37,55 +42,48 @@ class EvidenceSource(Protocol):
         """For each sentence up to `most` pieces, best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
-    """Texts to look evidence up in; `sha256` is of all of them in order."""
-
-    texts: tuple[str, ...]
-    sha256: str
-
-
-def read_passages(path: Path | str) -> Passages:
+def read_passages(path: Path | str) -> list[str]:
     """The "text" of each record, after its "title" where it has one; a file of lines has one passage on each.
 
     Raises RowError for a record without a text, and where there is none at all.
     """
     if str(path).endswith(".txt"):
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-        return passages_of(line.strip() for line in lines)
-    texts: list[str] = []
-    for record in read_records(path):
-        text = record.data.get("text") if isinstance(record, Record) else None
-        if not isinstance(text, str) or not isinstance(record, Record):
-            reason = 'no "text"' if isinstance(record, Record) else record.reason
-            raise RowError(f"{record.source}: {reason}; a passage is a record with a text, and a title if it has one")
-        title = record.data.get("title")
-        texts.append(f"{title}. {text}" if isinstance(title, str) and title else text)
-    if not any(passage.strip() for passage in texts):
+        texts = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    else:
+        rows = accepted(read_each(read_records(path), _IndexedText.of), None)
+        texts = [f"{row.title}. {row.text}" if row.title else row.text for row in rows]
+    if not any(texts):
         raise RowError(f"{path}: no passage in it")
-    return passages_of(texts)
+    return texts
 
 
-def passages_of(texts: Iterable[str]) -> Passages:
-    """Passages of texts, without the empty ones."""
-    filled = tuple(text for text in texts if text.strip())
-    return Passages(filled, hashlib.sha256("\0".join(filled).encode()).hexdigest())
+class _IndexedText(RowModel):
+    text: str = Field(description="a text")
+    title: str | None = None
+
+
+class _IndexedTexts:
+    """Texts to look evidence up in, without the empty ones; `sha256` is of all of them in order."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = [text for text in texts if text.strip()]
+        self.sha256 = hashlib.sha256("\0".join(self.texts).encode()).hexdigest()
 
 
 class WordIndex:
     """Passages found by their words: BM25 (Robertson and Zaragoza 2009) as `bm25s` has it, k1 1.5 and b 0.75."""
 
-    def __init__(self, passages: Passages) -> None:
+    def __init__(self, texts: Iterable[str]) -> None:
         """Raises UsageError where bm25s is missing."""
         try:
             import bm25s
         except ImportError as error:
             raise UsageError(BM25_NEEDED) from error
-        self._passages = passages
+        self._passages = _IndexedTexts(texts)
         self._words: Any = bm25s.tokenization.Tokenizer(stopwords="en")
         self._index: Any = bm25s.BM25(k1=1.5, b=0.75)
         with quietly():
-            self._index.index(self._words.tokenize(list(passages.texts), show_progress=False), show_progress=False)
+            self._index.index(self._words.tokenize(self._passages.texts, show_progress=False), show_progress=False)
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -114,15 +112,15 @@ class WordIndex:
 class VectorIndex:
     """Passages found by the angle of their vectors, compared with all of them."""
 
-    def __init__(self, passages: Passages, model: EmbeddingModel) -> None:
+    def __init__(self, texts: Iterable[str], model: EmbeddingModel) -> None:
         import numpy as np
 
-        self._passages = passages
+        self._passages = _IndexedTexts(texts)
         self._model = model
         rows = [
             vector
-            for at in range(0, len(passages.texts), _BLOCK)
-            for vector in model.scores([EmbeddedText(text) for text in passages.texts[at : at + _BLOCK]])
+            for at in range(0, len(self._passages.texts), _BLOCK)
+            for vector in model.scores([EmbeddedText(text) for text in self._passages.texts[at : at + _BLOCK]])
         ]
         self._vectors = np.array(rows, dtype=np.float32)
 
@@ -207,54 +205,50 @@ class StatementPieces:
     A statement is a sentence of subject, property and value by their English labels; a description is one too.
     """
 
-    def __init__(self, store: Store, *, language: str = "en") -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._language = language
-        self._indices: dict[str, WordIndex | None] = {}
+        self._index = lru_cache(maxsize=1_000)(self._index_of)
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The snapshot."""
-        return {"kind": "statements", "snapshot": self._store.manifest()["snapshot_id"], "language": self._language}
+        return {"kind": "statements", "snapshot": self._store.manifest()["snapshot_id"]}
 
     def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
         """None where the item has no topic, or the snapshot nothing of that name."""
         index = self._index(item.topic.strip())
         return [[] for _ in sentences] if index is None else index.pieces(item, sentences, most)
 
-    def _index(self, topic: str) -> WordIndex | None:
-        if topic not in self._indices:
-            if len(self._indices) > 1000:
-                self._indices.clear()
-            texts = self.sentences_about(topic) if topic else []
-            self._indices[topic] = WordIndex(passages_of(texts)) if texts else None
-        return self._indices[topic]
+    def _index_of(self, topic: str) -> WordIndex | None:
+        texts = self.sentences_about(topic) if topic else []
+        return WordIndex(texts) if texts else None
 
     def sentences_about(self, topic: str) -> list[str]:
         """The statements and descriptions of the entities of that name, as sentences."""
-        matches = self._store.find([topic], languages=[self._language, "mul"]).get(topic, [])
-        ids = [match.id for match in matches if match.id.startswith("Q")][:_ENTITIES]
-        entities = self._store.entities(ids)
-        ids_in_words: dict[str, None] = {}
-        for entity in entities.values():
-            for statement in entity.statements[:_STATEMENTS]:
-                ids_in_words[statement.property] = None
-                if isinstance(statement.value, EntityValue):
-                    ids_in_words[statement.value.id] = None
-        labelled = self._store.entities(list(ids_in_words), languages=[self._language, "mul"], properties=())
-        named = {id_: self._label(entity) for id_, entity in labelled.items()}
-        return [line for entity in entities.values() for line in self._lines(entity, named)]
+        matches = self._store.find([topic], languages=LANGUAGES).get(topic, [])
+        entities = self._store.entities([match.id for match in matches if match.id.startswith("Q")][:_ENTITIES])
+        told = [statement for entity in entities.values() for statement in entity.statements[:_STATEMENTS]]
+        values = [one.value.id for one in told if isinstance(one.value, EntityValue)]
+        named_ids = list(dict.fromkeys([*(one.property for one in told), *values]))
+        labelled = self._store.entities(named_ids, languages=LANGUAGES, properties=())
+        named = {id_: _label(entity) for id_, entity in labelled.items()}
+        return [line for entity in entities.values() for line in _lines(entity, named)]
 
-    def _label(self, entity: Entity) -> str:
-        label = best_text(entity.labels, self._language)
-        return label[0] if label else entity.id
 
-    def _lines(self, entity: Entity, named: Mapping[str, str]) -> list[str]:
-        subject = self._label(entity)
-        description = entity.descriptions.get(self._language)
-        lines = [described(subject, description)] if description else []
-        for statement in entity.statements[:_STATEMENTS]:
-            value = value_words(statement.value, named)
-            if value and statement.rank != "deprecated" and statement.property in named:
-                lines.append(sentence_of(statement.property, subject, named[statement.property], value))
-        return lines
+LANGUAGES = ("en", "mul")
+
+
+def _label(entity: Entity) -> str:
+    label = best_text(entity.labels, LANGUAGES[0])
+    return label[0] if label else entity.id
+
+
+def _lines(entity: Entity, named: Mapping[str, str]) -> list[str]:
+    subject = _label(entity)
+    description = entity.descriptions.get(LANGUAGES[0])
+    lines = [described(subject, description)] if description else []
+    for statement in entity.statements[:_STATEMENTS]:
+        value = value_words(statement.value, named)
+        if value and statement.rank != "deprecated" and statement.property in named:
+            lines.append(sentence_of(statement.property, subject, named[statement.property], value))
+    return lines

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 from abstraction.models import EntailmentModel, TextPair
-from granola.errors import UsageError
 from granola.matching.squad import best_f1, normalise, token_f1
 
 # A run of words in capitals or with digits; a sentence's first word alone counts only where it begins with a digit.
@@ -20,60 +18,21 @@ def named_entities(sentences: Sequence[str]) -> set[str]:
     """The named entities of sentences by this rule, in lower case: runs of words that begin with a capital or digit."""
     entities: set[str] = set()
     for sentence in sentences:
+        words = _WORD.findall(sentence)
         run: list[str] = []
-        begun_first = False
-        for place, word in enumerate(_WORD.findall(sentence)):
-            if word[0].isupper() or word[0].isdigit():
-                begun_first = place == 0 if not run else begun_first
+        for place, word in enumerate([*words, ""]):
+            if word[:1].isupper() or word[:1].isdigit():
                 run.append(word)
                 continue
-            _take(entities, run, begun_first)
+            if run and not (len(run) == place == 1 and run[0].isalpha()):
+                entities.add(" ".join(run).lower())
             run = []
-        _take(entities, run, begun_first)
     return entities
 
 
-def _take(entities: set[str], run: Sequence[str], begun_first: bool) -> None:
-    if run and not (begun_first and len(run) == 1 and run[0].isalpha()):
-        entities.add(" ".join(run).lower())
-
-
-RULE = "rule"
-EntityFinder = Callable[[Sequence[str]], set[str]]
-
-
-def spacy_entities(model: str) -> EntityFinder:
-    """Named entities by a model of spaCy's instead. Raises UsageError where spaCy or the model is not installed."""
-    try:
-        import spacy
-
-        pipeline = spacy.load(model)
-    except (ImportError, OSError) as error:
-        raise UsageError(
-            f"--entities spacy:{model[:60]}: {' '.join(str(error).split())[:200]}; install spaCy and the model, or "
-            "leave --entities out for the rule"
-        ) from error
-
-    def entities_of(sentences: Sequence[str]) -> set[str]:
-        return {entity.text.lower() for document in pipeline.pipe(sentences) for entity in document.ents}
-
-    return entities_of
-
-
-@cache
-def entity_finder(word: str) -> EntityFinder:
-    """What a word names: "rule", or "spacy:MODEL". Raises UsageError for another."""
-    if word == RULE:
-        return named_entities
-    kind, _, model = word.partition(":")
-    if kind != "spacy" or not model:
-        raise UsageError(f"--entities is {word[:60]!r}; allowed: rule, spacy:MODEL")
-    return spacy_entities(model)
-
-
-def hallucinated_entities(knowledge: Sequence[str], reference: str, finder: EntityFinder = named_entities) -> float:
+def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
     """HE, negated: minus the share of the text's named entities that the reference lacks, in [-1, 0]; 0 without any."""
-    names = finder(knowledge)
+    names = named_entities(knowledge)
     held = f" {normalise(reference)} "
     lacking = sum(f" {normalise(name)} " not in held for name in names)
     return -lacking / len(names) if names else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 
 from abstraction.faults import RejectedRow, excerpt
@@ -85,12 +84,12 @@ def generated(
         item = waiting.pop(0)
         if isinstance(result, Failure):
             reason = f"{result.reason}: {result.message}"
-            yield RejectedRow(source=item.source or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
+            yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
             continue
         for number, completion in enumerate(result.completions):
             text = said(completion.text) if what is Generated.KNOWLEDGE else read_reply(completion.text).answer.strip()
             if what is Generated.KNOWLEDGE:
                 reference = item.reference or item.knowledge
-                yield replace(item, knowledge=text, reference=reference, candidate=number)
+                yield item.with_changes(knowledge=text, reference=reference, candidate=number)
             else:
-                yield replace(item, answer=text, candidate=number or item.candidate)
+                yield item.with_changes(answer=text, candidate=number or item.candidate)

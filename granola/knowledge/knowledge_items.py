@@ -1,52 +1,144 @@
-"""What is judged: a knowledge text with the query that it is to help with, and what is known of both."""
+"""What is judged: a knowledge text with the query that it is to help with; and files of such items.
+
+JSONL, CSV or Parquet of one's own, or CONNER's four columns: topic, query, knowledge, response, parted by tabs, one
+item a line; turns of a dialogue are parted by [SEP].
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import gzip
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
 
-TEXTS = ("topic", "query", "knowledge", "answer", "reference", "system")
-LISTS = ("gold", "evidence", "context")
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
+
+from abstraction.errors import RowError
+from abstraction.faults import OnReject, RejectedRow
+from abstraction.files.records import Record, opened_to_read, read_records
+from abstraction.files.row_models import NeededId, RowModel
+from abstraction.files.row_reading import accepted, each_once
+from abstraction.rows import TieredRow
+from granola.attribution.fact_sentences import step_sentence
+
+COLUMNS_ENDINGS = (".txt", ".tsv")
+TURN = "[SEP]"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KnowledgeItem:
-    """One text. Chen et al. 2023, section 3: query q, knowledge k, answer a, gold answer a*.
+def _texts(value: object) -> object:
+    """One text or several, without empty ones."""
+    several = [value] if isinstance(value, str) else value or []
+    if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
+        return value
+    return tuple(text for text in several if text.strip())
+
+
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+
+
+class KnowledgeItem(RowModel):
+    """One text, as a row has it; further fields are handed on. Chen et al. 2023, section 3: query q, knowledge k, ...
 
     `answer` is what a model answered from the knowledge, `gold` the right answers, `reference` the right knowledge,
     `evidence` passages found for the item, `context` the turns of a dialogue before the query. `system` names who
     wrote the text, `candidate` its number among several for one id, from 0. `views`: how popular the topic is, page
-    views or any other count; None where it is not known.
+    views or any other count; None where it is not known. `read_from` is the item's place in its file.
     """
 
-    id: str
-    query: str
-    knowledge: str = ""
-    topic: str = ""
-    answer: str = ""
-    gold: tuple[str, ...] = ()
-    reference: str = ""
-    evidence: tuple[str, ...] = ()
-    context: tuple[str, ...] = ()
-    system: str = ""
-    candidate: int = 0
-    views: float | None = None
-    source: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    model_config = ConfigDict(extra="allow")
+
+    id: NeededId = Field(description="a text")
+    query: NeededId = Field(validation_alias=AliasChoices("query", "question"), description="a text")
+    knowledge: Text = ""
+    topic: Text = ""
+    answer: Text = ""
+    reference: Text = ""
+    system: Text = ""
+    gold: Texts = ()
+    evidence: Texts = ()
+    context: Texts = ()
+    candidate: Annotated[int, Field(ge=0, strict=True)] = 0
+    views: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+    read_from: str = Field(default="", exclude=True)
 
     @property
     def key(self) -> tuple[str, str, int]:
         """What tells a text from every other of a file: system, id, candidate."""
         return self.system, self.id, self.candidate
 
+    def with_changes(self, **changes: Any) -> KnowledgeItem:
+        """The item with other values in these fields."""
+        return self.model_copy(update=changes)
+
     def to_json(self) -> dict[str, Any]:
-        """A JSON object without the fields that are empty; `knowledge` always, `source` never."""
-        record: dict[str, Any] = {**self.extra, "id": self.id, "query": self.query, "knowledge": self.knowledge}
-        record |= {name: getattr(self, name) for name in TEXTS if getattr(self, name)}
-        record |= {name: list(getattr(self, name)) for name in LISTS if getattr(self, name)}
-        if self.candidate:
-            record["candidate"] = self.candidate
-        if self.views is not None:
-            record["views"] = self.views
-        return record
+        """A JSON object without the fields that are empty, `knowledge` always."""
+        return {**self.model_dump(mode="json", exclude_defaults=True), "knowledge": self.knowledge}
+
+
+def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = None) -> Iterator[KnowledgeItem]:
+    """The items of a file in order, each id with its system and candidate once; damaged rows go to `on_reject`.
+
+    Raises RowError for a file that cannot be read as a whole.
+    """
+    has_columns = str(path).removesuffix(".gz").endswith(COLUMNS_ENDINGS)
+    records: Iterable[Record | RejectedRow] = _lines(path) if has_columns else read_records(path)
+    once = each_once(
+        records, _of_columns if has_columns else item_of,
+        name=lambda item: f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}",
+    )  # fmt: skip
+    yield from islice(accepted(once, on_reject), limit)
+
+
+def item_of(record: Record) -> KnowledgeItem:
+    """An item of a JSON object; "question" is read as "query", a tiered row as the text of its evidence.
+
+    Raises RowError with what is wrong.
+    """
+    if "levels" in record.data and "knowledge" not in record.data:
+        return _of_ladder(TieredRow.from_json(record.data), record.source)
+    data = {name: value for name, value in record.data.items() if name != "schema_version"}
+    if "query" in data:
+        data.pop("question", None)
+    item = KnowledgeItem.of(Record(source=record.source, data=data))
+    return item.with_changes(read_from=record.source)
+
+
+def _of_ladder(row: TieredRow, source: str) -> KnowledgeItem:
+    """The evidence of a row's tiers in words, a sentence a step, each once; "" where there is none."""
+    steps = (step for level in row.levels for tier in level.tiers for step in tier.evidence)
+    sentences = dict.fromkeys(step_sentence(step) for step in steps if step.kind in ("description", "statement"))
+    return KnowledgeItem(
+        id=row.id, query=row.question, topic=str((row.question_entity or {}).get("text") or ""),
+        knowledge=" ".join(filter(None, sentences)), gold=tuple(row.answers), read_from=source,
+    )  # fmt: skip
+
+
+def _lines(path: Path | str) -> Iterator[Record]:
+    number = 0
+    try:
+        with opened_to_read(path) as stream:
+            for number, line in enumerate(stream, 1):
+                yield Record(source=f"{path}:{number}", data={"line": line.rstrip(b"\r\n")})
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise RowError(f"{path} is no whole gzip file: {error}") from error
+    if not number:
+        raise RowError(f"{path} is empty")
+
+
+def _of_columns(record: Record) -> KnowledgeItem:
+    try:
+        cells = record.data["line"].decode("utf-8").split("\t")
+    except UnicodeDecodeError as error:
+        raise RowError(f"the line is not UTF-8: byte {error.start}") from error
+    if len(cells) != 4:
+        raise RowError(f"{len(cells)} columns; four are needed: topic, query, knowledge, response, parted by tabs")
+    topic, asked, knowledge, response = (cell.strip() for cell in cells)
+    turns = [turn.strip() for turn in asked.split(TURN) if turn.strip()]
+    if not turns:
+        raise RowError("no query in the second column")
+    return KnowledgeItem(
+        id=record.source.rpartition(":")[2], topic=topic, query=turns[-1], context=tuple(turns[:-1]),
+        knowledge=knowledge, reference=knowledge, gold=(response,) if response else (), read_from=record.source,
+    )  # fmt: skip

@@ -19,13 +19,12 @@ from abstraction.models import (
     TextPair,
 )
 from abstraction.models.prompts import Prompt, hash_of
+from granola.evidence.judge_names import identity_name
 from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, OwnPieces
 from granola.knowledge.knowledge_baselines import (
-    RULE,
     answer_em,
     answer_f1,
     entailment_ratios,
-    entity_finder,
     hallucinated_entities,
     knowledge_f1,
 )
@@ -56,7 +55,7 @@ class AnswerForm(StrEnum):
 class JudgeSettings:
     """`pieces` of evidence a sentence; `randoms` is u, the number of random texts; `baselines`: those too.
 
-    `entities`: what finds named entities for HE, "rule" or "spacy:MODEL". `perplexity_cut`: see `sentence_coherence`.
+    `perplexity_cut`: see `sentence_coherence`.
     """
 
     aggregation: Aggregation = Aggregation.MIN
@@ -64,10 +63,12 @@ class JudgeSettings:
     randoms: int = 4
     validity: AnswerForm = AnswerForm.SPAN
     baselines: bool = False
-    entities: str = RULE
     perplexity_cut: float | None = None
     seed: int = 0
     language: str = "en"
+
+
+PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,8 +84,7 @@ class JudgeModels:
     @property
     def identities(self) -> dict[str, Any]:
         """Those that there are, by their parts."""
-        parts = ("entailment", "relevance", "causal", "reader", "coherence")
-        return {name: dict(one.identity) for name in parts if (one := getattr(self, name)) is not None}
+        return {name: dict(one.identity) for name in PARTS_OF_MODELS if (one := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,10 +99,11 @@ class ScoredKnowledge:
     label: str | None = None
     sentences: Sequence[JudgedSentence] = ()
     notes: Sequence[str] = ()
+    judge: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The item's own fields, the scores, and each sentence with its vector."""
-        record = {**self.item.to_json(), "scores": dict(self.scores)}
+        record = {**self.item.to_json(), "scores": dict(self.scores), "judge": self.judge}
         if self.label is not None:
             record["factuality_label"] = self.label
             record["sentences"] = [
@@ -164,11 +165,15 @@ class KnowledgeJudge:
             "evidence": dict(self._evidence.identity),
             "prompts": hash_of(self._prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
             "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
-            "validity": str(settings.validity), "entities": settings.entities, "seed": settings.seed,
-            "language": settings.language,
+            "validity": str(settings.validity), "seed": settings.seed, "language": settings.language,
             **({} if settings.perplexity_cut is None else {"perplexity_cut": settings.perplexity_cut}),
             **({"examples": [item.id for item in self._examples]} if self._examples else {}),
         }  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """What rows call the judge: a hash of its identity."""
+        return identity_name({"kind": "conner", **self.identity})
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
@@ -184,9 +189,11 @@ class KnowledgeJudge:
         self._validity(work)
         if self.settings.baselines:
             self._baselines(work)
+        name = self.name
         return [
             ScoredKnowledge(
-                item=task.item, scores=task.scores, label=task.label, sentences=task.judged, notes=task.notes
+                item=task.item, scores=task.scores, label=task.label, sentences=task.judged, notes=task.notes,
+                judge=name,
             )
             for task in work
         ]
@@ -319,11 +326,10 @@ class KnowledgeJudge:
             task.scores["validity"] = max(shares, default=0.0)
 
     def _baselines(self, work: Sequence[_Work]) -> None:
-        finder = entity_finder(self.settings.entities)
         for task in work:
             item = task.item
             if item.reference.strip():
-                task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference, finder)
+                task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
                 task.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
             if item.gold and self._answered:
                 task.scores["answer_em"] = answer_em(item.answer, item.gold)

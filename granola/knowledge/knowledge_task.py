@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import Field, field_validator
@@ -11,14 +11,19 @@ from pydantic import Field, field_validator
 from abstraction.files.records import Record
 from abstraction.files.row_models import RowModel
 from granola.evidence.evidence_task import (
+    Cells,
     EvidenceTask,
+    Forming,
     JudgedQuestion,
     Labels,
+    Place,
     Row,
     SheetForm,
     SheetLine,
 )
-from granola.knowledge.knowledge_summary import summary
+from granola.knowledge.knowledge_metrics import LABELS
+from granola.scoring.aggregation import Estimate
+from granola.scoring.statistics import mean_estimate
 
 LABEL = JudgedQuestion(
     field="factuality_label",
@@ -61,8 +66,42 @@ def read_verdict_row(record: Record) -> dict[str, Any]:
     return dict(record.data)
 
 
-def _values(rows: Iterable[Row], score: str) -> list[float | None]:
-    return [row["scores"].get(score) for row in rows]
+def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
+    """Each score's mean over the texts that have it; the shares of labels as `label:consistent` and so on."""
+
+    def mean(values: Sequence[float]) -> Estimate:
+        return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+
+    names = dict.fromkeys(name for row in rows for name in row["scores"])
+    of_names = {
+        name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names
+    }
+    told = [row["factuality_label"] for row in rows if "factuality_label" in row]
+    labels = {f"label:{label}": [float(one == label) for one in told] for label in (LABELS if told else ())}
+    return {name: mean(values) for name, values in (of_names | labels).items() if values}
+
+
+_OF_SENTENCES = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
+
+
+def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
+    """Figure 2: along `popularity` whole parts of log10 of views; along `sentences` how many a text has.
+
+    By sentences the sentence is the unit: a share of its vector for factuality, non_verified and refuted.
+    """
+    if along == "sentences":
+        sentences, share = row.get("sentences") or [], _OF_SENTENCES.get(score, "entailed")
+        return [(len(sentences), sentence[share]) for sentence in sentences if share in sentence]
+    if along != "popularity":
+        return None
+    views, value = row.get("views"), row["scores"].get(score)
+    if not isinstance(views, int | float) or views < 1 or value is None:
+        return []
+    return [(int(math.log10(views)), value)]
+
+
+def _estimate(values: Sequence[float], _: Place, forming: Forming) -> Estimate:
+    return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -85,7 +124,10 @@ KNOWLEDGE = EvidenceTask(
     read=read_verdict_row,
     texts=("knowledge",),
     questions=(LABEL,),
-    report=lambda rows, resamples, seed: summary(rows, resamples=resamples, seed=seed),
-    values=_values,
+    main="factuality",
+    scores=_scores,
+    value=lambda row, score, forming: row["scores"].get(score),
+    cells=_cells,
+    estimate=_estimate,
     sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_of_people, draw_by="system"),
 )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from granola.errors import UsageError
-from granola.scoring.bootstrap import Interval, chunks, divided, generator, percentile_interval
+from granola.scoring.bootstrap import Interval, generator
+from granola.scoring.statistics import Z_95
 from kg.extras import install_hint
 
 if TYPE_CHECKING:
@@ -16,16 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEEDED = f"Somers' D needs scipy: {install_hint('evidence')}"
-MOST_RESAMPLED = 3000  # pairs; of more the interval is the normal one, which then differs in no shown digit
-_ROWS = 256
+_ROWS = 256  # items that are compared with all at a time
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Association:
-    """D(dependent | independent), in [-1, 1], over `n` pairs: 95 % bootstrap interval, two-sided p-value (scipy;
-    where |D| is 1, by random orders, +1).
+    """D(dependent | independent), in [-1, 1], over `n` pairs, with its 95 % interval and two-sided p-value.
 
-    All NaN where either variable does not vary, or there are fewer than two pairs.
+    The interval is the normal one, by what each item adds; p is scipy's, and where |D| is 1 the share of random orders
+    that are as extreme, +1. All NaN where either variable does not vary, or there are fewer than two pairs.
     """
 
     d: float
@@ -65,28 +65,19 @@ def somers_d(
     left, right = np.asarray(independent, dtype=float), np.asarray(dependent, dtype=float)
     association = somersd(left, right)
     d, p = float(association.statistic), float(association.pvalue)
-    if n > MOST_RESAMPLED:
-        return Association(d=d, interval=_by_influence(left, right, d), p=p, n=n)
-    apart = np.abs(np.sign(left[:, None] - left[None, :]))
-    alike = np.sign(left[:, None] - left[None, :]) * np.sign(right[:, None] - right[None, :])
-    random = generator(seed, "somers")
-    drawn: list[float] = []
-    for some in chunks(n, resamples):
-        counts = random.multinomial(n, np.full(n, 1 / n), size=some).astype(float)
-        drawn += divided(((counts @ alike) * counts).sum(1), ((counts @ apart) * counts).sum(1)).tolist()
+    alike, apart = _parts(left, right)
+    whole = apart.sum()
     if abs(d) == 1.0:
         # The normal approximation knows no error here and says 0: how often is a random order as extreme?
-        orders = [random.permutation(n) for _ in range(resamples)]
-        extreme = sum(
-            abs(float((np.sign(right[o][:, None] - right[o][None, :]) * np.sign(left[:, None] - left[None, :])).sum()))
-            >= float(apart.sum()) for o in orders
-        )  # fmt: skip
-        p = (extreme + 1) / (resamples + 1)
-    return Association(d=d, interval=percentile_interval(drawn), p=p, n=n)
+        random = generator(seed, "somers")
+        orders = (right[random.permutation(n)] for _ in range(resamples))
+        p = (sum(abs(_parts(left, order)[0].sum()) >= whole for order in orders) + 1) / (resamples + 1)
+    half = Z_95 * float(np.sqrt(((2 * (alike - d * apart) / whole) ** 2).sum()))
+    return Association(d=d, interval=Interval(low=max(-1.0, d - half), high=min(1.0, d + half)), p=p, n=n)
 
 
-def _by_influence(left: NDArray[np.float64], right: NDArray[np.float64], d: float) -> Interval:
-    """The normal interval of a ratio of two sums over pairs, by what each item adds to them; in little memory."""
+def _parts(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What each item adds to the two sums over pairs whose ratio D is: signs alike, pairs apart; in little memory."""
     import numpy as np
 
     alike, apart = [], []
@@ -94,6 +85,4 @@ def _by_influence(left: NDArray[np.float64], right: NDArray[np.float64], d: floa
         signs = np.sign(left[at : at + _ROWS, None] - left[None, :])
         alike.append((signs * np.sign(right[at : at + _ROWS, None] - right[None, :])).sum(1))
         apart.append(np.abs(signs).sum(1))
-    parts, whole = np.concatenate(alike), np.concatenate(apart)
-    error = float(np.sqrt(((2 * (parts - d * whole) / whole.sum()) ** 2).sum()))
-    return Interval(low=max(-1.0, d - 1.96 * error), high=min(1.0, d + 1.96 * error))
+    return np.concatenate(alike), np.concatenate(apart)

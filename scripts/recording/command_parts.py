@@ -203,8 +203,7 @@ def record_grounding(recorder: Recorder) -> None:
     write(folder / "asked.jsonl", rows)
     write(folder / "answered.jsonl", ({"id": key, "answer": text} for key, text in answered.items()))
     write(folder / "cases.jsonl", ({"id": row["id"], "answer": row["answer"]} for row in cases))
-    run("described", "grounding", "describe", "asked.jsonl", "--json")
-    run("described-table", "grounding", "describe", "asked.jsonl")
+    run("described", "verdicts", "asked.jsonl")
     for name in ("answered", "cases"):
         run(f"judging-{name}", "grounding", "judge", "asked.jsonl", "--answered", f"{name}.jsonl", "--out",
             f"judged-{name}.jsonl")  # fmt: skip
@@ -217,15 +216,14 @@ def record_grounding(recorder: Recorder) -> None:
         ]
         write(folder / f"graded-{judge}.jsonl", graded)
     by = ("--by", "source", "--by", "relevant_share")
-    run("scored", "grounding", "score", "graded-one.jsonl", "--json", *by)
-    run("scored-table", "grounding", "score", "graded-one.jsonl", *by, "--of", "uRAF wide", "--deflecting", "fails")
-    run("scored-words", "grounding", "score", "judged-answered.jsonl", "judged-cases.jsonl", "--of", "uF")
+    run("scored", "verdicts", "graded-one.jsonl", "--json", *by)
+    run("scored-table", "verdicts", "graded-one.jsonl", *by, "--score", "uRAF wide", "--rule", "deflecting=fails")
+    run("scored-words", "verdicts", "judged-answered.jsonl", "--score", "uF")
+    run("in-columns", "verdicts", "graded-one.jsonl", "--table", "garage", "--printed", "--out", "garage.csv")
     pool = [f"graded-{judge}.jsonl" for judge in ("one", "two", "three")]
-    pooled = ("pool", *pool, "--out", "pooled.jsonl")
-    _ = run("pooled", "grounding", *pooled, "--json") or run("pooled", *pooled)
-    if not run("drawn", "grounding", "draw", "graded-one.jsonl", "--out", "figures", *by):
-        for figure in ("garage-5", "garage-6"):
-            run(f"drawn-{figure}", "draw", "graded-one.jsonl", "--figure", figure, "--out", f"{figure}.svg")
+    run("pooled", "verdicts", *pool, "--pool", "--out", "pooled.jsonl", "--json")
+    for figure in ("garage-5", "garage-6"):
+        run(f"drawn-{figure}", "verdicts", "graded-one.jsonl", "--figure", figure, "--out", f"{figure}.svg")
 
 
 def record_knowledge(recorder: Recorder) -> None:
@@ -235,19 +233,10 @@ def record_knowledge(recorder: Recorder) -> None:
     (folder / "texts.txt").write_text("".join(texts.splitlines(keepends=True)[:150]), encoding="utf-8")
     passages = gzip.decompress((recorder.data / "conner" / "nq_ref.txt.gz").read_bytes()).decode()
     (folder / "passages.txt").write_text("".join(passages.splitlines(keepends=True)[:150]), encoding="utf-8")
-    run(
-        "judging",
-        "knowledge",
-        "judge",
-        "texts.txt",
-        "--out",
-        "judged.jsonl",
-        "--passages",
-        "passages.txt",
-        "--baselines",
-    )
-    run("judging-graph", "knowledge", "judge", "texts.txt", "--out", "graph.jsonl", "--snapshot", recorder.snapshot,
-        "--baselines", "--reference", "--limit", 40)  # fmt: skip
+    run("judging", "knowledge", "judge", "texts.txt", "--out", "judged.jsonl", "--evidence", "passages.txt",
+        "--baselines")  # fmt: skip
+    run("judging-graph", "knowledge", "judge", "texts.txt", "--out", "graph.jsonl", "--evidence", recorder.snapshot,
+        "--baselines", "--evidence", "reference")  # fmt: skip
     if not (folder / "judged.jsonl").is_file():
         return
     names = (
@@ -265,18 +254,15 @@ def record_knowledge(recorder: Recorder) -> None:
              "scores": {**row["scores"], **{name: _share(f"{name}{system}{row['id']}") for name in names}}}
             for row in lines(folder / "judged.jsonl")
         ))  # fmt: skip
-    run("choosing", "knowledge", "choose", "scored-one.jsonl", "--out", "chosen.jsonl", "--best", 8, "--of", 30)
-    run("fitting", "knowledge", "choose", "scored-one.jsonl", "--out", "fitted.jsonl", "--best", 8, "--fit", "validity")
-    run("rating", "knowledge", "rate", "scored-one.jsonl", "--out", "drawn.jsonl", "--sheet", "sheet.csv", "--each", 20)
-    run("correlating", "knowledge", "correlate", "scored-one.jsonl", "--json", "--resamples", 100)
-    run("correlating-table", "knowledge", "correlate", "scored-two.jsonl", "--resamples", 100)
-    systems = ("scored-one.jsonl", "scored-two.jsonl")
-    if not run("drawing", "knowledge", "draw", *systems, "--out", "figures", "--size", 1, "--size", 7):
-        for figure, sizes in (("conner-2", ()), ("conner-3", ("--size", 1, "--size", 7))):
-            run(f"drawing-{figure}", "draw", *systems, "--figure", figure, "--out", f"{figure}.svg", *sizes)
+    one, both = "scored-one.jsonl", ("scored-one.jsonl", "scored-two.jsonl")
+    run("choosing", "verdicts", one, "--best", "8/30", "--out", "chosen.jsonl")
+    run("fitting", "verdicts", one, "--best", 8, "--quality", "validity", "--out", "fitted.jsonl")
+    run("rating", "sheets", "draw", one, "--out", "drawn.jsonl", "--n", 20)
+    run("correlating", "verdicts", *both, "--correlate", "--json", "--resamples", 100)
+    run("drawing-conner-2", "verdicts", *both, "--figure", "conner-2", "--out", "conner-2.svg")
     write(folder / "asked.jsonl", _asked_by_relation(recorder, 3))
     run("making", "tiers", "asked.jsonl", "--snapshot", recorder.snapshot, "--out", "tiers.jsonl")
-    run("describing", "knowledge", "describe", "tiers.jsonl", "--out", "described.jsonl")
+    run("judging-ladders", "knowledge", "judge", "tiers.jsonl", "--baselines", "--out", "ladders.jsonl")
 
 
 def record_snapshots(recorder: Recorder) -> None:

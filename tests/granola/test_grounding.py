@@ -15,15 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import RowError
+from abstraction.files.records import Record
 from abstraction.models import Entailment, Request
-from granola.commands import GroundingAnswer, GroundingJudge, GroundingScore
-from granola.errors import SampleError, UsageError
+from granola.attribution.entailment_evaluators import EntailmentEvaluator
+from granola.commands import Generate, GroundingJudge, Verdicts
+from granola.errors import UsageError
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_scores import CitationCounts, citation_scores, counted, harmonic
+from granola.grounding.citation_scores import citation_scores, counted, harmonic
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_items import AnswerVerdict, CitationCounts, GroundingItem, SentenceVerdict
 from granola.grounding.grounding_scores import (
+    WORTHS,
     Deflecting,
     GroundingSettings,
     Over,
@@ -31,13 +34,14 @@ from granola.grounding.grounding_scores import (
     both,
     grounding_report,
     value,
-    worths,
 )
-from granola.grounding.sentence_judges import ChatSentences, EntailmentSentences, WordSentences
+from granola.grounding.grounding_task import GROUNDING
+from granola.grounding.sentence_judges import ChatSentences, EvaluatorSentences
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from tests.abstraction.scripted_model import Scripted
 from tests.granola.test_attribution_evaluators import Table
+from tests.grounding_world import judged_item, word_judge
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
@@ -106,25 +110,19 @@ def test_rows_of_ones_own_need_little(tmp_path: Path) -> None:
         list(read_grounded(path))
 
 
-def item(**more: Any) -> GroundingItem:
-    given: dict[str, Any] = {
-        "id": "a", "answer": "x", "expected_deflection": False, "eligibility": AnswerVerdict.NO_ISSUES,
-        "sentences": ("s1", "s2"), "against_all": (SUP, NONE),
-        "against_relevant": {STRICT: (SUP, NONE), WIDE: (SUP, NONE)},
-    }  # fmt: skip
-    return GroundingItem(**{**given, **more})
+item = judged_item
 
 
 @pytest.mark.parametrize(("verdicts", "factual"), [
     ((SUP, SUP), True), ((SUP, NONE), True), ((SUP, UNS), False), ((CON, SUP), False), ((SUP, None), None),
-    ((UNS, None), False), ((), None),
+    ((UNS, None), False),
 ])  # fmt: skip
 def test_an_answer_is_factual_when_every_sentence_is(verdicts: Sequence[Any], factual: bool | None) -> None:
-    assert item(against_all=tuple(verdicts)).factual() is factual
+    assert item(sentences="st"[: len(verdicts)], all_=verdicts).factual() is factual
 
 
 def test_an_answer_without_sentences_is_not_factual() -> None:
-    assert item(sentences=(), against_all=()).factual() is False
+    assert item(sentences=()).factual() is False
 
 
 @given(
@@ -138,10 +136,10 @@ def test_the_papers_inequalities_hold_item_by_item(
     """F <= min(E, uF), RAF <= min(E, uRAF), F >= E + uF - 1."""
     n = min(len(whole), len(own))
     one = item(
-        eligibility=grade, sentences=("s",) * n, against_all=tuple(whole[:n]), against_relevant={STRICT: tuple(own[:n])}
+        eligibility=grade, sentences=("s",) * n, all_=tuple(whole[:n]), relevant={STRICT: tuple(own[:n])}
     )
     settings = GroundingSettings(unjudged=Unjudged.FAILS)
-    told = {name: value(one, name, settings) for name in worths() if "wide" not in name}
+    told = {name: value(one, name, settings) for name in WORTHS if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -169,9 +167,9 @@ def test_a_report_by_hand() -> None:
     """Four answerable ones: E 3/4, uF 2/4, F 2/4 ... and one that deflects rightly."""
     items = [
         item(id="1"),
-        item(id="2", eligibility=AnswerVerdict.MINOR, against_relevant={STRICT: (SUP, UNS), WIDE: (SUP, SUP)}),
-        item(id="3", eligibility=AnswerVerdict.MAJOR, against_all=(UNS, SUP), deflects="rule"),
-        item(id="4", against_all=(CON, SUP), against_relevant={STRICT: (CON, SUP), WIDE: (SUP, SUP)}),
+        item(id="2", eligibility=AnswerVerdict.MINOR, relevant={STRICT: (SUP, UNS), WIDE: (SUP, SUP)}),
+        item(id="3", eligibility=AnswerVerdict.MAJOR, all_=(UNS, SUP), deflects="rule"),
+        item(id="4", all_=(CON, SUP), relevant={STRICT: (CON, SUP), WIDE: (SUP, SUP)}),
         item(id="5", expected_deflection=True, deflects="rule"),
         item(id="6", expected_deflection=True),
     ]
@@ -296,7 +294,7 @@ def test_simulated_labels_reach_table_2_within_its_own_grain(model: str) -> None
         items.append(
             item(
                 id=str(at), sentences=("s",), eligibility=AnswerVerdict.MINOR if eligible else AnswerVerdict.MAJOR,
-                against_all=(SUP if factual else UNS,), against_relevant={STRICT: (SUP if relevant else UNS,)},
+                all_=(SUP if factual else UNS,), relevant={STRICT: (SUP if relevant else UNS,)},
             )
         )  # fmt: skip
     found = grounding_report(items, GroundingSettings(resamples=10))
@@ -305,10 +303,12 @@ def test_simulated_labels_reach_table_2_within_its_own_grain(model: str) -> None
 
 
 def test_items_come_back_from_json() -> None:
-    one = item(citations=CitationCounts(1, 2, 3), by_relevance={STRICT: CitationCounts(1, 1, 1)}, unjudged={"a": "b"})
-    assert GroundingItem.from_json(orjson.loads(orjson.dumps(one.to_json()))) == one
-    with pytest.raises(SampleError, match="granola grounding judge"):
-        GroundingItem.from_json({"id": "x"})
+    one = item(citations=(1, 2, 3), citations_by_relevance={STRICT: (1, 1, 1)}, unjudged={"a": "b"})
+    line = orjson.loads(orjson.dumps(one.model_dump(mode="json")))
+    assert line["sentences"][0] == {"text": "s1", "all": "supported", "strict": "supported", "wide": "supported"}
+    assert (GroundingItem.model_validate(line), one.citations) == (one, CitationCounts(1, 2, 3))
+    with pytest.raises(RowError, match="no answer: expected"):
+        GROUNDING.read(Record(source="x", data={"id": "x"}))
 
 
 def told(request: Request) -> str | None:
@@ -346,8 +346,8 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     judge = AnswerJudge(sentences=ChatSentences(model=model), chat=model)
     perfect, empty = judge.judged([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
     settings = GroundingSettings(resamples=10)
-    assert {value(perfect, name, settings) for name in worths()} == {1.0}
-    assert {value(empty, name, settings) for name in worths()} == {0.0}
+    assert {value(perfect, name, settings) for name in WORTHS} == {1.0}
+    assert {value(empty, name, settings) for name in WORTHS} == {0.0}
     assert empty.deflects == "empty"
     assert perfect.citations is not None
     assert perfect.citations.f1 == 1.0
@@ -387,15 +387,19 @@ def hash_of(text: str) -> float:
     return hashlib.sha256(text.encode()).digest()[0] / 256
 
 
-def test_entailment_and_words_judge_too() -> None:
+def test_evaluators_of_attribution_judge_sentences_too() -> None:
     shares = {"The bridge opened in 1999.": Entailment(0.9, 0.05, 0.05)}
     model = Table(lambda pair: shares.get(pair.premise, Entailment(0.1, 0.2, 0.7)))
-    (one,) = AnswerJudge(sentences=EntailmentSentences(model=model)).judged([(sample(), "It opened in 1999.")])
-    assert (one.against_all, one.eligibility) == ((SUP,), None)
-    (two,) = AnswerJudge(sentences=WordSentences()).judged([(sample(), "The bridge opened 1999. Hi.")])
-    assert two.against_all == (SUP, NONE)
-    (three,) = AnswerJudge(sentences=WordSentences()).judged([(sample(), "Nobody walked across yesterday.")])
-    assert three.against_all == (UNS,)
+    entailment = EvaluatorSentences(evaluator=EntailmentEvaluator(model=model), apart=True)
+    one, two = AnswerJudge(sentences=entailment).judged([
+        (sample(), "It opened in 1999."), (sample(id="b", passages=sample().passages[1:]), "It opened in 1999."),
+    ])  # fmt: skip
+    assert (one.verdicts(), one.eligibility, two.verdicts()) == ((SUP,), None, (CON,))
+    assert "apart|nli|premise:evidence|model:" in one.judge
+    (three,) = AnswerJudge(sentences=word_judge()).judged([(sample(), "The bridge opened 1999. Hi.")])
+    assert three.verdicts() == (SUP, NONE)
+    (four,) = AnswerJudge(sentences=word_judge()).judged([(sample(), "Nobody walked across yesterday.")])
+    assert four.verdicts() == (UNS,)
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -411,11 +415,12 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     questions.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     log = tmp_path / "asked.txt"
     with serving(log=str(log)) as (address, _):
-        ask = GroundingAnswer(
-            questions=questions, model=f"openai:{address}#m", out=str(tmp_path / "a.jsonl"), force=True
-        )
+        ask = Generate(
+            items=str(questions), target="grounded", model=f"openai:{address}#m", out=str(tmp_path / "a.jsonl"),
+            force=True,
+        )  # type: ignore[arg-type]  # fmt: skip
         answered = ask.run()
-        assert answered.counts == {"answered": 4}
+        assert answered.counts == {"written": 4}
         asked = len(log.read_text().splitlines())
         (tmp_path / "a.jsonl").unlink()
         ask.run()  # as after a run that was killed: what was answered is not asked again
@@ -426,11 +431,10 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     (tmp_path / "own.jsonl").write_bytes(b"\n".join(map(orjson.dumps, given)))
     judged = GroundingJudge(questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "j.jsonl")).run()
     assert judged.rejected  # of no question of this id
-    found = GroundingScore(judged=(tmp_path / "j.jsonl",), by=("popularity", "relevant_share"), resamples=20,
-                              sliced="uF").run()  # fmt: skip
-    assert found.reports["own"]["uF"].value == 1.0
-    assert math.isnan(found.reports["own"]["E"].value)  # nobody judged
-    assert {by: {name: one.n for name, one in own.items()} for by, own in found.slices["own"].items()} == {
+    found = Verdicts(judged=(tmp_path / "j.jsonl",), by=("popularity", "relevant_share"), score=("uF",)).run()
+    assert found.report["own"]["uF"].value == 1.0
+    assert math.isnan(found.report["own"]["E"].value)  # nobody judged
+    assert {panel.name: {place: one.n for place, one in panel.lines["own"]} for panel in found.panels} == {
         "popularity": {"head": 2, "tail": 1}, "relevant_share_strict": {"0.33-0.67": 2, "0.67-1.00": 1},
     }  # fmt: skip
     first = GroundingJudge(
@@ -442,7 +446,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert orjson.loads((tmp_path / "first.jsonl.run.json").read_bytes())["arguments"]["limit"] == 2
     assert "--limit: answers behind the first 2 answers of" in capsys.readouterr().err
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"sentences": "chat"}, "--sentences chat asks --model"), ({"sentences": "entailment"}, "go together"),
+        ({"sentences": "chat"}, "--sentences chat asks --model"), ({"sentences": "x"}, "names no evaluator"),
         ({"ask_deflection": True}, "--ask-deflection asks"),
     ]  # fmt: skip
     for more, message in wrong:
@@ -450,8 +454,6 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
             GroundingJudge(
                 questions=questions, given=tmp_path / "own.jsonl", out=str(tmp_path / "x.jsonl"), **more
             ).run()
-    with pytest.raises(UsageError, match="--of is 'X'"):
-        GroundingScore(judged=(tmp_path / "j.jsonl",), sliced="X").run()
 
 
 def test_after_a_trial_with_a_limit_only_the_others_are_asked(tmp_path: Path) -> None:

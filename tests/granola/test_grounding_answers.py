@@ -14,26 +14,25 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.errors import ReplyError
-from granola.commands import GroundingDescribe, GroundingJudge, GroundingScore
-from granola.commands.item_verdicts import Draw, Pool
-from granola.errors import SampleError, UsageError
+from abstraction.errors import ReplyError, RowError
+from abstraction.files.records import Record
+from granola.commands import GroundingJudge, Verdicts
+from granola.evidence.evidence_task import Forming
+from granola.evidence.verdict_rows import VerdictRows
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import CUT, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.grounding.grounding_items import CUT, GroundingItem, SentenceVerdict
 from granola.grounding.grounding_scores import (
     Deflecting,
     GroundingSettings,
     Over,
-    compared_answers,
+    band_of,
     grounding_report,
-    slice_of,
 )
-from granola.grounding.judge_replies import read_deflection, read_grade, read_verdicts
-from granola.grounding.sentence_judges import ChatSentences, WordSentences
+from granola.grounding.sentence_judges import ChatSentences, read_deflection, read_grade, read_verdicts
 from tests.abstraction.scripted_model import Scripted
-from tests.grounding_world import own_rows
+from tests.grounding_world import judged_item, own_rows, word_judge
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
@@ -68,10 +67,10 @@ SYSTEMS: dict[str, Callable[[dict[str, Any]], str]] = {
 def judged(world: Path) -> dict[str, list[GroundingItem]]:
     rows = {row["id"]: row for row in own_rows()}
     samples = list(read_grounded(world))
-    judge = AnswerJudge(sentences=WordSentences(share=1.0))
+    judge = AnswerJudge(sentences=word_judge(1.0))
     return {
         name: [
-            replace(item, system=name)
+            item.model_copy(update={"system": name})
             for item in judge.judged([(sample, answer(rows[sample.id])) for sample in samples])
         ]
         for name, answer in SYSTEMS.items()
@@ -82,8 +81,8 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
     sample = GroundedSample(
         id="a", question="q", reference="x", passages=(GroundingPassage(id="1", text="The bridge opened in 1999."),)
     )
-    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "The bridge opened in 1999 [1].")])
-    assert (one.factual(), one.factual(STRICT), one.citations, dict(one.by_relevance)) == (True, None, None, {})
+    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "The bridge opened in 1999 [1].")])
+    assert (one.factual(), one.factual(STRICT), one.citations, one.citations_by_relevance) == (True, None, None, {})
     report = grounding_report([one], QUICK)
     assert (report["uF"].n, report["uRAF strict"].n, report["cited pooled_f1"].n) == (1, 0, 0)
     odd = GroundingPassage(id="1", text="x", relevant=True, label="ANSWER")
@@ -92,7 +91,7 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
 
 def test_an_answer_that_is_cut_is_not_said_to_be_factual() -> None:
     sample = GroundedSample(id="a", question="q", passages=(GroundingPassage(id="1", text="It opened there."),))
-    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened there. " * 2_100 + "Martians came.")])
+    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened there. " * 2_100 + "Martians came.")])
     assert (one.factual(), CUT in one.unjudged) == (None, True)
 
 
@@ -199,28 +198,25 @@ def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"tags": {"relevant_share_wide": "abc"}},
-        {"id": ["a"]}, {"id": None},
-        {"citations": ["a", "b", "c"]}, {"citations": [None, 1, 1]}, {"citations": [-1, 0, 0]},
-        {"citations": [5, 1, 1]},
-        {"citations_by_relevance": None},
-        {"expected_deflection": "no"}, {"deflects": False}, {"answer": 5}, {"eligibility": "great"},
-        {"sentences": [{"text": 5, "all": "supported"}]}, {"system": {"a": 1}}, {"unjudged": ["x"]},
+        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"tags": {"relevant_share_wide": "abc"}}, {"id": ["a"]},
+        {"citations": ["a", "b", "c"]}, {"citations": [-1, 0, 0]}, {"citations": [5, 1, 1]},
+        {"citations_by_relevance": None}, {"expected_deflection": "no"}, {"deflects": False}, {"answer": 5},
+        {"eligibility": "great"}, {"sentences": [{"text": 5, "all": "supported"}]}, {"unjudged": ["x"]},
     ],
 )  # fmt: skip
 def test_lines_that_are_no_judged_answers_are_told(change: dict[str, Any]) -> None:
-    line = orjson.loads(orjson.dumps(item().to_json()))
-    assert GroundingItem.from_json(line) == item()
-    with pytest.raises(SampleError, match="this is no judged answer"):
-        GroundingItem.from_json({**line, **change})
+    line = orjson.loads(orjson.dumps(item().model_dump(mode="json")))
+    assert GroundingItem.of(Record(source="x", data=line)) == item()
+    with pytest.raises(RowError, match=next(iter(change))):
+        GroundingItem.of(Record(source="x", data={**line, **change}))
 
 
 def test_pairs_are_of_questions_where_both_count() -> None:
     """x fails twenty and passes twenty, y was judged on the latter alone: no difference there."""
-    bad = {"against_all": (UNS, SUP)}
-    x = [item(id=str(n), system="x", **(bad if n < 20 else {})) for n in range(40)]
-    y = [item(id=str(n), system="y", **({"against_all": (None, None)} if n < 20 else {})) for n in range(40)]
-    (found,) = compared_answers({"x": x, "y": y}, "uF", QUICK)
+    x = [item(id=str(n), system="x", all_=(UNS if n < 20 else SUP, SUP)) for n in range(40)]
+    y = [item(id=str(n), system="y", all_=(None, None) if n < 20 else (SUP, SUP)) for n in range(40)]
+    rows = [one.model_dump(mode="json") for one in (*x, *y)]
+    (found,) = VerdictRows.of(rows, Forming(resamples=10)).tests("uF")
     assert (found.n, found.difference) == (20, 0.0)
 
 
@@ -234,9 +230,8 @@ def test_a_limit_belongs_to_the_band_below(relevant: int, passages: int, band: s
         id="a", question="q",
         passages=tuple(GroundingPassage(id=str(at), text="x", relevant=at < relevant) for at in range(passages)),
     )  # fmt: skip
-    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
-    kept = GroundingItem.from_json(orjson.loads(orjson.dumps(one.to_json())))
-    assert slice_of("relevant_share_strict")(kept) == band
+    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened.")])
+    assert band_of(float(one.tags["relevant_share_strict"])) == band
 
 
 @pytest.mark.parametrize(
@@ -259,19 +254,12 @@ def test_bands_are_of_a_reading_that_is_named(score: str, by: str, tag: str, ban
             for label in labels
         ),
     )  # fmt: skip
-    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened.")])
-    path = write(tmp_path / "j.jsonl", [replace(one, eligibility=AnswerVerdict.NO_ISSUES).to_json()])
-    scored = GroundingScore(judged=(path,), by=(by,), sliced=score, resamples=20).run()
-    assert {name: list(slices) for name, slices in scored.slices["j"].items()} == {tag: [band]}
-    assert f"|bands of {tag}:0.333333,0.666667|judge:" in scored.signature
-    drawn = Draw(judged=(path,), out=tmp_path / "figure.svg", x=(by,), y=(score,), resamples=20).run()
-    assert f"|bands of {tag}:" in drawn.signature
-    assert "bands of" not in GroundingScore(judged=(path,), sliced=score, resamples=20).run().signature
-
-
-def test_shares_without_a_reading_are_strict_ones() -> None:
-    line = {**item(tags={"popularity": "tail"}).to_json(), "tags": {"relevant_share": "0.5", "popularity": "tail"}}
-    assert GroundingItem.from_json(line).tags == {"relevant_share_strict": "0.5", "popularity": "tail"}
+    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened.")])
+    row = {**one.model_dump(mode="json"), "eligibility": "no issues"}
+    told = Verdicts(judged=(write(tmp_path / "j.jsonl", [row]),), by=(by,), score=(score,), resamples=20).run()
+    (panel,) = told.panels
+    assert (panel.name, [place for place, _ in panel.lines["j"]]) == (tag, [band])
+    assert f"|bands of {tag}:0.333333,0.666667|judge:" in told.signature
 
 
 def test_what_systems_do_shows_in_the_scores(judged: dict[str, list[GroundingItem]]) -> None:
@@ -293,7 +281,7 @@ def test_what_systems_do_shows_in_the_scores(judged: dict[str, list[GroundingIte
 def test_order_and_names_of_all_passages_change_no_score(world: Path, judged: dict[str, list[GroundingItem]]) -> None:
     source = random.Random(0)
     rows = {row["id"]: row for row in own_rows()}
-    judge = AnswerJudge(sentences=WordSentences(share=1.0))
+    judge = AnswerJudge(sentences=word_judge(1.0))
     pairs = []
     for sample in read_grounded(world):
         names = {one.id: f"p{one.id}" for one in sample.passages}
@@ -309,59 +297,25 @@ def test_order_and_names_of_all_passages_change_no_score(world: Path, judged: di
 
 
 def item(**more: Any) -> GroundingItem:
-    given: dict[str, Any] = {
-        "id": "a", "answer": "x", "expected_deflection": False, "eligibility": AnswerVerdict.NO_ISSUES,
-        "sentences": ("s1", "s2"), "against_all": (SUP, SUP), "system": "one",
-        "against_relevant": {STRICT: (SUP, SUP), WIDE: (SUP, SUP)},
-    }  # fmt: skip
-    return GroundingItem(**{**given, **more})
+    return judged_item(**{"system": "one", **more})
 
 
-def test_the_commands(
-    world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_two_judges_of_one_system_are_told_by_file_or_pooled(
+    world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path
 ) -> None:
-    described = GroundingDescribe(questions=world).run()
-    assert (described.counts["questions"], described.rejected) == (64, [])
-    answers = write(
-        tmp_path / "copies.jsonl", [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
-    )
+    rows = [{"id": r["id"], "answer": copied(r, relevant=True)} for r in own_rows()]
     first = tmp_path / "first.jsonl"
-    GroundingJudge(questions=world, given=answers, out=str(first)).run()
-    scoring = GroundingScore(judged=(first,), sliced="uF", by=("source",), resamples=20)
-    told = scoring.run()
-    assert told.slices["copies"]["source"]["private"].n + told.slices["copies"]["source"]["web"].n == 51
-    by_tag = GroundingScore(judged=(first,), sliced="uF", by=("question_tag",)).run().slices["copies"]
-    answerable = Counter(row["tags"]["question_tag"] for row in own_rows() if not row["deflection"])
-    assert {name: one.n for name, one in by_tag["question_tag"].items()} == answerable
-    scoring.show(told)
+    GroundingJudge(questions=world, given=write(tmp_path / "copies.jsonl", rows), out=str(first)).run()
     second = write(tmp_path / "second.jsonl", [
-        replace(one, system="copies", judge="words|share:1").to_json() for one in judged["relevant"]
+        {**one.model_dump(mode="json"), "system": "copies"} for one in judged["relevant"]
     ])  # fmt: skip
-    Pool(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()
-    again = GroundingScore(judged=(tmp_path / "pooled.jsonl",), sliced="uF", resamples=20).run()
-    assert (again.reports["copies"]["uF"].value, again.reports["copies"]["uF"].n) == (1.0, 51)
-    assert again.signature.count("words|share:1") == again.signature.count("words|share:0.6") == 1
-    scoring = GroundingScore(judged=(first, write(tmp_path / "n.jsonl", [one.to_json() for one in judged["noise"]])),
-                             sliced="uF", resamples=20)  # fmt: skip
-    scoring.show(scoring.run())
-    shown = capsys.readouterr().out
-    assert re.search(r"not judged alike.*copies: \[words\|share:0\.6.*noise: \[words\|share:1", shown)
-    assert re.search(r"against the reference's, F1, pooled +0\.\d+  \[0\.\d+, \d\.\d+\]  n \d+", shown)
-    assert "citations, over answerable questions" in shown
-
-
-def test_wrong_input_to_the_commands(world: Path, judged: dict[str, list[GroundingItem]], tmp_path: Path) -> None:
-    one = write(tmp_path / "one.jsonl", [item.to_json() for item in judged["noise"]])
-    two = write(tmp_path / "two.jsonl", [item.to_json() for item in judged["noise"]])
-    empty = write(tmp_path / "empty.jsonl", [{"id": "a", "question": "q"}])
-    with pytest.raises(UsageError, match="granola pool"):
-        GroundingScore(judged=(one, two)).run()
-    with pytest.raises(UsageError, match=r"there are .*popularity"):
-        GroundingScore(judged=(one,), by=("colour",)).run()
-    with pytest.raises(UsageError, match="above 0 and below 1"):
-        GroundingScore(judged=(one,), bands=(1.5,)).run()
-    with pytest.raises(UsageError, match="no question with passages"):
-        GroundingDescribe(questions=empty).run()
+    told = Verdicts(judged=(first, second), score=("uF",), by=("question_tag",), resamples=20).run()
+    assert set(told.report) == {"first copies", "second copies"}
+    answerable = Counter(row["tags"]["question_tag"] for row in own_rows() if not row["deflection"])
+    assert {place: one.n for place, one in told.panels[0].lines["first copies"]} == answerable
+    pooled = Verdicts(judged=(first, second), pool=True, resamples=20).run()
+    assert (pooled.report["copies"]["uF"].value, pooled.report["copies"]["uF"].n) == (1.0, 51)
+    assert pooled.signature.count("words|share:1") == pooled.signature.count("words|share:0.6") == 1
 
 
 def test_what_scores_run_over_changes_them(judged: dict[str, list[GroundingItem]]) -> None:

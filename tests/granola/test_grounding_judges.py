@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.models import Entailment, Request
-from granola.commands import GroundingDescribe, GroundingJudge, GroundingScore
-from granola.commands.item_verdicts import Pool
+from abstraction.models import Request
+from granola.commands import GroundingJudge, Verdicts
 from granola.errors import UsageError
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
@@ -21,15 +19,13 @@ from granola.grounding.grounding_scores import (
     Deflecting,
     GroundingSettings,
     Unjudged,
-    deflections_unjudged,
     grounding_report,
     share_estimate,
     value,
 )
-from granola.grounding.sentence_judges import EntailmentSentences, WordSentences
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
-from tests.granola.test_attribution_evaluators import Table
+from tests.grounding_world import word_judge
 
 
 def sample(**more: Any) -> GroundedSample:
@@ -42,22 +38,22 @@ def test_a_judge_that_does_not_say_whether_an_answer_deflects_leaves_it_out() ->
         return None if request.id == "b deflection" else "deflects" if request.id == "a deflection" else "no issues"
 
     model = Scripted(reply)
-    judge = AnswerJudge(sentences=WordSentences(), chat=model, asks_deflection=True)
+    judge = AnswerJudge(sentences=word_judge(), chat=model, asks_deflection=True)
     answers = [(sample(), "It opened in 1999."), (sample(id="b"), "The passages do not say."), (sample(id="c"), "")]
     said, silent, empty = judge.judged(answers)
     assert (said.deflects, silent.deflects, empty.deflects) == ("judge", None, "empty")  # never the rules' verdict
     assert "deflection" in silent.unjudged
     items = [said, silent, empty]
     report = grounding_report(items, GroundingSettings(resamples=10))
-    assert (report["deflection FP"].value, report["deflection FP"].n, deflections_unjudged(items)) == (1.0, 2, 1)
+    assert (report["deflection FP"].value, report["deflection FP"].n) == (1.0, 2)
     left_out = GroundingSettings(deflecting=Deflecting.LEFT_OUT)
     assert value(silent, "E", left_out) is None
     assert value(silent, "E", GroundingSettings(deflecting=Deflecting.FAILS, unjudged=Unjudged.FAILS)) == 0.0
-    assert GroundingItem.from_json(orjson.loads(orjson.dumps(silent.to_json()))) == silent
+    assert GroundingItem.model_validate(orjson.loads(orjson.dumps(silent.model_dump(mode="json")))) == silent
 
 
 def test_an_answer_without_reference_says_so() -> None:
-    judge = AnswerJudge(sentences=WordSentences(), chat=Scripted(lambda _: "no issues"))
+    judge = AnswerJudge(sentences=word_judge(), chat=Scripted(lambda _: "no issues"))
     (one,) = judge.judged([(sample(reference=""), "It opened in 1999.")])
     assert (one.eligibility, one.unjudged) == (None, {"eligibility": "no reference"})
 
@@ -66,12 +62,6 @@ def test_shares_have_wilsons_interval() -> None:
     both = share_estimate([1.0, None, 1.0])
     assert (both.value, both.n, both.interval.high) == (1.0, 2, 1.0)
     assert both.interval.low == pytest.approx(0.3424, abs=1e-4)  # Wilson 1927: 1 / (1 + 1.96^2 / 2)
-
-
-def test_a_signature_names_the_entailment_model() -> None:
-    model = Table(lambda _: Entailment(1.0, 0.0, 0.0))
-    signature = EntailmentSentences(model=model, called="my-nli").signature()
-    assert re.fullmatch(r"entailment\|model:my-nli-\w+-[0-9a-f]{8}", signature)
 
 
 @pytest.fixture
@@ -127,7 +117,7 @@ def test_costs_are_told_of_kept_answers_and_replays_too(
     assert replayed.read_bytes() == before
     assert {**asked_of(replayed), "cost": took["cost"], "calls_now": took["calls_now"]} == took
     with pytest.raises(UsageError, match="counts once"):
-        Pool(judged=(first, replayed), out=str(tmp_path / "pooled.jsonl")).run()
+        Verdicts(judged=(first, replayed), pool=True).run()
 
 
 def test_what_the_runs_say_of_what_they_lack(
@@ -139,7 +129,5 @@ def test_what_the_runs_say_of_what_they_lack(
     noted = capsys.readouterr().err
     assert "no phrases" in noted  # Finnish has no rules of deflection
     assert "not understood 1 time: RELEVANT, second label NO (counts in the wide reading alone)" in noted
-    described = GroundingDescribe(questions=questions).run()
-    assert len(described.counts["not_understood"]) == 1
-    scored = GroundingScore(judged=(tmp_path / "j.jsonl",), over="all", resamples=20).run()  # type: ignore[arg-type]
+    scored = Verdicts(judged=(tmp_path / "j.jsonl",), rule=("over=all",), resamples=20).run()
     assert "|citations over:answerable|strict:answers,related,relevant without second label|" in scored.signature

@@ -50,15 +50,14 @@ def test_questions_that_cannot_be_read_are_not_the_answers_fault(here: Path, run
     assert "q.jsonl has no question that can be read; " in err
 
 
-def test_without_a_model_two_systems_have_no_score_of_both(here: Path, run: Run) -> None:
+def test_without_a_model_scores_that_ask_one_are_named(here: Path, run: Run) -> None:
     questions = written(here / "q.jsonl", BRIDGE)
-    answers = written(here / "mine.jsonl", {"id": "1", "answer": "It opened in 1999 [a]."})
     for system in ("x", "y"):
-        judged = ("--answered", answers, "--out", f"{system}.jsonl", "--system", system)
+        answers = written(here / f"{system}.jsonl", {"id": "1", "answer": "It opened in 1999 [a]."})
+        judged = ("--answered", answers, "--out", f"judged-{system}.jsonl")
         assert run("grounding", "judge", questions, *judged)[0] == 0
-    _, out, _ = run("grounding", "score", "x.jsonl", "y.jsonl")
-    assert "x - y, RAF strict: no item has this score of both" in out
-    assert "no answer has a verdict on eligibility" in out
+    _, out, _ = run("verdicts", "judged-x.jsonl", "judged-y.jsonl")
+    assert "E, F and RAF ask a judge's --model, and a reference" in out
     assert "nan" not in out
 
 

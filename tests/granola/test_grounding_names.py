@@ -18,9 +18,9 @@ from granola.grounding.citation_markers import cited_passages, deflects, without
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample
 from granola.grounding.grounding_items import GroundingItem
-from granola.grounding.sentence_judges import ChatSentences, WordSentences
+from granola.grounding.sentence_judges import ChatSentences
 from tests.abstraction.scripted_model import Scripted
-from tests.grounding_world import own_rows
+from tests.grounding_world import own_rows, word_judge
 
 # How passage 1, 2, ... is called.
 NAMES: dict[str, Callable[[int], str]] = {
@@ -100,7 +100,7 @@ def _reply(request: Request) -> str:
 
 def _scores(item: GroundingItem, ids: Sequence[str]) -> dict[str, Any]:
     """All that is found of an answer; its text and sentences without their citations."""
-    scores = item.to_json()
+    scores = item.model_dump(mode="json")
     del scores["answer"]
     for sentence in scores["sentences"]:
         sentence["text"] = without_markers(sentence["text"], ids)
@@ -113,7 +113,7 @@ def _judged(
     """Every prompt in order, and what is found of every answer."""
     model = Scripted(_reply)
     judge = AnswerJudge(
-        sentences=ChatSentences(model=model) if asks else WordSentences(), chat=model, asks_deflection=asks
+        sentences=ChatSentences(model=model) if asks else word_judge(), chat=model, asks_deflection=asks
     )
     renamed = [_renamed(sample, answer, called) for sample, answer in pairs]
     scores = [
@@ -142,7 +142,7 @@ def test_numbers_for_ids_that_end_in_them_change_nothing_either(pairs: list[tupl
     for family in ("numbers", "cite_N"):
         renamed = [(_renamed(sample, answer, NAMES[family])[0], answer) for sample, answer in pairs]
         numbered = [(sample, re.sub(r"\{(\d+)\}", r"\1", answer)) for sample, answer in renamed]
-        items = AnswerJudge(sentences=WordSentences()).judged(numbered)
+        items = AnswerJudge(sentences=word_judge()).judged(numbered)
         scores.append([
             _scores(item, [passage.id for passage in sample.passages])
             for (sample, _), item in zip(numbered, items, strict=True)

@@ -11,13 +11,12 @@ import pytest
 
 from abstraction.errors import RowError
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_scores import CitationCounts
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import Relevance
+from granola.grounding.grounding_items import CitationCounts
 from granola.grounding.sample_statistics import question_panels, statistics_of
-from granola.grounding.sentence_judges import WordSentences
 from tests.granola.test_grounding_answers import write
-from tests.grounding_world import TOPICS, garage_rows, own_rows
+from tests.grounding_world import TOPICS, garage_rows, own_rows, word_judge
 
 STRICT, WIDE = Relevance
 
@@ -52,7 +51,7 @@ def test_garages_rows_as_published(tmp_path: Path) -> None:
         "fast-changing", "sec", "private",
     )  # fmt: skip
     assert first.relevant_share(STRICT) == 1.0  # one of one that is labelled
-    judge = AnswerJudge(sentences=WordSentences())
+    judge = AnswerJudge(sentences=word_judge())
     (judged_answer,) = judge.judged([(first, "It opened.[cite_1]")])
     assert judged_answer.citations == CitationCounts(1, 1, 1)
 
@@ -134,7 +133,7 @@ def test_ids_count_from_zero_too(tmp_path: Path) -> None:
     }  # fmt: skip
     (sample,) = read_grounded(write(tmp_path / "own.jsonl", [row]))
     assert [one.id for one in sample.passages] == ["0", "1"]
-    (one,) = AnswerJudge(sentences=WordSentences()).judged([(sample, "It opened [0].")])
+    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened [0].")])
     assert one.citations == CitationCounts(1, 1, 1)
 
 

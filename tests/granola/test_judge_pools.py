@@ -1,4 +1,4 @@
-"""`granola pool`: several judges of the same items, in the rows of every evidence room."""
+"""`granola verdicts --pool`: several judges of the same items, in the rows of every evidence room."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from typing import Any
 import orjson
 import pytest
 
-from granola.commands.item_verdicts import Pool
+from granola.commands import Verdicts
 from granola.errors import UsageError
+from granola.evidence.evidence_task import Forming
 from granola.evidence.judge_pools import JudgePool, pool_judges
-from granola.grounding.grounded_samples import Relevance
+from granola.evidence.verdict_rows import VerdictRows, read_verdicts
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
+from tests.grounding_world import judged_item
 
 SUP, UNS, CON, NONE = SentenceVerdict
-STRICT, WIDE = Relevance
 
 
 def item(**more: Any) -> GroundingItem:
-    given: dict[str, Any] = {
-        "id": "a", "answer": "x", "expected_deflection": False, "eligibility": AnswerVerdict.NO_ISSUES,
-        "sentences": ("s1", "s2"), "against_all": (SUP, SUP), "system": "one",
-        "against_relevant": {STRICT: (SUP, SUP), WIDE: (SUP, SUP)},
-    }  # fmt: skip
-    return GroundingItem(**{**given, **more})
+    return judged_item(**{"system": "one", **more})
 
 
 def files(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> list[Path]:
@@ -38,37 +34,35 @@ def files(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> list[Path]:
 
 
 def pool(folder: Path, *rows_of_judges: list[dict[str, Any]]) -> JudgePool:
-    rejected: list[Any] = []
-    pooled = pool_judges(files(folder, *rows_of_judges), on_reject=rejected.append)
-    assert not rejected
-    return pooled
+    rows = read_verdicts(files(folder, *rows_of_judges), on_reject=lambda row: pytest.fail(row.reason))
+    return pool_judges(VerdictRows.of(rows, Forming()))
 
 
 def answers(folder: Path, *items: GroundingItem) -> GroundingItem:
     """One answer as pooled, read back."""
-    (row,) = pool(folder, *([one.to_json()] for one in items)).rows
-    return GroundingItem.from_json(row)
+    (row,) = pool(folder, *([one.model_dump(mode="json")] for one in items)).rows
+    return GroundingItem.model_validate(row)
 
 
 def test_answers_are_pooled_by_majority(tmp_path: Path) -> None:
     pooled = answers(
         tmp_path,
-        item(against_all=(SUP, UNS)),
-        item(against_all=(SUP, CON), eligibility=AnswerVerdict.MAJOR, deflects="rule"),
-        item(against_all=(UNS, None), eligibility=None, deflects="rule"),
+        item(all_=(SUP, UNS)),
+        item(all_=(SUP, CON), eligibility=AnswerVerdict.MAJOR, deflects="rule"),
+        item(all_=(UNS, None), eligibility=None, deflects="rule"),
     )
     # Two say supported; one unsupported, one contradictory: the worse; one eligible, one not: the worse.
-    assert pooled.against_all == (SUP, CON)
+    assert pooled.verdicts() == (SUP, CON)
     assert pooled.eligibility is AnswerVerdict.MAJOR
     assert pooled.deflects == "rule"
     assert pooled.judge == "pooled by majority: [J1] [J2] [J3]"
     grades = [item(eligibility=grade) for grade in AnswerVerdict]
     # Two of three say eligible: of their labels the worse counts.
     assert answers(tmp_path, *grades).eligibility is AnswerVerdict.MINOR
-    judges = [item(against_all=(SUP, one)) for one in (SUP, NONE, UNS)]
-    assert answers(tmp_path, *judges).against_all[1] is SUP
-    seven = [item(against_all=(SUP, one)) for one in (SUP, SUP, SUP, UNS, UNS, CON, CON)]
-    assert answers(tmp_path, *seven).against_all[1] is CON
+    judges = [item(all_=(SUP, one)) for one in (SUP, NONE, UNS)]
+    assert answers(tmp_path, *judges).verdicts()[1] is SUP
+    seven = [item(all_=(SUP, one)) for one in (SUP, SUP, SUP, UNS, UNS, CON, CON)]
+    assert answers(tmp_path, *seven).verdicts()[1] is CON
 
 
 def test_what_no_judge_says_is_named(tmp_path: Path) -> None:
@@ -82,8 +76,8 @@ def test_what_no_judge_says_is_named(tmp_path: Path) -> None:
 
 def test_agreement_by_hand(tmp_path: Path) -> None:
     """Four sentences of two judges: they agree on three; each says supported twice and thrice: kappa 1/2."""
-    first = [item(against_all=(SUP, SUP)).to_json(), item(id="b", against_all=(UNS, UNS)).to_json()]
-    second = [item(against_all=(SUP, SUP)).to_json(), item(id="b", against_all=(UNS, SUP)).to_json()]
+    first = [item(all_=(SUP, SUP)).model_dump(mode="json"), item(id="b", all_=(UNS, UNS)).model_dump(mode="json")]
+    second = [item(all_=(SUP, SUP)).model_dump(mode="json"), item(id="b", all_=(UNS, SUP)).model_dump(mode="json")]
     agreement = pool(tmp_path, first, second).agreement
     assert agreement["sentences all"] == {"n": 4, "agree": 3 / 4, "kappa": pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))}
     assert agreement["eligibility"] == {"n": 2, "agree": 1.0, "kappa": None}  # of one mind: nothing beyond chance
@@ -107,8 +101,8 @@ def test_verdicts_on_attributions_are_pooled(tmp_path: Path, capsys: pytest.Capt
     assert (row["category"], row["supported"], row["reply"]) == ("contradictory", False, "")
     assert row["evaluator"] == "pooled by majority: [E0] [E1] [E2] [E3]"
     assert "category" not in pooled.agreement  # nobody but three judges has a label
-    assert Pool(judged=(tmp_path / "J1.jsonl",), out=str(tmp_path / "pooled.jsonl")).execute() == 0
-    assert capsys.readouterr().out.startswith("1 items, 4 judges\nE0\nE1\nE2\nE3\n")
+    Verdicts(judged=(tmp_path / "J1.jsonl",), pool=True).execute()
+    assert capsys.readouterr().out.startswith("1 item, 4 judges\nE0\nE1\nE2\nE3\n")
     both = pool(tmp_path, [verdict("E1", "supportive"), verdict("E2", "supportive")]).agreement
     assert both["category"] == {"n": 1, "agree": 1.0, "kappa": None}
 
@@ -130,7 +124,7 @@ def test_scores_of_texts_are_means(tmp_path: Path) -> None:
         (([item()],), "of one judge"),
         (([item()], [item(id="b")]), "no item was judged by all"),
         (([item()], [item(answer="y")]), "another text or other sentences"),
-        (([item()], [item(sentences=("s1",), against_all=(SUP,))]), "another text or other sentences"),
+        (([item()], [item(sentences=("s1",), all_=(SUP,))]), "another text or other sentences"),
         (([item(), item()], [item()]), "counts once"),
         (([item(judge="same")], [item(judge="same")]), "counts once"),
         (([item(judge="pooled by majority: [J1] [J2]")], [item()]), "the outcome of pooling"),
@@ -140,25 +134,17 @@ def test_judges_of_different_items_are_refused(
     judges: tuple[list[GroundingItem], ...], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        pool(tmp_path, *([one.to_json() for one in items] for items in judges))
+        pool(tmp_path, *([one.model_dump(mode="json") for one in items] for items in judges))
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = files(tmp_path, [item().to_json()], [item(eligibility=AnswerVerdict.MAJOR).to_json(), {"id": "a"}])
-    Path(f"{first}.run.json").write_text('{"asked": {"calls": 3, "prompt_tokens": 1200}}')
+    rows = [item().model_dump(mode="json")], [item(eligibility=AnswerVerdict.MAJOR).model_dump(mode="json")]
     out = tmp_path / "pooled.jsonl"
-    assert Pool(judged=(first, second), out=str(out)).execute() == 1  # a row is no verdict
-    shown = capsys.readouterr()
-    assert "J1; 3 calls; 1,200 prompt tokens" in shown.out
-    assert "eligibility" in shown.out
-    assert "no verdict of granola grounding judge, granola attribution evaluate" in shown.err
-    record = orjson.loads(Path(f"{out}.run.json").read_bytes())
-    assert record["judges"] == ["J1", "J2"]
-    assert record["agreement"]["eligibility"] == {"n": 1, "agree": 0.0, "kappa": 0.0}
-    assert GroundingItem.from_json(orjson.loads(out.read_bytes())).eligibility is AnswerVerdict.MAJOR
-
-
-def test_files_of_no_judge_are_told(tmp_path: Path) -> None:
-    first, second = files(tmp_path, [{"id": "a"}], [{"id": "a"}])
+    Verdicts(judged=tuple(files(tmp_path, *rows)), pool=True, out=out).execute()
+    assert "eligibility" in capsys.readouterr().out
+    assert orjson.loads(Path(f"{out}.run.json").read_bytes())["agreement"]["eligibility"]["agree"] == 0.0
+    assert GroundingItem.model_validate(orjson.loads(out.read_bytes())).eligibility is AnswerVerdict.MAJOR
+    told = Verdicts(judged=(out,), rule=("over=all",)).run()
+    assert (told.report["one"]["E"].value, told.judges["one"]) == (0.0, ["pooled by majority: [J1] [J2]"])
     with pytest.raises(UsageError, match="no verdict of granola grounding judge, granola attribution evaluate"):
-        Pool(judged=(first, second), out=str(tmp_path / "pooled.jsonl")).run()
+        Verdicts(judged=tuple(files(tmp_path, [{"id": "a"}])), pool=True).run()

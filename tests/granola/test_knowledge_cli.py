@@ -13,18 +13,10 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelError, RowError
-from granola.commands import (
-    KnowledgeChoose,
-    KnowledgeCorrelate,
-    KnowledgeDescribe,
-    KnowledgeGenerate,
-    KnowledgeJudge,
-)
-from granola.commands.people_judging import SheetsDraw, SheetsRead
+from granola.commands import Generate, KnowledgeJudge, SheetsDraw, SheetsRead, Verdicts
 from granola.errors import SheetError, UsageError
 from granola.evidence.annotation_sheets import read_sheet, shared_out
-from granola.knowledge.knowledge_baselines import entity_finder, hallucinated_entities
-from granola.knowledge.knowledge_files import read_items
+from granola.knowledge.knowledge_items import read_items
 from granola.knowledge.knowledge_task import AXES, KNOWLEDGE
 from tests.chat_server import serving
 from tests.conftest import DATA
@@ -80,24 +72,18 @@ def test_the_published_sets_are_read_whole(name: str) -> None:
     assert any(one.context for one in found) == name.startswith("seen")
 
 
-def test_four_columns_with_texts_and_documents_beside(tmp_path: Path) -> None:
+def test_four_columns(tmp_path: Path) -> None:
     rows = ["Ulm\tHello. [SEP] Where is it?\tUlm is a city.\tIn Germany.", "only\tthree\tcolumns", "A\tb\tc\td"]
     (tmp_path / "set.txt.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
-    (tmp_path / "texts.txt").write_text("A text.\nx\n\n", encoding="utf-8")
-    (tmp_path / "documents.txt").write_text('["e1", {"text": "e2"}]\nx\ne3\te4\n', encoding="utf-8")
     rejected: list[Any] = []
-    first, last = read_items(
-        tmp_path / "set.txt.gz", texts=tmp_path / "texts.txt", documents=tmp_path / "documents.txt",
-        on_reject=rejected.append,
-    )  # fmt: skip
+    first, last = read_items(tmp_path / "set.txt.gz", on_reject=rejected.append)
     assert (first.query, first.context, first.gold) == ("Where is it?", ("Hello.",), ("In Germany.",))
-    assert (first.knowledge, first.reference, first.evidence) == ("A text.", "Ulm is a city.", ("e1", "e2"))
-    assert (last.id, last.knowledge, last.evidence) == ("3", "", ("e3", "e4"))
+    assert (first.knowledge, first.reference, last.id) == ("Ulm is a city.", "Ulm is a city.", "3")
     assert rejected[0].source.endswith("set.txt.gz:2")
     assert "3 columns; four are needed" in rejected[0].reason
-    (tmp_path / "texts.txt").write_text("A text.\n", encoding="utf-8")
-    with pytest.raises(RowError, match="ends before line 2"):
-        list(read_items(tmp_path / "set.txt.gz", texts=tmp_path / "texts.txt", on_reject=rejected.append))
+    (tmp_path / "cut.txt.gz").write_bytes((tmp_path / "set.txt.gz").read_bytes()[:-9])
+    with pytest.raises(RowError, match="no whole gzip file"):
+        list(read_items(tmp_path / "cut.txt.gz", on_reject=rejected.append))
 
 
 @pytest.mark.parametrize(
@@ -115,38 +101,30 @@ def test_damaged_rows_are_told(tmp_path: Path, row: dict[str, Any], told: str) -
     assert rejected[0].source.endswith("x.jsonl:1")
 
 
-def test_documents_in_another_form_are_never_evaluated(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("t\tq\tk\tr\n", encoding="utf-8")
-    (tmp_path / "d.txt").write_text("[__import__('os').getcwd()]\n", encoding="utf-8")
-    rejected: list[Any] = []
-    assert list(read_items(tmp_path / "a.txt", documents=tmp_path / "d.txt", on_reject=rejected.append)) == []
-    assert "no JSON array" in rejected[0].reason
+def judging(given: Path, out: Path, models: dict[str, str], **more: Any) -> KnowledgeJudge:
+    return KnowledgeJudge(
+        items=str(given), out=str(out), model=tuple(f"{part}={word}" for part, word in models.items()), **more
+    )  # fmt: skip
 
 
 def test_judging_choosing_rating_and_correlating(
     tmp_path: Path, models: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "judged.jsonl"
-    judging = KnowledgeJudge(
-        items=items(tmp_path), out=out, **models, baselines=True, reference=True, resamples=50
-    )  # fmt: skip
-    done = judging.run()
-    judging.show(done)
-    told = capsys.readouterr().out
-    assert "factuality" in told
-    assert "|n:12|boot:50|seed:0|version:" in told
+    judging(items(tmp_path), out, models, baselines=True, evidence=("reference",)).execute()
     rows = written(out)
     assert len(rows) == 12
     assert {"factuality", "relevance", "helpfulness", "validity", "nli_decompose"} <= rows[0]["scores"].keys()
     assert sum(rows[0]["scores"][name] for name in ("factuality", "non_verified", "refuted")) == pytest.approx(1)
-
+    told = Verdicts(judged=(out,), resamples=50).run()
+    assert (told.report["a"]["factuality"].n, told.judges["a"]) == (6, [rows[0]["judge"]])
     best = tmp_path / "best.jsonl"
-    KnowledgeChoose(judged=out, out=best, best=3, of=8, resamples=50).execute()
+    Verdicts(judged=(out,), best="3/8", out=best, resamples=50).execute()
     assert len(written(best)) == 3
-    assert "random" in capsys.readouterr().out
+    assert "gain over a random choice" in capsys.readouterr().out
 
-    sheet, drawn = tmp_path / "sheet.csv", tmp_path / "drawn.jsonl"
-    SheetsDraw(items=out, task="knowledge", out=drawn, sheet=sheet, number=4).run()
+    drawn, sheet = tmp_path / "drawn.jsonl", tmp_path / "drawn.1.csv"
+    SheetsDraw(items=out, out=str(drawn), number=4).run()
     assert [row["system"] for row in written(drawn)].count("a") == 4
     assert "factuality" not in sheet.read_text(encoding="utf-8").splitlines()[2]
     filled = []
@@ -158,20 +136,17 @@ def test_judging_choosing_rating_and_correlating(
         filled.append(tmp_path / f"filled{rater}.csv")
         with filled[-1].open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(cells)
-    KnowledgeCorrelate(judged=drawn, ratings=filled, resamples=50, as_json=True).execute()
-    told_json = json.loads(capsys.readouterr().out)
-    assert {line["independent"] for line in told_json["somers_d"]} == set(AXES)
-    assert told_json["agreement"]["validity"]["n"] == 8
-    assert set(told_json["slices"]["popularity"]) <= {"0", "1", "2", "3"}
-    SheetsRead(drawn=drawn, task="knowledge", sheet=filled, out=tmp_path / "people.jsonl").execute()
+    people_file = tmp_path / "people.jsonl"
+    SheetsRead(drawn=drawn, sheets=tuple(filled), out=people_file).execute()
     assert "kappa" in capsys.readouterr().out
-    people = written(tmp_path / "people.jsonl")
+    people = written(people_file)
     assert (len(people), people[0]["judge"]) == (16, "person:filled0")
     assert people[0]["scores"].keys() == {f"rated {axis}" for axis in AXES}
+    Verdicts(judged=(out, people_file), correlate=True, resamples=50, as_json=True).execute()
+    told_json = json.loads(capsys.readouterr().out)
+    assert {line["independent"] for line in told_json["somers_d"]} == set(AXES)
     with pytest.raises(SheetError, match="is not row"):
-        KnowledgeCorrelate(judged=best, ratings=filled, resamples=10).run()
-    KnowledgeCorrelate(judged=out, resamples=20).execute()
-    assert "helpfulness" in capsys.readouterr().out
+        SheetsRead(drawn=best, sheets=tuple(filled)).run()
 
 
 def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
@@ -181,7 +156,7 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     given = items(tmp_path)
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
-    KnowledgeJudge(items=given, out=whole, **models, resamples=10).run()
+    judging(given, whole, models).run()
     monkeypatch.setattr(LocalContinuations, "block", 5)
     scored: list[int] = []
     plain = LocalContinuations.scores
@@ -194,26 +169,26 @@ def test_a_run_cut_short_goes_on_and_gives_the_same_rows(
 
     monkeypatch.setattr(LocalContinuations, "scores", failing)
     with pytest.raises(ModelError, match="cut short"):
-        KnowledgeJudge(items=given, out=cut, **models, resamples=10).run()
+        judging(given, cut, models).run()
     assert not cut.exists()
     monkeypatch.setattr(LocalContinuations, "scores", plain)
-    KnowledgeJudge(items=given, out=cut, **models, resamples=10).run()
+    judging(given, cut, models).run()
     for one, two in zip(written(whole), written(cut), strict=True):
         assert one["scores"] == pytest.approx(two["scores"], abs=1e-5)
     # Nothing at all is left to compute: the same bytes, though no model can answer.
     monkeypatch.setattr(LocalContinuations, "scores", failing)
-    again = tmp_path / "again.jsonl"
-    KnowledgeJudge(items=given, out=again, scores=Path(f"{cut}.scores.sqlite"), **models, resamples=10).run()
-    assert again.read_bytes() == cut.read_bytes()
+    first = cut.read_bytes()
+    judging(given, cut, models, force=True).run()
+    assert cut.read_bytes() == first
 
 
 def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
     given, out, log = items(tmp_path, 5), tmp_path / "made.jsonl", tmp_path / "asked.txt"
     with serving(log=str(log)) as (url, _):
-        run = KnowledgeGenerate(
-            items=given, model=f"openai:{url}?temperature=1&top_p=.9#m", out=out, samples=3, examples=given, shots=2,
-            system="m", force=True,
-        )  # fmt: skip
+        run = Generate(
+            items=str(given), target="knowledge", model=f"openai:{url}#m", out=str(out), samples=3, examples=given,
+            force=True,
+        )  # type: ignore[arg-type]  # fmt: skip
         run.run()
         first, asked = out.read_bytes(), len(log.read_text(encoding="utf-8").splitlines())
         run.run()
@@ -221,22 +196,19 @@ def test_texts_are_generated_and_not_asked_for_again(tmp_path: Path) -> None:
     assert out.read_bytes() == first
     rows = written(out)
     assert [row.get("candidate", 0) for row in rows[:3]] == [0, 1, 2]
-    assert rows[0]["system"] == "m"
-    assert len({row["knowledge"] for row in rows}) > 3
+    assert len({row["knowledge"] for row in rows[:3]}) == 3
 
 
 def test_settings_that_do_not_go_together(tmp_path: Path) -> None:
-    given = items(tmp_path)
-    with pytest.raises(UsageError, match="nothing to score with"):
-        KnowledgeJudge(items=given, out=tmp_path / "x.jsonl").run()
-    with pytest.raises(UsageError, match="--embeddings goes with --passages"):
-        KnowledgeJudge(items=given, out=tmp_path / "x.jsonl", embeddings="local:x", baselines=True).run()
-    with pytest.raises(UsageError, match="do not go together"):
-        KnowledgeGenerate(items=given, model="replay:x", out=tmp_path / "x.jsonl", samples=3).run()
-    with pytest.raises(UsageError, match="--of goes with --best"):
-        KnowledgeChoose(judged=given, out=tmp_path / "x.jsonl", of=3).run()
-    with pytest.raises(UsageError, match="no judged text"):
-        KnowledgeChoose(judged=given, out=tmp_path / "x.jsonl").run()
+    given, out = items(tmp_path), tmp_path / "x.jsonl"
+    for model, message in (
+        ({}, "nothing to score with"), ({"embeddings": "local:x"}, "nothing to score"),
+        ({"causal": "local:x", "embeddings": "local:x"}, "give --evidence FILE"), ({"nli": "local:x"}, "of entailment"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=message):
+            judging(given, out, model).run()
+    with pytest.raises(UsageError, match="takes neither --examples nor --samples"):
+        Generate(items=str(given), target="grounded", model="replay:x", out=str(out), samples=3).run()  # type: ignore[arg-type]
 
 
 def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
@@ -256,8 +228,9 @@ def test_ladders_as_texts(tmp_path: Path) -> None:
         ]} for at in range(3)
     ]  # fmt: skip
     tiered = lines(tmp_path / "tiered.jsonl", rows)
-    KnowledgeDescribe(tiered=tiered, out=tmp_path / "texts.jsonl").execute()
-    assert written(tmp_path / "texts.jsonl")[0]["knowledge"] == "Ulm lies in the administrative area of Germany."
+    first, *_ = read_items(tiered, on_reject=lambda row: pytest.fail(row.reason))
+    assert first.knowledge == "Ulm lies in the administrative area of Germany."
+    assert first.gold == ("a city",)
 
 
 def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> None:
@@ -321,21 +294,3 @@ def test_raters_share_a_fifth_of_the_texts() -> None:
     own = shared_out(10, 3, 0.2)
     assert own == [{1, 2, 3, 6, 9}, {1, 2, 4, 7, 10}, {1, 2, 5, 8}]
     assert shared_out(3, 1, 0.2) == [{1, 2, 3}]
-
-
-def test_named_entities_by_spacy_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-    from types import SimpleNamespace
-
-    with pytest.raises(UsageError, match="allowed: rule, spacy:MODEL"):
-        entity_finder("nltk")
-    entity_finder.cache_clear()
-    documents = [SimpleNamespace(ents=[SimpleNamespace(text="Ann Lee")])]
-    loaded = SimpleNamespace(load=lambda name: SimpleNamespace(pipe=lambda texts: documents))
-    monkeypatch.setitem(sys.modules, "spacy", loaded)
-    assert entity_finder("spacy:en")(["Ann Lee."]) == {"ann lee"}
-    assert hallucinated_entities(["Ann Lee."], "nobody", entity_finder("spacy:en")) == -1.0
-    entity_finder.cache_clear()
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(UsageError, match="install spaCy"):
-        entity_finder("spacy:en")

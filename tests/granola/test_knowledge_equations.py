@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,24 +13,20 @@ from hypothesis import strategies as st
 
 from abstraction.models import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
-from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex, passages_of
+from granola.evidence.evidence_task import Forming
+from granola.knowledge.choosing import EQUAL, PARTS, associations, chosen, coefficients, quality
+from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex
 from granola.knowledge.knowledge_baselines import hallucinated_entities, knowledge_f1, named_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
 from granola.knowledge.knowledge_metrics import (
-    PARTS,
     Aggregation,
-    Coefficients,
     RandomTexts,
     aggregated,
-    best_of,
-    best_places,
-    fitted,
     helpfulness,
     informativeness,
     judged,
     label_of,
-    read_coefficients,
     sentence_coherence,
 )
 from granola.knowledge.knowledge_prompts import read_knowledge_prompts
@@ -117,7 +114,7 @@ def items_of(*texts: str, id_: str = "other") -> list[KnowledgeItem]:
 
 def test_random_texts_are_never_of_the_same_item_and_do_not_depend_on_order() -> None:
     own = item(knowledge="a")
-    candidates = [replace(own, system="s", knowledge="own too"), replace(own, candidate=1, knowledge="mine")]
+    candidates = [own.with_changes(system="s", knowledge="own too"), own.with_changes(candidate=1, knowledge="mine")]
     pool = [own, *candidates, *items_of("b", "c", "d", "a", "e")]
     drawn = RandomTexts(pool, seed=1).drawn(own, 3)
     assert len(set(drawn)) == 3
@@ -223,28 +220,51 @@ def test_a_score_that_is_no_number_counts_as_the_worst_and_is_told() -> None:
     assert found.notes == ["relevance: the model gave no number"]
 
 
+def rows_of(*qualities: float) -> list[dict[str, Any]]:
+    return [
+        {"id": str(n), "candidate": n, "scores": dict.fromkeys(PARTS, quality)} for n, quality in enumerate(qualities)
+    ]  # fmt: skip
+
+
 def test_equation_9_and_the_choices_by_it() -> None:
     scores = dict(zip(PARTS, (0.4, 0.8, 0.2, 0.6), strict=True))
-    assert Coefficients().quality({**scores, "coherence_sentence": 9}) == pytest.approx(0.5)
-    assert read_coefficients("1,0,0,2").quality(scores) == pytest.approx(1.6)
-    assert best_of([1, 3, 3]) == 1
-    assert best_places([1, 3, 2, 3], 3) == [1, 3, 2]
+    assert quality({**scores, "coherence_sentence": 9}, EQUAL) == pytest.approx(0.5)
+    assert quality(scores, coefficients("1,0,0,2", [])) == pytest.approx(1.6)
     for wrong in ("1,2", "a,b,c,d", "1,2,3,nan"):
         with pytest.raises(UsageError, match="four numbers"):
-            read_coefficients(wrong)
+            coefficients(wrong, [])
     with pytest.raises(UsageError, match="no score relevance"):
-        Coefficients().quality({**scores, "relevance": None})
+        quality({**scores, "relevance": None}, EQUAL)
+    best = chosen(rows_of(1, 3, 2, 3), "3", EQUAL, Forming(resamples=20))
+    assert [row["id"] for row in best.rows] == ["1", "3", "2"]
+    assert best.gains["factuality"].value == pytest.approx(8 / 3 - 9 / 4)
+    assert len(chosen(rows_of(1, 3, 2, 3), "2/3", EQUAL, Forming(resamples=20)).rows) == 2
+    candidates = [{**row, "id": "same"} for row in rows_of(1, 3, 3)]
+    assert [row["candidate"] for row in chosen(candidates, "each", EQUAL, Forming(resamples=20)).rows] == [1]
+    with pytest.raises(UsageError, match="expected each, a number"):
+        chosen(candidates, "all", EQUAL, Forming())
 
 
 def test_coefficients_are_found_again() -> None:
-    import random
-
     draw = random.Random(0)
     rows = [dict(zip(PARTS, (draw.random() for _ in PARTS), strict=True)) for _ in range(20)]
-    gamma = Coefficients(values=(0.1, 0.5, -0.2, 0.3))
-    assert fitted([(row, gamma.quality(row) + 7) for row in rows]).values == pytest.approx(gamma.values)
+    gamma = (0.1, 0.5, -0.2, 0.3)
+    judged_rows = [{"scores": {**row, "validity": quality(row, gamma) + 7}} for row in rows]
+    assert coefficients("validity", judged_rows) == pytest.approx(gamma)
     with pytest.raises(UsageError, match="five or more"):
-        fitted([])
+        coefficients("validity", [])
+
+
+def test_scores_are_held_against_people_or_against_the_extrinsic() -> None:
+    """Ratings 0 1 2 of factuality, each of two people's mean, against scores in the same order: D is 1."""
+    texts = [{"id": str(n), "system": "s", "scores": {"factuality": n / 2, "validity": n / 4}} for n in range(3)]
+    people = [{"id": str(n), "system": "s", "judge": f"person:{p}", "scores": {"rated factuality": float(n)}}
+              for n in range(3) for p in "ab"]  # fmt: skip
+    told = [(one.system, one.independent, one.dependent, one.association.d) for one in
+            associations([*texts, *people], Forming(resamples=20))]  # fmt: skip
+    assert told == [("all", "factuality", "factuality", 1.0), ("s", "factuality", "factuality", 1.0)]
+    (extrinsic, _) = associations(texts, Forming(resamples=20))
+    assert (extrinsic.independent, extrinsic.dependent) == ("validity", "factuality")
 
 
 def test_somers_d_of_a_rating_by_hand() -> None:
@@ -263,20 +283,16 @@ def test_a_perfect_order_of_few_is_no_proof() -> None:
     assert somers_d([1, 2, 3, 4], [1, 2, 3, 4], resamples=2000).p == pytest.approx(1 / 12, abs=0.03)
 
 
-def test_both_ways_to_an_interval_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    import random
-
-    from granola.knowledge import rank_association
-
+def test_the_interval_is_as_a_bootstraps() -> None:
     draw = random.Random(2)
-    ratings = [draw.randrange(3) for _ in range(400)]
+    ratings = [draw.randrange(3) for _ in range(60)]
     metric = [rating + draw.gauss(0, 1.5) for rating in ratings]
-    one = somers_d(ratings, metric)
-    monkeypatch.setattr(rank_association, "MOST_RESAMPLED", 10)
-    two = somers_d(ratings, metric)
-    assert (one.d, one.p) == (two.d, two.p)
-    assert two.interval.low == pytest.approx(one.interval.low, abs=0.02)
-    assert two.interval.high == pytest.approx(one.interval.high, abs=0.02)
+    found = somers_d(ratings, metric)
+    drawn = sorted(
+        somers_d([ratings[at] for at in some], [metric[at] for at in some]).d
+        for some in ([draw.randrange(60) for _ in range(60)] for _ in range(300))
+    )
+    assert (found.interval.low, found.interval.high) == pytest.approx((drawn[7], drawn[292]), abs=0.08)
 
 
 def test_named_entities_and_baselines() -> None:
@@ -296,13 +312,13 @@ class _Vectors:
 
 
 def test_evidence_by_words_by_vectors_and_of_the_item() -> None:
-    passages = passages_of(["The Danube flows through Ulm.", "Bread is baked.", "", "Ulm is a city in Germany."])
+    passages = ["The Danube flows through Ulm.", "Bread is baked.", "", "Ulm is a city in Germany."]
     words = WordIndex(passages)
     first, none = words.pieces(item(), ["Which city is Ulm?", "zzz"], 5)
     assert first[0] == "Ulm is a city in Germany."
     assert len(first) == 2
     assert none == []
-    near = VectorIndex(passages_of(["aab", "bbb"]), _Vectors())
+    near = VectorIndex(["aab", "bbb"], _Vectors())
     assert near.pieces(item(), ["a", "b"], 1) == [["aab"], ["bbb"]]
     own = OwnPieces(reference=True)
     assert own.pieces(item(reference="r"), ["s"], 2) == [["r", "e1"]]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import orjson
 import pytest
 
+from granola.evidence.evidence_task import Forming
 from granola.evidence.judge_pools import pool_judges
+from granola.evidence.verdict_rows import VerdictRows
 
 
-def test_most_judges_decide(tmp_path: Path) -> None:
+def test_most_judges_decide() -> None:
     labels = {"first": "supportive", "second": "irrelevant", "third": "supportive"}
-    path = tmp_path / "verdicts.jsonl"
-    path.write_bytes(b"\n".join(
-        orjson.dumps({"evaluator": judge, "id": "1", "category": label}) for judge, label in labels.items()
-    ))  # fmt: skip
-    rejected: list[object] = []
-    pool = pool_judges([path], on_reject=rejected.append)
+    rows = [{"evaluator": judge, "id": "1", "category": label} for judge, label in labels.items()]
+    pool = pool_judges(VerdictRows.of(rows, Forming()))
     assert [row["category"] for row in pool.rows] == ["supportive"]
     assert pool.agreement["category"] == {"n": 1, "agree": 0.0, "kappa": pytest.approx(-0.5)}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from granola.attribution.simple_evaluators import WordEvaluator
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.citation_markers import cited_passages, deflects
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.sentence_judges import WordSentences
+from granola.grounding.sentence_judges import EvaluatorSentences
 
 BRIDGE = GroundedSample(
     id="1",
@@ -19,7 +20,8 @@ BRIDGE = GroundedSample(
 
 
 def test_an_answer_may_be_factual_on_a_passage_that_is_irrelevant() -> None:
-    good, noise = AnswerJudge(sentences=WordSentences()).judged(
+    words = EvaluatorSentences(evaluator=WordEvaluator(), apart=True)
+    good, noise = AnswerJudge(sentences=words).judged(
         [(BRIDGE, "The bridge opened in 1999 [1]."), (BRIDGE, "The harbour tunnel closed in 1932 [2].")]
     )
     assert (good.factual(), good.factual(Relevance.STRICT)) == (True, True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from granola.knowledge import (
-    Coefficients,
     JudgeModels,
     KnowledgeItem,
     KnowledgeJudge,
@@ -11,10 +10,10 @@ from granola.knowledge import (
     read_knowledge_prompts,
     somers_d,
 )
-from granola.knowledge.evidence_pieces import passages_of
+from granola.knowledge.choosing import EQUAL, quality
 from tests.knowledge_models import TableEntailment
 
-PASSAGES = passages_of(["Ulm lies on the Danube.", "Bread is baked."])
+PASSAGES = ["Ulm lies on the Danube.", "Bread is baked."]
 SAYS = "Ulm lies on the Danube."
 
 
@@ -35,7 +34,7 @@ def test_a_text_is_judged_by_passages() -> None:
 
 def test_one_number_to_choose_by() -> None:
     scores = {"factuality": 1.0, "relevance": 0.5, "coherence_paragraph": 0.5, "informativeness": 0.0}
-    assert Coefficients().quality(scores) == 0.5
+    assert quality(scores, EQUAL) == 0.5
 
 
 def test_do_people_agree() -> None:

@@ -1,0 +1,138 @@
+"""`granola generate`: answers from passages, and knowledge texts, by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from granola.commands.messages import count
+from granola.commands.models import opened
+from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
+from granola.errors import UsageError
+from granola.settings import Setting
+from granola.shared_settings import AsJson, Force, KeptAnswers, Limit, Out
+
+if TYPE_CHECKING:
+    from abstraction.models.chat_model import Sampling
+
+DRAWN_AT = (1.0, 0.9)  # temperature and top-p of several texts, as in CONNER; one is greedy, as in both papers
+_LONGEST = {"grounded": 1_000, "knowledge": 256, "answer": 256, "reply": 256}  # tokens
+
+
+class Target(StrEnum):
+    """What `--target` takes."""
+
+    GROUNDED = "grounded"
+    KNOWLEDGE = "knowledge"
+    ANSWER = "answer"
+    REPLY = "reply"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generate(RowsCommand):
+    """Let a model write long answers from passages, citing them by id; or knowledge texts, and answers from these.
+
+    --target grounded takes questions with passages, for `granola grounding judge`; the others take queries, for
+    `granola knowledge judge`. Killed, it goes on with the same command: nothing is asked for twice.
+    """
+
+    items: Annotated[str, Setting("Questions with passages, or queries.", metavar="ITEMS", positional=True)]
+    model: Annotated[str, Setting("The model: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL")]
+    target: Annotated[
+        Target,
+        Setting("An answer from passages (grounded); a knowledge text, an answer from one, a reply of a dialogue."),
+    ]
+    out: Out
+    examples: Annotated[
+        Path | None, Setting("Items with right answers, put before each query as examples (few-shot).")
+    ] = None
+    samples: Annotated[
+        int, Setting("Texts for each query; several are drawn at temperature 1 and top-p 0.9 by default.", least=1)
+    ] = 1
+    prompts: Annotated[
+        Path | None,
+        Setting("A folder with prompts of your own: answer.txt, knowledge.txt, reply.txt.", advanced=True),
+    ] = None
+    answers: KeptAnswers = None
+    limit: Limit = None
+    force: Force = False
+    as_json: AsJson = False
+
+    def run(self) -> RowsWritten:
+        """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""
+        from abstraction.models import Sampling, parse_model_spec
+
+        told = parse_model_spec(self.model).sampling
+        if self.target is Target.GROUNDED and (self.examples is not None or self.samples > 1):
+            raise UsageError("--target grounded takes neither --examples nor --samples")
+        temperature, top_p = DRAWN_AT if self.samples > 1 else (0.0, 1.0)
+        usual = {"temperature": temperature, "top_p": top_p, "max_tokens": _LONGEST[self.target]}
+        sampling = Sampling(**{"n": self.samples, "seed": 0, **usual, **told})
+        with writing_rows(self, self.out, inputs=[self.items, self.examples], force=self.force) as output:
+            rows = self._grounded if self.target is Target.GROUNDED else self._texts
+            output.write(rows(output, sampling))
+            if not output.written and not output.rejected:
+                raise UsageError(f"{self.items} has nothing to ask")
+            return output.ended(f"{count(output.counts['written'], 'text')} written", source=self.items)
+
+    def _model(self, output: RowsOutput) -> Any:
+        return opened(self.model, output.beside, self.answers, output.inputs)
+
+    def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
+        """`{"id", "answer"}` a row; of one that the model did not answer, why."""
+        from abstraction.models import Request
+        from abstraction.models.prompts import hash_of
+        from abstraction.phrasing.model_requests import RequestForm
+        from granola.grounding.grounded_rows import read_grounded
+        from granola.grounding.grounded_samples import GroundedSample
+        from granola.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
+
+        prompts = read_grounding_prompts(self.prompts)
+        samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
+        if not samples:
+            raise UsageError(f"{self.items} has no question with passages")
+
+        def ask(sample: GroundedSample) -> Request:
+            slots: dict[str, str | Sequence[str]] = {
+                "question": sample.question, "date": sample.question_date or "not given",
+                "passages": passage_lines(sample.passages),
+            }  # fmt: skip
+            return Request(id=sample.id, messages=prompts[ANSWER.name].fill(slots), sampling=sampling)
+
+        with self._model(output) as model:
+            output.more |= {"model": dict(model.identity), "prompts": hash_of(prompts, ANSWER)}
+            form: RequestForm[GroundedSample, str] = RequestForm(
+                model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
+            )
+            for sample, outcome in form.run(samples):
+                output.counts["written" if outcome.value is not None else "unanswered"] += 1
+                yield {"id": sample.id, "answer": outcome.value, "failed": outcome.failed or None}
+
+    def _texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
+        from abstraction.faults import RejectedRow
+        from abstraction.models.prompts import hash_of
+        from granola.knowledge.knowledge_generation import KIND_OF, Generated, generated
+        from granola.knowledge.knowledge_items import read_items
+        from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+
+        what = Generated(self.target)
+        prompts = read_knowledge_prompts(self.prompts)
+        rejected = output.rejected.append
+        examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
+        items = read_items(self.items, on_reject=rejected, limit=self.limit)
+        with self._model(output) as model:
+            output.more |= {
+                "model": dict(model.identity), "prompts": hash_of(prompts, KIND_OF[what]),
+                "examples": [item.id for item in examples],
+            }  # fmt: skip
+            for item in generated(items, what, model, prompts, sampling, examples):
+                if isinstance(item, RejectedRow):
+                    output.rejected.append(item)
+                    continue
+                output.taken.take(item.read_from, item.id, item.query)
+                output.counts["written"] += 1
+                yield item.to_json()

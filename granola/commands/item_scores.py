@@ -1,0 +1,397 @@
+"""`granola verdicts`: what came of judging, whichever task: scores, slices, tests, the papers' tables and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from granola.commands.command import Command
+from granola.commands.messages import count, print_json, report_rejects, told_test
+from granola.commands.output import writing
+from granola.errors import UsageError
+from granola.run_record import SUFFIX as RECORD_SUFFIX
+from granola.run_record import write_run_record
+from granola.settings import Setting
+from granola.shared_settings import AsJson, Force, Resamples, Seed
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
+
+if TYPE_CHECKING:
+    from abstraction.rows import RejectedRow
+    from granola.evidence.evidence_task import ItemFigure, PaperTable, Report
+    from granola.evidence.judge_pools import JudgePool
+    from granola.evidence.paper_tables import FilledTable
+    from granola.evidence.verdict_rows import VerdictRows
+    from granola.figures.charts import Panel
+    from granola.knowledge.choosing import Chosen, RankLine
+    from granola.scoring.aggregation import Estimate
+    from granola.scoring.system_comparison import Difference
+
+FIGURES, TABLES, ROWS = (".svg", ".png", ".pdf"), (".tex", ".csv"), (".jsonl",)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerdictsTold:
+    """What is told of files of verdicts: scores by system, slices, tests, and what was asked for besides."""
+
+    signature: str
+    report: Report = field(default_factory=dict)
+    unjudged: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    judges: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lacking: str = ""
+    panels: Sequence[Panel] = ()
+    tests: Sequence[Difference] = ()
+    table: FilledTable | None = None
+    pool: JudgePool | None = None
+    chosen: Chosen | None = None
+    associations: Sequence[RankLine] = ()
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    files: Sequence[Path] = ()
+    rejected: Sequence[RejectedRow] = ()
+
+    def parts(self) -> Iterator[Part]:
+        """Tables, each with its heading, then the signature."""
+        if self.pool is not None:
+            yield from _of_pool(self.pool)
+        if self.chosen is not None:
+            yield from _of_chosen(self.chosen)
+        if self.table is not None:
+            yield self.table.text()
+            if self.table.printed and self.table.table.note:
+                yield self.table.table.note
+        else:
+            yield from self._scores()
+        for panel in self.panels:
+            yield f"{panel.score} by {panel.across}"
+            yield TextTable(
+                rows=[(line, str(place), *_cells(one)) for line, own in panel.lines.items() for place, one in own],
+                words=(1, 3, 4), keys=2, indent=2,
+            )  # fmt: skip
+        for test in self.tests:
+            yield told_test(test)
+            if apart := self._judged_apart(test):
+                yield f"  {apart}"
+        if self.associations:
+            yield _of_associations(self.associations)
+        yield Verbatim(self.signature)
+
+    def _scores(self) -> Iterator[Part]:
+        for name, scores in self.report.items():
+            lacking = ", ".join(f"{number:,} {what}" for what, number in self.unjudged[name].items())
+            yield f"{name}{f'; without a verdict that was asked for: {lacking}' if lacking else ''}"
+            yield TextTable(
+                rows=[(score, *_cells(one)) for score, one in scores.items() if one.n], words=(2, 3), indent=2
+            )
+            if empty := [score for score, one in scores.items() if not one.n]:
+                yield f"  n 0: {', '.join(empty)}{f'; {self.lacking}' if self.lacking else ''}"
+
+    def _judged_apart(self, test: Difference) -> str:
+        """Which judge is whose, where two systems were judged by different ones; else ""."""
+        first, second = (self.judges.get(name, ()) for name in (test.first, test.second))
+        if first == second or first == [test.first]:
+            return ""
+        whose = "; ".join(
+            f"{name}: {' '.join(f'[{judge}]' for judge in own) or 'not told'}"
+            for name, own in ((test.first, first), (test.second, second))
+        )
+        return f"not judged alike, so the difference may be the judges': {whose}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that there is."""
+        told: dict[str, Any] = {"schema_version": 1, "signature": self.signature, **self.counts}
+        if self.report:
+            told["systems"] = {name: _json_of(scores) for name, scores in self.report.items()}
+            told |= {"unjudged": self.unjudged, "judges": self.judges}
+        if self.panels:
+            told["slices"] = {
+                panel.name: {
+                    line: _json_of({str(place): one for place, one in own}) for line, own in panel.lines.items()
+                }
+                for panel in self.panels
+            }
+        if self.tests:
+            told["tests"] = [{**test.to_json(), "note": self._judged_apart(test) or None} for test in self.tests]
+        if self.table is not None:
+            told["table"] = self.table.to_json()
+        if self.pool is not None:
+            told["agreement"] = self.pool.agreement
+        if self.chosen is not None:
+            told |= {"coefficients": self.chosen.gamma, "gains": _json_of(self.chosen.gains)}
+        if self.associations:
+            told["somers_d"] = [line.to_json() for line in self.associations]
+        return told | {"files": list(map(str, self.files))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts(Command[VerdictsTold]):
+    """Show the scores of judged items, with intervals and paired tests of systems; by slice, as a table, as a figure.
+
+    JUDGED are of one task: what attribution evaluate, grounding judge, knowledge judge or sheets read wrote. Rows of
+    another kind are sliced by any field (--by, --score); questions with passages are counted.
+    """
+
+    judged: Annotated[
+        tuple[Path, ...], Setting("Rows with verdicts, of one task.", metavar="JUDGED...", positional=True)
+    ]
+    by: Annotated[
+        tuple[str, ...],
+        Setting("Also by a field or tag, as source, popularity, complexity; relevant_share is cut in thirds."),
+    ] = ()
+    score: Annotated[
+        tuple[str, ...],
+        Setting("The score that is sliced, tested and drawn (default: the task's main one); a field with a number."),
+    ] = ()
+    table: Annotated[
+        str | None,
+        Setting("Show the scores in a paper's columns: garage, garage-2 to -4, conner-2, -3, caqa-5, -7, -15."),
+    ] = None
+    printed: Annotated[bool, Setting("The paper's own rows, too.")] = False
+    figure: Annotated[
+        str | None,
+        Setting("Slice as a paper's figure: garage-3, -4 (of questions), garage-5, -6, conner-2 to -4, caqa-f1."),
+    ] = None
+    out: Annotated[
+        Path | None,
+        Setting(
+            "Write the figure (.svg, .png, .pdf; what is drawn beside it as CSV), the table (.tex, .csv), or the rows "
+            "that were pooled or chosen (.jsonl)."
+        ),
+    ] = None
+    pool: Annotated[
+        bool, Setting("Pool judges of the same items: labels by majority, numbers by mean; show how far they agree.")
+    ] = False
+    best: Annotated[
+        str | None,
+        Setting("Choose texts by Q: each (the best candidate of each id), 8, or 8/30 (8 of 30 that are drawn)."),
+    ] = None
+    quality: Annotated[
+        str | None,
+        Setting("Coefficients of Q, four numbers; or a score to fit them to by least squares. Default: 0.25 each.",
+                advanced=True),
+    ] = None  # fmt: skip
+    correlate: Annotated[
+        bool,
+        Setting("Somers' D of knowledge scores with people's ratings, if JUDGED has some; else with the extrinsic."),
+    ] = False
+    rule: Annotated[
+        tuple[str, ...],
+        Setting(
+            "What GaRAGe's paper leaves open: over=all, deflecting=fails or left-out, unjudged=fails, bands=0.3,0.7; "
+            "of one score E.over=all. May be given again.",
+            metavar="NAME=VALUE",
+        ),
+    ] = ()
+    resamples: Resamples = 1_000
+    seed: Seed = 0
+    force: Force = False
+    as_json: AsJson = False
+
+    def run(self) -> VerdictsTold:
+        """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
+        from granola.evidence.evidence_task import Forming
+        from granola.evidence.verdict_rows import VerdictRows, read_verdicts
+        from granola.grounding.sample_statistics import QUESTION_FIGURES, has_questions
+
+        self._check()
+        rejected: list[RejectedRow] = []
+        forming = Forming(resamples=self.resamples, seed=self.seed, rules=self.rule)
+        sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
+        with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
+            if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):
+                return self._questions(rejected)
+            given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
+            return self._told(given, rejected)
+
+    def _check(self) -> None:
+        """Raise UsageError for an unknown table or figure, and for an output of nothing."""
+        from granola.evidence.evidence_task import published
+        from granola.grounding.sample_statistics import QUESTION_FIGURES
+
+        figures = sorted({*published().figures, *QUESTION_FIGURES})
+        if self.figure is not None and self.figure not in figures:
+            raise UsageError(f"--figure is {self.figure!r}; allowed: {', '.join(figures)}")
+        if self.table is not None and self.table not in published().tables:
+            raise UsageError(f"--table is {self.table!r}; allowed: {', '.join(published().tables)}")
+        if self.out is None:
+            return
+        wanted = {FIGURES: self.figure or self.by, TABLES: self.table, ROWS: self.pool or self.best}
+        kind = next((endings for endings in wanted if self.out.suffix in endings), None)
+        if kind is None or not wanted[kind]:
+            raise UsageError(
+                f"--out is {self.out}; a figure (--figure or --by) ends in {', '.join(FIGURES)}, a table (--table) in "
+                f"{' or '.join(TABLES)}, rows (--pool or --best) in {ROWS[0]}"
+            )
+
+    def _told(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsTold:
+        from granola.evidence.judge_pools import pool_judges
+        from granola.evidence.paper_tables import FilledTable
+        from granola.evidence.verdict_rows import VerdictRows
+
+        pool = pool_judges(given) if self.pool else None
+        if pool is not None:
+            given = VerdictRows(rows=pool.rows, task=given.task, forming=given.forming)
+        table, plan = self._table(given), self._plan(given)
+        chosen = self._chosen(given)
+        panels = given.panels(plan) if plan.x else []
+        if not panels and given.task is None:
+            raise UsageError(f"{self.judged[0]} has no verdicts; name --by and --score to slice any rows")
+        report = given.report()
+        filled = FilledTable(table=table, report=report, printed=self.printed) if table is not None else None
+        head = [f"table:{self.table}"] if filled is not None else []
+        told = VerdictsTold(
+            signature="|".join([*head, f"n:{len(given.rows)}", given.signature(panel.name for panel in panels)]),
+            report=report, unjudged=given.unjudged(), judges=given.judges(),
+            lacking="" if given.task is None else given.task.lacking, panels=panels,
+            tests=[test for score in plan.y for test in given.tests(score)], table=filled, pool=pool, chosen=chosen,
+            associations=self._associations(given), files=self._files(), rejected=rejected,
+        )  # fmt: skip
+        self._write(told)
+        return told
+
+    def _plan(self, given: VerdictRows) -> ItemFigure:
+        """What is sliced by what: as in the figure, but for fields and scores that are named."""
+        from granola.evidence.evidence_task import ItemFigure, published
+
+        main = (given.task.main,) if given.task is not None else ()
+        if self.figure is None:
+            return ItemFigure(x=self.by, y=self.score or main)
+        plan = published().figures[self.figure]
+        if given.task is None or plan.task != given.task.name:
+            raise UsageError(f"--figure {self.figure} is of {plan.task}; {self.judged[0]} has other rows")
+        changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
+        return plan.model_copy(update=changed)
+
+    def _table(self, given: VerdictRows) -> PaperTable | None:
+        from granola.evidence.evidence_task import published
+        from granola.evidence.task_list import BY_NAME
+
+        if self.table is None:
+            return None
+        table = published().tables[self.table]
+        if given.task is None or given.task.name != table.task:
+            made_by = BY_NAME[table.task].made_by
+            raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
+        return table
+
+    def _chosen(self, given: VerdictRows) -> Chosen | None:
+        from granola.knowledge.choosing import chosen, coefficients
+
+        if self.best is None:
+            if self.quality is not None:
+                raise UsageError("--quality goes with --best, which is not given")
+            return None
+        _check_knowledge(given, "--best")
+        return chosen(given.rows, self.best, coefficients(self.quality, given.rows), given.forming)
+
+    def _associations(self, given: VerdictRows) -> Sequence[RankLine]:
+        from granola.knowledge.choosing import associations
+
+        if not self.correlate:
+            return ()
+        _check_knowledge(given, "--correlate")
+        return associations(given.rows, given.forming)
+
+    def _questions(self, rejected: list[RejectedRow]) -> VerdictsTold:
+        """Counts of questions with passages, or a figure of them."""
+        from granola.grounding.grounded_rows import read_grounded
+        from granola.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
+
+        samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
+        if not samples:
+            why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+            raise UsageError(f"{self.judged[0]} has no question with passages{why}")
+        if self.figure not in (None, *QUESTION_FIGURES):
+            raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
+        told = VerdictsTold(
+            signature=f"questions:{len(samples)}", counts=statistics_of(samples),
+            panels=question_panels(samples, self.figure) if self.figure is not None else (),
+            files=self._files(), rejected=rejected,
+        )  # fmt: skip
+        self._write(told)
+        return told
+
+    def _files(self) -> list[Path]:
+        if self.out is None:
+            return []
+        return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
+
+    def _write(self, told: VerdictsTold) -> None:
+        """The output of the kind that its name says, with its record."""
+        from abstraction.files.writing import write_records
+        from granola.figures.charts import estimates_figure, estimates_table
+        from kg.files import atomic_path
+
+        if self.out is None:
+            return
+        if self.out.suffix in ROWS:
+            rows = told.chosen.rows if told.chosen is not None else told.pool.rows if told.pool is not None else ()
+            write_records(rows, self.out)
+        else:
+            if told.table is not None and self.out.suffix in TABLES:
+                text = told.table.latex() if self.out.suffix == ".tex" else told.table.csv()
+                data = {self.out: text.encode("utf-8")}
+            else:
+                figure = estimates_figure(told.panels, self.out.suffix[1:])
+                data = {self.out: figure, Path(f"{self.out}.csv"): estimates_table(told.panels)}
+            for path, content in data.items():
+                with atomic_path(path) as temporary:
+                    temporary.write_bytes(content)
+        more = {"signature": told.signature, **({"agreement": told.pool.agreement} if told.pool is not None else {})}
+        write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged, more=more)
+
+    def show(self, result: VerdictsTold) -> None:
+        """Tables, or everything as JSON; the counts of questions are JSON in any case."""
+        if self.as_json or (result.counts and not result.panels):
+            print_json(result.to_json(), indent=1)
+        else:
+            show_lines(*map(str, result.files), *result.parts())
+        report_rejects(str(self.judged[0]), result.rejected)
+
+
+def _check_knowledge(given: VerdictRows, option: str) -> None:
+    if given.task is None or given.task.name != "knowledge":
+        raise UsageError(f"{option} is of knowledge texts: give what granola knowledge judge wrote")
+
+
+def _cells(estimate: Estimate) -> tuple[str, str, str]:
+    if math.isnan(estimate.value):
+        return "-", "", f"n {estimate.n:,}"
+    interval = f"[{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]"
+    return f"{estimate.value:.4f}", interval, f"n {estimate.n:,}"
+
+
+def _json_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {name: one.to_json() for name, one in estimates.items()}
+
+
+def _of_pool(pool: JudgePool) -> Iterator[Part]:
+    yield f"{count(len(pool.rows), 'item')}, {len(pool.judges)} judges"
+    yield from map(Verbatim, pool.judges)
+    rows = [
+        (name, f"{one['n']:,}", f"{one['agree']:.4f}", "-" if one["kappa"] is None else f"{one['kappa']:.3f}")
+        for name, one in pool.agreement.items()
+    ]
+    yield TextTable(head=("agreement", "n", "all agree", "kappa"), rows=rows)
+
+
+def _of_chosen(chosen: Chosen) -> Iterator[Part]:
+    gamma = ", ".join(f"{value:.3f}" for value in chosen.gamma)
+    yield f"{count(len(chosen.rows), 'text')} chosen; coefficients {gamma}; gain over a random choice"
+    yield TextTable(rows=[(name, *_cells(one)) for name, one in chosen.gains.items()], words=(2, 3), indent=2)
+
+
+def _of_associations(lines: Sequence[RankLine]) -> TextTable:
+    def shown(value: float) -> str:
+        return "-" if math.isnan(value) else f"{value:.3f}"
+
+    return TextTable(
+        head=("system", "independent", "dependent", "D", "95 %", "p", "n"),
+        rows=[
+            (line.system, line.independent, line.dependent, shown(one.d),
+             f"[{shown(one.interval.low)}, {shown(one.interval.high)}]", shown(one.p), f"{one.n:,}")
+            for line in lines for one in (line.association,)
+        ],
+        words=(1, 2, 4), keys=3,
+    )  # fmt: skip

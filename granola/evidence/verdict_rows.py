@@ -1,0 +1,201 @@
+"""Rows of verdicts, whoever judged: read, scored by system, sliced along any field, compared item by item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from abstraction.faults import OnReject, RejectedRow
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_reading import accepted, read_each
+from granola.errors import UsageError
+from granola.evidence.estimates import by_slice, compared_pairs, field_of, number_of, places, plain_estimate
+from granola.evidence.evidence_task import Cells, EvidenceTask, Forming, ItemFigure, Place, Report, Row
+from granola.evidence.task_list import read_verdict, task_of
+from granola.figures.charts import Panel
+from granola.run_record import record_of
+from granola.scoring.aggregation import Estimate
+from granola.scoring.system_comparison import Difference
+
+_TITLES = {
+    "popularity": "log10 of page views", "sentences": "sentences of a text", "size": "parameters, billions",
+    "settings.pieces": "pieces of evidence a sentence",
+}  # fmt: skip
+
+
+def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[str, Any]]:
+    """The rows of all files, each with `file`, and the `settings` that the file was made with.
+
+    Verdicts of a task are checked; other rows, which may have numbers too, are taken as they are. Raises UsageError
+    where no file has a row.
+    """
+    rows: list[dict[str, Any]] = []
+    rejected: list[RejectedRow] = []
+    for path in paths:
+        more = {"file": path.stem, "settings": record_of(path).get("arguments", {})}
+        rows += [{**row, **more} for row in accepted(read_each(read_records(path), _row), rejected.append)]
+    if not rows:
+        why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+        raise UsageError(f"{', '.join(map(str, paths))}: no row{why}")
+    for row in rejected:
+        on_reject(row)
+    return rows
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return dict(record.data) if task_of(record.data) is None else dict(read_verdict(record))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictRows:
+    """Rows of one task, or of none (`task` None), which have but their fields."""
+
+    rows: Sequence[Row]
+    task: EvidenceTask | None
+    forming: Forming
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], forming: Forming) -> VerdictRows:
+        """Raises UsageError for rows of two tasks."""
+        tasks = list({id(task): task for task in map(task_of, rows)}.values())
+        if len(tasks) > 1:
+            names = " and ".join(task.name if task is not None else "no task" for task in tasks)
+            raise UsageError(f"these rows are of {names}; give files of one task")
+        return cls(rows=rows, task=tasks[0], forming=forming)
+
+    def lines(self, by: str = "") -> list[str]:
+        """What each row is told under: its system or evaluator, or its value of a field.
+
+        A system of several files is one, but where it has an item twice: then it is told by file, as of two judges.
+        """
+        name = self.task.line if self.task is not None else "system"
+        seen: dict[tuple[Any, ...], str] = {}
+        apart: set[str] = set()
+        for row in self.rows:
+            system = str(row.get(name) or "")
+            key = (system, row.get("id"), row.get("candidate"))
+            if seen.setdefault(key, str(row.get("file"))) != str(row.get("file")):
+                apart.add(system)
+        told = []
+        for row in self.rows:
+            system, file = str(row.get(name) or ""), str(row.get("file") or "")
+            line: Any = f"{file} {system}".strip() if system in apart else system
+            if by not in ("", name):
+                line = field_of(row, by)
+                if isinstance(line, bool):
+                    line = f"{'with' if line else 'without'} {by.rpartition('.')[2]}"
+            told.append(str(line or file))
+        return told
+
+    def by_line(self) -> dict[str, list[Row]]:
+        """The rows of each system or evaluator."""
+        groups: dict[str, list[Row]] = {}
+        for line, row in zip(self.lines(), self.rows, strict=True):
+            groups.setdefault(line, []).append(row)
+        return groups
+
+    def report(self) -> Report:
+        """The task's scores by system; none of rows of no task."""
+        if self.task is None:
+            return {}
+        return {name: self.task.scores(own, self.forming) for name, own in self.by_line().items()}
+
+    def value(self, row: Row, score: str) -> float | None:
+        """What a row adds to a score of the task, or its number in a field of that name; None where it has none."""
+        told = self.task.value(row, score, self.forming) if self.task is not None else None
+        return number_of(field_of(row, score)) if told is None else told
+
+    def tests(self, score: str) -> list[Difference]:
+        """Every pair of systems in a score, paired over the items of both; none where it is no mean over items."""
+        systems = {
+            name: {f"{row.get('id')} {row.get('candidate', 0)}": self.value(row, score) for row in own}
+            for name, own in self.by_line().items()
+        }
+        if all(value is None for values in systems.values() for value in values.values()):
+            return []
+        return compared_pairs(systems, score, self.forming.resamples, self.forming.seed)
+
+    def judges(self) -> dict[str, list[str]]:
+        """Who judged each system, as far as rows tell."""
+        name = self.task.judge if self.task is not None else "judge"
+        return {
+            line: sorted({str(row[name]) for row in own if row.get(name)}) for line, own in self.by_line().items()
+        }  # fmt: skip
+
+    def unjudged(self) -> dict[str, dict[str, int]]:
+        """By system, how many rows lack which verdict that was asked for."""
+        return {
+            line: dict(Counter(name for row in own for name in row.get("unjudged") or ()))
+            for line, own in self.by_line().items()
+        }
+
+    def signature(self, fields: Iterable[str] = ()) -> str:
+        """How scores are formed, where bands along these fields end, and who judged."""
+        how = self.task.signature(self.forming, fields) if self.task is not None else str(self.forming)
+        names = sorted({judge for judges in self.judges().values() for judge in judges})
+        return "|".join([how, *(f"judge:[{judge}]" for judge in names)])
+
+    def panels(self, plan: ItemFigure) -> list[Panel]:
+        """A panel of slices for each field; an item without the field or the score is left out.
+
+        Raises UsageError where all are.
+        """
+        panels = []
+        for field in plan.x:
+            along = self.task.along(field, plan.y[0]) if self.task is not None else field
+            if lines := self._sliced(along, plan):
+                panels.append(_panel(along, plan.y, lines))
+        if not panels:
+            raise UsageError(f"nothing to show: {self._lacking(plan)}")
+        return panels
+
+    def _sliced(self, along: str, plan: ItemFigure) -> dict[str, list[tuple[Place, Estimate]]]:
+        labels = self.lines(plan.by)
+        several = along != "size" and len(set(labels)) > 1  # along the size of models a line joins the systems
+        values: dict[str, list[tuple[Place, Any]]] = {}
+        for score in plan.y:
+            for label, row in zip(labels, self.rows, strict=True):
+                if along == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
+                    continue
+                line = label if len(plan.y) == 1 else f"{label}, {score}" if several else score
+                for place, worth in self._cells(row, along, score):
+                    values.setdefault(line, []).append((place, (place, worth)))
+        make = (self.task.estimate if self.task is not None else None) or plain_estimate
+
+        def estimate(own: Sequence[tuple[Place, Any]]) -> Estimate:
+            return make([worth for _, worth in own], own[0][0], self.forming)
+
+        return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
+
+    def _cells(self, row: Row, along: str, score: str) -> Cells:
+        if self.task is not None and (own := self.task.cells(row, along, score, self.forming)) is not None:
+            return own
+        worth = self.value(row, score)
+        return [(place, worth) for place in places(field_of(row, along))] if worth is not None else []
+
+    def _lacking(self, plan: ItemFigure) -> str:
+        fields = dict.fromkeys(
+            name for row in self.rows for name in (*row, *row.get("tags", ()), *row.get("scores", ()))
+        )
+        more = f"; {self.task.lacking}" if self.task is not None and self.task.lacking else ""
+        return (
+            f"no item has a number as {' or '.join(plan.y)} and a place along {' or '.join(plan.x)}; the fields are "
+            f"{', '.join(fields)}{more}"
+        )
+
+
+def _panel(along: str, scores: Sequence[str], lines: Mapping[str, Sequence[tuple[Place, Estimate]]]) -> Panel:
+    has_names = any(isinstance(place, str) for line in lines.values() for place, _ in line)
+    ends = [end for line in lines.values() for _, one in line for end in (one.interval.low, one.interval.high)]
+    score = scores[0] if len(scores) == 1 else "score"
+    return Panel(
+        name=along,
+        across=along.replace("_", " ") if has_names else _TITLES.get(along, along),
+        score=f"{score} of a sentence" if along == "sentences" else score,
+        lines=lines,
+        is_share=all(0 <= end <= 1 for end in ends if end == end),
+        is_logarithmic=along == "size",
+    )

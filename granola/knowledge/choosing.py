@@ -1,0 +1,191 @@
+"""Texts chosen by Q, and scores held against ratings: sections 5 and 6 of Chen et al. 2023."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+from granola.errors import UsageError
+from granola.evidence.evidence_task import Forming, Row
+from granola.knowledge.rank_association import Association, somers_d
+from granola.scoring.aggregation import Estimate
+from granola.scoring.statistics import mean_estimate
+
+# One number of a text, Q_know: equation 9.
+
+PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")
+EQUAL = (0.25, 0.25, 0.25, 0.25)  # the paper states no values
+
+
+def coefficients(told: str | None, rows: Sequence[Row]) -> tuple[float, ...]:
+    """gamma, in the order of PARTS: `EQUAL`, four numbers parted by commas, or as fitted to a score of that name.
+
+    Raises UsageError for another text, and where nothing can be fitted.
+    """
+    if told is None:
+        return EQUAL
+    if "," not in told:
+        given = [row["scores"] for row in rows if all(name in row["scores"] for name in PARTS)]
+        return fitted([(scores, float(scores[told])) for scores in given if scores.get(told) is not None])
+    try:
+        values = tuple(float(part) for part in told.split(","))
+    except ValueError:
+        values = ()
+    if len(values) != len(PARTS) or not all(map(math.isfinite, values)):
+        raise UsageError(f"--quality is {told!r}; expected four numbers, for {', '.join(PARTS)}, or a score to fit to")
+    return values
+
+
+def fitted(rows: Sequence[tuple[Mapping[str, Any], float]]) -> tuple[float, ...]:
+    """Least squares of a target on the four scores and a constant, the constant left out of Q: it moves no choice.
+
+    Raises UsageError for fewer rows than five, and for scores that do not tell the coefficients apart.
+    """
+    import numpy as np
+
+    if len(rows) < 5:
+        raise UsageError(f"{len(rows)} rows with a target; five or more are needed to fit four coefficients")
+    left = np.array([[*(scores[name] for name in PARTS), 1.0] for scores, _ in rows])
+    if np.linalg.matrix_rank(left) < 5:
+        raise UsageError("the four scores do not vary apart from each other: give coefficients instead of fitting them")
+    solved = np.linalg.lstsq(left, np.array([target for _, target in rows]), rcond=None)[0].tolist()
+    return tuple(solved[: len(PARTS)])
+
+
+def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
+    """gamma . scores. Raises UsageError for a score that is lacking."""
+    lacking = [name for name in PARTS if not isinstance(scores.get(name), int | float)]
+    if lacking:
+        raise UsageError(f"no score {', '.join(lacking)}: Q needs {', '.join(PARTS)}; judge with models for all")
+    return math.fsum(one * scores[name] for one, name in zip(gamma, PARTS, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chosen:
+    """The texts that were chosen, each with its `quality`, and for each score what choosing gained.
+
+    A gain is a score less its mean under a random choice among the same texts, over those chosen.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    gamma: Sequence[float]
+    gains: Mapping[str, Estimate]
+
+
+def chosen(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Forming) -> Chosen:
+    """`each`: the best candidate of each id; `8`: the best texts of all; `8/30`: of so many, drawn by the seed.
+
+    Raises UsageError for another choice, and for scores that are lacking.
+    """
+    taken: list[dict[str, Any]] = []
+    gains: dict[str, list[float]] = {}
+    number, groups = _groups(rows, best, forming.seed)
+    for group in groups:
+        qualities = [quality(row["scores"], gamma) for row in group]
+        places = sorted(range(len(group)), key=lambda at: (-qualities[at], at))[:number]
+        own = [{**group[at], "quality": qualities[at]} for at in places]
+        taken += own
+        for name in dict.fromkeys(name for row in group for name in row["scores"]):
+            every = [row["scores"][name] for row in group if row["scores"].get(name) is not None]
+            scores = [row["scores"][name] for row in own if row["scores"].get(name) is not None]
+            gains.setdefault(name, []).extend(score - fmean(every) for score in scores)
+    return Chosen(
+        rows=taken, gamma=gamma,
+        gains={
+            name: mean_estimate(own, resamples=forming.resamples, seed=forming.seed)
+            for name, own in gains.items() if own
+        },
+    )  # fmt: skip
+
+
+def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
+    """How many are chosen of each group of texts, and the groups."""
+    if best == "each":
+        groups: dict[Any, list[Row]] = {}
+        for row in rows:
+            groups.setdefault((row.get("system", ""), row["id"]), []).append(row)
+        return 1, list(groups.values())
+    number, slash, of = best.partition("/")
+    if not number.isdecimal() or int(number) < 1 or (slash and not of.isdecimal()):
+        raise UsageError(f"--best is {best!r}; expected each, a number of texts as 8, or 8/30: 8 of 30 that are drawn")
+    ordered = sorted(rows, key=lambda row: (str(row.get("system") or ""), row["id"]))
+    if slash:
+        ordered = random.Random(seed).sample(ordered, min(int(of), len(rows)))
+    return int(number), [ordered]
+
+
+# Which scores are held against the ratings of an axis: the metric's own first, then the baselines (Tables 9, 10, 18).
+OF_AXIS: Mapping[str, tuple[str, ...]] = {
+    "factuality": ("factuality", "he_negated", "entailment_ratio", "nli_decompose"),
+    "relevance": ("relevance", "knowledge_f1"),
+    "coherence": ("coherence_sentence", "coherence_paragraph", "coherence_greater"),
+    "informativeness": ("informativeness",),
+    "helpfulness": ("helpfulness", "helpfulness_raw"),
+    "validity": ("validity", "answer_em", "answer_f1"),
+}
+INTRINSIC = ("factuality", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
+EXTRINSIC = ("helpfulness", "validity")
+RATED = "rated "  # before the axis in the scores of a person
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankLine:
+    """Somers' D of a score given another, or given a rating: of a system, or of all."""
+
+    system: str
+    independent: str
+    dependent: str
+    association: Association
+
+    def to_json(self) -> dict[str, Any]:
+        """The names, then the association's."""
+        names = {"system": self.system, "independent": self.independent, "dependent": self.dependent}
+        return {**names, **self.association.to_json()}
+
+
+def associations(rows: Sequence[Row], forming: Forming) -> list[RankLine]:
+    """Somers' D over all systems and of each: of scores with people's ratings where rows of people are among these.
+
+    Else of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is the
+    independent variable: pairs that are tied in it do not count.
+    """
+    ratings: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    texts: list[Row] = []
+    for row in rows:
+        rated = {name.removeprefix(RATED): mark for name, mark in row["scores"].items() if name.startswith(RATED)}
+        if not rated:
+            texts.append(row)
+        for axis, mark in rated.items():
+            ratings.setdefault(_key(row), {}).setdefault(axis, []).append(mark)
+    pairs = [(axis, name) for axis, names in OF_AXIS.items() for name in names]
+    return list(_lines(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC)), forming))
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return row.get("system") or "", row["id"], row.get("candidate") or 0
+
+
+def _lines(
+    texts: Sequence[Row], ratings: Mapping[tuple[Any, ...], Mapping[str, Sequence[float]]],
+    pairs: Sequence[tuple[str, str]], forming: Forming,
+) -> Iterator[RankLine]:  # fmt: skip
+    systems = ["", *sorted({str(row["system"]) for row in texts if row.get("system")})]
+    for system, (independent, dependent) in product(systems, pairs):
+        both = []
+        for row in texts:
+            marks = ratings.get(_key(row), {}).get(independent)
+            first = fmean(marks) if marks else None if ratings else row["scores"].get(independent)
+            second = row["scores"].get(dependent)
+            if system in ("", row.get("system")) and first is not None and second is not None:
+                both.append((first, second))
+        if both:
+            first_values, second_values = zip(*both, strict=True)
+            yield RankLine(
+                system=system or "all", independent=independent, dependent=dependent,
+                association=somers_d(first_values, second_values, resamples=forming.resamples, seed=forming.seed),
+            )  # fmt: skip
