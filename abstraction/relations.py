@@ -132,9 +132,20 @@ def relation(property_id: str) -> Relation:
     if re.fullmatch(r"P[1-9][0-9]{0,8}", property_id):
         return Relation(id=property_id, label=property_id, asks="any", trivial=ANY.trivial)
     names = {row.label: row.id for row in rows.values()}
-    near = difflib.get_close_matches(property_id.lower(), [*names, *(i.lower() for i in rows)], n=1, cutoff=0.4)
-    hint = f"; nearest: {names.get(near[0], near[0].upper())}" if near else ""
+    near = max(names, key=lambda label: _likeness(property_id.lower(), label))
+    by_id = difflib.get_close_matches(property_id.upper(), rows, n=1)
+    if _likeness(property_id.lower(), near) >= 0.6:
+        hint = f"; nearest: {names[near]} ({near})"
+    else:
+        hint = f"; nearest: {by_id[0]}" if by_id else ""
     raise UnknownRelationError(
         f"unknown relation {property_id!r}: expected a WikiData property id such as P19{hint}. "
-        f"Relations with a table row: {', '.join(rows)}"
+        "docs/reference/ladders.md lists the relations that have a row in the table"
     )
+
+
+def _likeness(given: str, label: str) -> float:
+    """How alike two names of a relation are, from 0 to 1, their words in either order: birthplace, place of birth."""
+    words = [word for word in label.split() if word not in ("of", "the", "in", "by", "or")]
+    orders = (label, "".join(words), "".join(reversed(words)))
+    return max(difflib.SequenceMatcher(None, given, order).ratio() for order in orders)

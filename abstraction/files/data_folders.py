@@ -40,6 +40,8 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
         if canonical not in by_split:
             raise RowError(f"{path} has no split {split!r}; there are {_listed(by_split)}")
         return by_split[canonical]
+    if len(by_split) > 1 and not by_split.keys() & set(_SPLITS):
+        raise RowError(f"{path} is a folder with {len(files)} files of rows, {_listed(by_split)}; name one of them")
     if len(by_split) > 1:
         raise RowError(f"{path} is a folder of {_listed(by_split)}; name one with --split, or a file in it")
     return files

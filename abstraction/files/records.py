@@ -24,6 +24,7 @@ import orjson
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, excerpt, shown
 from abstraction.files.cells import is_unicode, json_text, unmarked
+from abstraction.files.row_names import heading
 from kg.extras import install_hint
 
 SCHEMA_VERSION = 1
@@ -256,6 +257,8 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         header_line, above = next(lines, ""), 2
     delimiter = told[1] if told else max(",\t;", key=header_line.count)
     header = tuple(unmarked(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
+    if len(set(map(heading, header))) == len(header):
+        header = tuple(map(heading, header))
     if len(set(header)) < len(header):
         twice = Counter(header).most_common(1)[0][0]
         raise RowError(f"{name}:{above}: column {twice!r} stands twice in the header")

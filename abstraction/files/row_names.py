@@ -25,6 +25,12 @@ KNOWN = frozenset(
         GRANOLA_COUNT, *QUESTION, *ANSWERS, *ANSWER_QIDS, *GRANOLA_ANSWERS,
     }
 )  # fmt: skip
+HEADINGS = frozenset({"id", "relation", "language", "prediction", *QUESTION, *ANSWERS})
+
+
+def heading(name: str) -> str:
+    """The field that a spreadsheet's heading names: `question` for `Question`; other names as they are."""
+    return name.lower() if name.lower() in HEADINGS else name
 
 
 @lru_cache(maxsize=1000)

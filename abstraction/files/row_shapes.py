@@ -19,7 +19,7 @@ from abstraction.faults import RejectedRow, UnansweredRow
 from abstraction.files.cells import literal, split_cell
 from abstraction.files.data_folders import canonical_split, data_files, split_of
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_names import ANSWERS, QUESTION
+from abstraction.files.row_names import ANSWERS, QUESTION, heading
 from abstraction.files.row_reading import read_each
 
 UNANSWERED = "the dataset has no answer to it"
@@ -235,7 +235,8 @@ def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str
 
 def _steps(data: Mapping[str, Any], path: str, language: str) -> list[str]:
     """Where a path leads, step by step; a field may have dots in its own name."""
-    return [path] if path in data else path.replace("{language}", language).split(".")
+    name = path if path in data else heading(path)  # as a heading in CSV is read
+    return [name] if name in data else path.replace("{language}", language).split(".")
 
 
 def _or(paths: Sequence[str], language: str) -> str:

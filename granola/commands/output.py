@@ -62,6 +62,8 @@ def check_outputs(
             raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
         is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)  # by a run that failed
         if place.exists() and not force and not is_left:
+            if missing := [one for one in given if "://" not in str(one) and not one.exists()]:
+                raise UsageError(f"no such file: {missing[0]}")
             raise UsageError(f"{path} exists; give --force to replace it, or another {asked}")
 
 

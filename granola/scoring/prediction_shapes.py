@@ -18,6 +18,7 @@ from typing import Any
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow
 from abstraction.files.records import Record, opened_to_read, read_records
+from abstraction.files.row_names import heading
 from granola.errors import PredictionError
 from kg.extras import install_hint
 
@@ -186,7 +187,8 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
 def _texts(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
     """The texts under the first path with any; numbers as their digits."""
     for path in paths:
-        steps = [path] if path in data else path.split(".")
+        name = path if path in data else heading(path)  # as a heading in CSV is read
+        steps = [name] if name in data else path.split(".")
         found = [text for text in _at(data, steps) if text is not None]
         if found:
             return found

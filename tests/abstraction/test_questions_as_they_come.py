@@ -21,7 +21,6 @@ from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions
 from granola.bundled import bundled
 from granola.commands import Dataset, Score, Tiers
-from granola.commands.score import Join
 from granola.decoding.samples import read_asked
 from granola.errors import PredictionError, UsageError
 from granola.scoring.predictions import QuestionIds, read_predictions
@@ -44,6 +43,14 @@ def write(path: Path, rows: Iterable[Any]) -> Path:
 
 def question(place: str = "Honolulu", **more: Any) -> dict[str, Any]:
     return {"question": "Where was Barack Obama born?", "answer": [place], **more}
+
+
+def test_headings_of_a_spreadsheet_are_read_and_can_be_named(tmp_path: Path) -> None:
+    file = tmp_path / "q.csv"
+    file.write_text("ID,Question,Answers\n7,Where was Ada born?,London\n", encoding="utf-8")
+    for shape in (None, shape_of(question="Question", answer="Answers")):
+        (row,) = read_questions([file], shape=shape)
+        assert (row.id, row.question, row.answers) == ("7", "Where was Ada born?", ("London",))
 
 
 def test_folders_have_their_rows_in_files_called_by_their_splits(tmp_path: Path) -> None:
@@ -201,7 +208,7 @@ def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: 
     strange = write(tmp_path / "strange.jsonl", [{"question": "What is it?", "prediction": "x"}])
     with pytest.raises(PredictionError, match="unknown ids"):
         Score(
-            tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join=Join.QUESTION, allow_missing=True
+            tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join="question", allow_missing=True
         ).run()
     with pytest.raises(UsageError, match="allowed: id, question"):
         Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="answer")  # type: ignore[arg-type]
