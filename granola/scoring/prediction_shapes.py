@@ -50,7 +50,8 @@ class PredictionShape:
             if not paths:
                 continue
             texts = _texts(record.data, paths)
-            if not texts and name == "prediction":
+            is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named, not a preset's
+            if not texts and is_needed:
                 raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.names}")
             if texts:
                 data[name] = texts[0]

@@ -22,7 +22,7 @@ from abstraction.rows import QARow, read_questions
 from granola.bundled import bundled
 from granola.commands import Dataset, Score, Tiers
 from granola.decoding.samples import read_asked
-from granola.errors import PredictionError, UsageError
+from granola.errors import PredictionError
 from granola.scoring.predictions import QuestionIds, read_predictions
 from kg.snapshot import build
 from kg.store import open_store
@@ -210,8 +210,8 @@ def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: 
         Score(
             tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join="question", allow_missing=True
         ).run()
-    with pytest.raises(UsageError, match="allowed: id, question"):
-        Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="answer")  # type: ignore[arg-type]
+    with pytest.raises(PredictionError, match="no prediction"):  # every row is rejected: it has no such field
+        Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="wording").run()
 
 
 def test_a_question_that_several_rows_ask_joins_nothing(tmp_path: Path) -> None:
