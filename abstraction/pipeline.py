@@ -50,6 +50,7 @@ class LadderMaker:
     `linker` is how answers without an id are linked; see `linking.linker.Linker`. `vocabulary` is that of another
     maker for the same store, if both read the same language: reading it takes seconds. Without `as_asked` tiers stay
     that the question's names tell or that most answers share, and containers keep their bare names, as in the paper.
+    Without `bits_asked` tiers have none of these: to count what a relation's answers are takes a second or more.
     """
 
     def __init__(
@@ -60,9 +61,11 @@ class LadderMaker:
         linker: str = "question",
         vocabulary: Vocabulary | None = None,
         as_asked: bool = True,
+        bits_asked: bool = True,
     ) -> None:
         self._method = linker
         self._as_asked = as_asked
+        self._bits_asked = bits_asked
         self._language = language
         self._priors = Priors(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
@@ -80,6 +83,7 @@ class LadderMaker:
             triviality=Triviality(graph, self.proposals),
             told_by=ToldInQuestion(graph, self.vocabulary),
             as_asked=self._as_asked,
+            bits_asked=self._bits_asked,
             language=self._language,
         )
 

@@ -49,13 +49,16 @@ MOST_RIVALS = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MakerTools:
-    """What all rows of a maker share. Without `as_asked` tiers stay that the question's names tell."""
+    """What all rows of a maker share. Without `as_asked` tiers stay that the question's names tell, without `bits_asked`
+    tiers have none of these.
+    """
 
     vocabulary: Vocabulary
     information: Information
     triviality: Triviality
     told_by: ToldInQuestion
     as_asked: bool
+    bits_asked: bool
     language: str
 
 
@@ -252,6 +255,8 @@ class RowMaker:
 
         def weighed(ladder_levels: tuple[Level, ...]) -> tuple[Level, ...]:
             with_bits = self._tools.information.weighed(ladder_levels, nodes=nodes, asked=asked, kinds=kinds)
+            if not self._tools.bits_asked:
+                return with_bits
             return self._tools.triviality.weighed(with_bits, case, nodes, named, self._tools.information.of_answer)
 
         first = _with_aliases(first, texts_of_answer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
@@ -23,8 +23,8 @@ from granola.matching.text.tokens import key as folded
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""
 
-Tells = Callable[[str, bool], bool]
-"""Whether the question says as much as a text, of which some response says that it is the answer or none does."""
+Tells = Callable[["Claim"], bool]
+"""Whether the question says as much as a claim."""
 
 Implies = Callable[[Tier], frozenset[Condition]]
 """All conditions that follow from a tier, its own among them."""
@@ -45,9 +45,9 @@ class Claim:
     `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
     the tier's own. `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose
     answer it is; `support`, `said`: how many they are, or the sum of their weights. `bits`: None where not known.
-    `basis`: how they met. `is_told`: the question says as much. `is_kind`: it says what the answer is, not where it
-    lies. `depth`: the length of the longest chain of coarser tiers below it, 0 for the coarsest. `information`: its
-    bits, or those of something coarser that has more; where no tier of the question has bits, one more than its depth.
+    `basis`: how they met. `is_kind`: it says what the answer is, not where it lies. `depth`: the length of the longest
+    chain of coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of something coarser that has
+    more; where no tier of the question has bits, one more than its depth.
     """
 
     text: str
@@ -55,7 +55,6 @@ class Claim:
     bits: float | None
     supporters: frozenset[int]
     said_by: frozenset[int]
-    is_told: bool = False
     is_kind: bool = False
     basis: Basis = "graph"
     depth: int = 0
@@ -67,13 +66,14 @@ class Claim:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimTally:
     """All claims, the finest first. Of the `responses`, counted or weighed, `abstaining` declined; `unlinked` are
-    answers that are texts alone, each once.
+    answers that are texts alone, each once. `tells`: whether the question says as much as a claim.
     """
 
     claims: tuple[Claim, ...]
     responses: float
     abstaining: float
     unlinked: tuple[str, ...]
+    tells: Tells = field(default=lambda _: False, compare=False)
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ def tally(
     *,
     containers: PlaceContains,
     implies: Implies = _stated_conditions,
-    tells: Tells = lambda _, __: False,
+    tells: Tells = lambda _: False,
     weights: Sequence[float] = (),
 ) -> ClaimTally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters.
@@ -130,17 +130,8 @@ def tally(
     depths = _depths(below)
     information = _information(members, below, depths)
     claims = [
-        _claim(members[key], held[key], groups, different, depth=depths[key], information=information[key])
+        _claim(members[key], held[key], groups, different, weight, depth=depths[key], information=information[key])
         for key in members
-    ]
-    claims = [
-        replace(
-            claim,
-            is_told=tells(claim.text, bool(claim.said_by)),
-            support=weight(claim.supporters),
-            said=weight(claim.said_by),
-        )
-        for claim in claims
     ]
     return ClaimTally(
         claims=tuple(sorted(claims, key=fineness)),
@@ -149,6 +140,7 @@ def tally(
         unlinked=tuple(
             sorted({reading.cleaned.text for reading in different if not reading.linked and not reading.abstains})
         ),
+        tells=tells,
     )
 
 
@@ -362,6 +354,7 @@ def _claim(
     held: Collection[int],
     groups: Sequence[frozenset[int]],
     readings: Sequence[ReadResponse],
+    weight: Callable[[Collection[int]], float],
     *,
     depth: int,
     information: float,
@@ -382,12 +375,15 @@ def _claim(
         text = readings[alike].cleaned.whole
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
+    supporters = by if saying == held else frozenset().union(*[groups[number] for number in held])
     return Claim(
         text=text,
         qid=min(qids) if qids else None,
         bits=_bits(members),
-        supporters=by if saying == held else frozenset().union(*[groups[number] for number in held]),
+        supporters=supporters,
         said_by=by,
+        support=weight(supporters),
+        said=weight(by),
         basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
         is_kind=any(_is_kind(node.tier.conditions) for node in members),
         depth=depth,

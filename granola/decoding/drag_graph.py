@@ -49,8 +49,8 @@ class DragGraph:
                 claim
                 for claim in tally.claims
                 if claim.support >= (least_unsaid if claim.is_kind and not claim.said_by else least)
-                and not claim.is_told
                 and stands(claim, tally.claims)
+                and not tally.tells(claim)
             ),
             None,
         )

@@ -17,7 +17,7 @@ from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_facts import tells
 from abstraction.relations import relation
 from abstraction.tiers import Condition, Tier
-from granola.decoding.claims import ClaimTally, tally
+from granola.decoding.claims import Claim, ClaimTally, tally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_cleaning import clean_response
@@ -47,7 +47,7 @@ class Aggregator:
         self._language = language
         self._maker = maker
         if maker is None and store is not None:
-            self._maker = LadderMaker(store, language=language, linker=linker)
+            self._maker = LadderMaker(store, language=language, linker=linker, bits_asked=False)
         self._reader = None if self._maker is None else ResponseReader(self._maker)
         self._known: dict[tuple[frozenset[Condition], str], frozenset[Condition]] = {}
 
@@ -118,13 +118,13 @@ class Aggregator:
         asked = relation(row.relation) if row.relation else None
         is_choice = offers_choice(row.question, self._language)
 
-        def is_told(text: str, is_said: bool) -> bool:
+        def is_told(claim: Claim) -> bool:
             if is_choice:
                 return False
-            if is_said:  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
+            if claim.said_by:  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
                 subject = row.subject_text or ""
-                return repeats(text, subject) and repeats(subject, text)
-            return repeats(text, row.question) or tells(text, row.question, self._language, relation=asked)
+                return repeats(claim.text, subject) and repeats(subject, claim.text)
+            return repeats(claim.text, row.question) or tells(claim.text, row.question, self._language, relation=asked)
 
         return tally(
             readings, containers=self._containers, implies=self._implied, tells=is_told, weights=row.weights

@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kg.bounded_cache import bounded_cache
+
 LONGEST = 300  # characters of a response that are read
 FEW = 4  # words of a response without a name that may be its answer as a whole
 LONGEST_NAME = 8  # words
@@ -93,8 +95,13 @@ def offers_choice(question: str, language: str) -> bool:
 
 def is_told(name: str, question: str) -> bool:
     """Whether every word of a name stands in the question."""
-    words = {word.key for word in _words(name)}
-    return bool(words) and words <= {word.key for word in _words(question)}
+    words = _keys(name)
+    return bool(words) and words <= _keys(question)
+
+
+@bounded_cache(entries=1 << 12, longest=2_000)  # 10 MB at most
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in _words(text))
 
 
 def _is_loose(key: str) -> bool:
@@ -120,7 +127,8 @@ def _offered(asked: Sequence[_Word], language: str) -> frozenset[str]:
     return frozenset(before | {" ".join(keys[1][:last]) for last in range(1, len(keys[1]) + 1)})
 
 
-def _words(text: str) -> list[_Word]:
+@bounded_cache(entries=1 << 12, longest=2_000)  # 30 MB at most
+def _words(text: str) -> Sequence[_Word]:
     words: list[_Word] = []
     end = 0
     for match in _WORD.finditer(text):
