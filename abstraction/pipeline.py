@@ -234,7 +234,7 @@ def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> I
 def _with_relation_of_wording(row: QARow, language: str) -> QARow:
     """The row with the relation that its wording surely asks for, and the subject's name, where it gives none."""
     if row.relation is not None:
-        if row.subject_text is None and (subject := subject_of(row.question, row.relation, language)):
+        if row.question and row.subject_text is None and (subject := subject_of(row.question, row.relation, language)):
             return replace(row, subject_text=subject)
         return row
     if (wording := read_wording(row.question, language)).relation is None:

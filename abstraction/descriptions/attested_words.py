@@ -73,7 +73,7 @@ class Vocabulary:
         first_words: Counter[str] = Counter()
         lowercase: Counter[str] = Counter()
         capital: Counter[str] = Counter()
-        for text in islice(_descriptions(store, chain), DESCRIPTIONS_READ):
+        for text in islice(store.descriptions(chain), DESCRIPTIONS_READ):
             opening = _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
             words = opening.split()
             if not words or len(words) > 8 or len(opening) > LONGEST:
@@ -175,13 +175,6 @@ def _entities(store: Store, ids: Iterable[str], languages: Sequence[str], *prope
 
 def _in_first(languages: Sequence[str], texts: Mapping[str, str]) -> str | None:
     return next((texts[code] for code in languages if code in texts), None)
-
-
-def _descriptions(store: Store, chain: Sequence[str]) -> Iterator[str]:
-    for entity in _entities(store, (i for i in store.ids() if i.startswith("Q")), chain):
-        description = _in_first(chain, entity.descriptions)
-        if description is not None:
-            yield description
 
 
 def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from abstraction.assembly.filters import names_the_answer
 from abstraction.errors import ReplyError
-from abstraction.models.template_marks import own_turn, without_thoughts
+from abstraction.language.template_marks import own_turn, without_thoughts
 
 # Reading replies strictly: a model says what is asked for in the form that is asked for, or it has said nothing.
 

@@ -329,6 +329,7 @@ class ResponseReader:
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
+        graph.find_all(other for name in set(every) if not graph.find(name) for other in linker.other_names(name))
         ids = [m.id for name in every for m in graph.find(name)]
         graph.fetch([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
         self._follow(self._follow(ids))
@@ -398,9 +399,9 @@ class ResponseReader:
             if context.asked.asks in PEOPLE and (spaced := _with_initials_spelled(text, self._maker.graph)):
                 return _ReadingPlan(spaced)
             parts = parts_of(text)
-            if len(parts) == 2 and context.asked.asks in PEOPLE and "," in text:
-                turned = f"{parts[1]} {parts[0]}"  # "Austen, Jane"
-                if _is_known(self._maker.graph, turned):
+            if context.asked.asks in PEOPLE:
+                known = (name for name in _turned(text) if _is_known(self._maker.graph, name))
+                if (turned := next(known, None)) is not None:
                     return _ReadingPlan(turned)
             if self._chains.is_chain(parts):
                 # A description of the first name may stand between: "Hamburg - a port in Germany".
@@ -473,7 +474,13 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
 
 def _names(response: CleanedResponse) -> list[str]:
     texts = dict.fromkeys((response.whole, *readings(response.text)))
-    return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
+    return [v for text in texts for v in (*_spellings(text), *parts_of(text), *_turned(text))]
+
+
+def _turned(text: str) -> tuple[str, ...]:
+    """The name of someone whose surname stands first: "Austen, Jane"."""
+    parts = parts_of(text)
+    return (f"{parts[1]} {parts[0]}",) if len(parts) == 2 and "," in text else ()
 
 
 @DECODING.remembered(1 << 15)

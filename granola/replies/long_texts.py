@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.models.template_marks import own_turn, without_thoughts
+from abstraction.language.template_marks import own_turn, without_thoughts
 
 
 def said(text: str) -> str:

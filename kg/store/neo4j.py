@@ -31,9 +31,10 @@ Nodes:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Any, TypeVar
 
 import orjson
@@ -354,6 +355,13 @@ class Neo4jStore:
             yield from self._walk("n.number > $last", "n.number", last)
             last = 0
         yield from self._walk("n.number < $last", "n.number DESC", last)
+
+    def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
+        """See `Store.descriptions`."""
+        items = takewhile(lambda entity_id: entity_id.startswith("Q"), self.ids())
+        while chunk := list(islice(items, 2_000)):
+            for entity in self.entities(chunk, languages=languages, properties=()).values():
+                yield from islice((entity.descriptions[code] for code in languages if code in entity.descriptions), 1)
 
     def manifest(self) -> Mapping[str, Any]:
         """See `Store.manifest`."""

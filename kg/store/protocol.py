@@ -14,7 +14,7 @@ Contract for every backend
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -82,6 +82,10 @@ class Store(Protocol):
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """All ids: items by number, then properties by number; `after` continues behind an id."""
+        ...
+
+    def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
+        """The description of each item that has one in any of the languages, in the first of them; by number."""
         ...
 
     def manifest(self) -> Mapping[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -343,6 +345,20 @@ class SQLiteStore:
             for (number,) in rows:
                 yield id_of(number)
             last = rows[-1][0]
+
+    def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
+        """See `Store.descriptions`."""
+        places = {language: place for place, language in enumerate(languages)}
+        sql = (
+            "SELECT entity, language, text FROM term WHERE entity BETWEEN ? AND ? AND kind = ?"
+            " AND language IN (SELECT value FROM json_each(?)) ORDER BY entity"
+        )
+        last = 0
+        while page := self._rows("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", (last, 10_000)):
+            first, last = page[0][0], page[-1][0]
+            rows = self._rows(sql, (first, last, schema.DESCRIPTION, _json(list(places))))
+            for _, told in groupby(rows, key=itemgetter(0)):
+                yield min(told, key=lambda row: places[row[1]])[2]
 
     def has_labels(self, language: str, *, among: int = 1_000_000) -> bool:
         """Whether any of the first `among` terms is a label in that language."""
