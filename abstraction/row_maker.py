@@ -49,8 +49,8 @@ MOST_RIVALS = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MakerTools:
-    """What all rows of a maker share. Without `as_asked` tiers stay that the question's names tell, without `bits_asked`
-    tiers have none of these.
+    """What all rows of a maker share. Without `as_asked` tiers stay that the question's names tell; without
+    `bits_asked` they have none of these.
     """
 
     vocabulary: Vocabulary

@@ -241,6 +241,11 @@ class StoreContract:
             assert list(store.ids(after=entity_id)) == expected[place + 1 :]
         assert list(store.ids(after="Q91")) == expected[3:]
 
+    def test_descriptions_of_items_in_the_first_language_that_they_have(self, make_store: MakeStore) -> None:
+        told = {"Q5": {"en": "five", "de": "fünf"}, "Q2": {"de": "zwei"}, "Q3": {"fr": "trois"}, "P31": {"en": "kind"}}
+        store = make_store([Entity(id=i, labels={"en": i}, descriptions=texts) for i, texts in told.items()])
+        assert list(store.descriptions(["en", "de"])) == ["zwei", "five"]
+
     def test_redirects_answer_under_the_given_id(self, make_store: MakeStore) -> None:
         store = make_store([PARIS, FRANCE], redirects={"Q77": "Q90", "Q78": "Q404", "Q142": "Q90"})
         found = store.entities(["Q77", "Q142", "Q78"])
