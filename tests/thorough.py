@@ -39,6 +39,11 @@ def sample(items: Sequence[Item], number: int, *, of: int = 3) -> Sequence[Item]
     return items if THOROUGH else items[number % of :: of]
 
 
+def examples(number: int) -> int:
+    """How many examples of a property are tried: all in a thorough run, else a fifth, and ten at least."""
+    return number if THOROUGH else max(10, number // 5)
+
+
 def rooms_of(file: Path) -> tuple[str, ...]:
     """The rooms that a file of tests names as thorough; none where plain runs take it."""
     found = _MARK.search(file.read_text(encoding="utf-8"))

@@ -19,6 +19,7 @@ from abstraction.rows import TieredRow, read_tiered, write_tiered
 from abstraction.tiers import Condition, Level, Tier
 from kg.model import Entity
 from kg.store.protocol import Store
+from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of
 
 
@@ -278,14 +279,14 @@ DATES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @example("1000–1009", "P569")
 @given(DATES, st.sampled_from(["P569", "P577", "P1619"]))
 def test_no_date_rises(text: str, relation_id: str) -> None:
     check_value(text, relation_id)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(AMOUNTS, st.sampled_from(["", " km", " people", " metres"]), st.sampled_from(["P2044", "P1082", "P1128"]))
 def test_no_amount_rises(amount: str, unit: str, relation_id: str) -> None:
     check_value(f"{amount}{unit}", relation_id)
@@ -302,7 +303,7 @@ EDGES = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_
 USES = st.lists(st.lists(st.sampled_from(NODES), max_size=3, unique=True), max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(EDGES, USES)
 def test_what_lies_above_has_no_smaller_share(edges: list[tuple[str, str]], uses: list[list[str]]) -> None:
     store = store_of(

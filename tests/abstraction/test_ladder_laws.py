@@ -25,6 +25,7 @@ from kg.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue
 from kg.store.sqlite import SQLiteStore
 from kg.terms import normalise
 from tests.cases import case_in
+from tests.thorough import examples
 
 NAMES = (
     "Ruritania", "Ruritania", "Strelsau", "the", "", " ", "a", "X", "New X", "X City", "Graustark County", "x" * 3_000,
@@ -131,7 +132,7 @@ def check_row(row: TieredRow) -> None:
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW)
 @given(worlds)
 @example([("Ruritania", [], "city in Ruritania", [("P131", f"Q{i + 1}", Rank.NORMAL, None)] * 2) for i in range(SIZE)])
 def test_ladders_hold_their_laws_and_repeat(drawn: list[tuple[str, list[str], str, list]]) -> None:  # type: ignore[type-arg]
@@ -150,7 +151,7 @@ def _checked(row: TieredRow) -> TieredRow:
     return row
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=SLOW)
 @given(worlds)
 def test_every_tier_follows_from_one_a_level_finer(drawn: list[tuple[str, list[str], str, list]]) -> None:  # type: ignore[type-arg]
     with world_of(drawn) as store:

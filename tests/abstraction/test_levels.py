@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from abstraction.assembly.levels import ancestors, as_graph, depths, levels, merge, remove
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence
+from tests.thorough import examples
 
 
 def node(key: str, *parents: str, **more: object) -> Proposal:
@@ -61,7 +62,7 @@ graphs = st.lists(
 
 
 @given(graphs, st.sets(st.integers(0, 12), max_size=6))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_laws_of_levels(proposals: list[Proposal], gone: set[int]) -> None:
     nodes = remove(as_graph(proposals), lambda p: p.key in {f"n{i}" for i in gone})
     at = depths(nodes)

@@ -16,6 +16,7 @@ from abstraction.pipeline import LadderMaker
 from abstraction.relations import relation
 from abstraction.tiers import Abstention
 from kg.model import Entity, QuantityValue, Statement
+from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of, texts
 
 
@@ -276,7 +277,7 @@ def test_rivals_stand_in_the_row_with_the_share_of_the_belief() -> None:
     assert made.levels[0].tiers[0].qid is None
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.lists(
         st.tuples(st.sampled_from(["Q515", "Q5", "Q11424", "Q3624078", ""]), st.booleans(), st.integers(0, 300)),

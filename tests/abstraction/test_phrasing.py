@@ -17,10 +17,11 @@ from abstraction.verifying.entailment import EntailmentChecker
 from kg.terms import normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, Scripted, block, decided, phrased
 from tests.abstraction.test_ladder_laws import check_row
+from tests.thorough import examples
 from tests.worlds import row, store_of, texts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=80), st.lists(st.text(max_size=30), max_size=6))
 def test_whatever_data_and_reply_say_the_ladder_keeps_its_laws(said: str, lines: list[str]) -> None:
     store = store_of(*WORLD)

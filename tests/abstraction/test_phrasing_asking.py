@@ -21,6 +21,7 @@ from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
 from abstraction.pipeline import LadderMaker
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block
+from tests.thorough import examples
 from tests.worlds import store_of, texts
 
 
@@ -105,7 +106,7 @@ def test_an_unreadable_reply_is_asked_again_once() -> None:
     assert (done.extra[NOTE]["fallback"], done.extra[NOTE]["why"]) == ("time-limit", "too slow")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.sampled_from(["good", "bad", "late", "skip", "gone"]), max_size=40), st.integers(1, 7))
 def test_items_come_back_in_order_whatever_is_asked_again(kinds: list[str], ahead: int) -> None:
     """ "late" is readable at the second try; the model takes some requests ahead of its results, as real ones do."""

@@ -22,6 +22,7 @@ from kg import snapshot
 from kg.model import Entity
 from kg.store import open_store
 from kg.terms import normalise
+from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of, texts
 
 GERMANY = entity("Q183", "Germany", "country in Central Europe", P31="Q3624078")
@@ -184,7 +185,7 @@ def check(made: TieredRow) -> None:
 
 
 @given(worlds(), st.sampled_from(["P19", "P17", "P36", "P69", "P131", None]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_ladder_invariants_in_hostile_worlds(world: list[Entity], relation: str | None) -> None:
     make = maker(*world)
     for qid in [None, *(e.id for e in world)]:

@@ -38,7 +38,7 @@ from granola.errors import UsageError
 from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, single, world
-from tests.thorough import thorough_only
+from tests.thorough import examples, thorough_only
 from tests.worlds import snapshot_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -221,7 +221,7 @@ def test_what_is_impossible_stays_as_it_is(facts: StoreFacts) -> None:
     assert {sample.provenance["extension"] for sample in maker.samples([asked])} == {"none"}
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.integers(0, 10_000), st.sampled_from(list(CategoryShares)))
 def test_the_same_settings_give_the_same_samples(seed: int, shares: CategoryShares) -> None:
     facts = StoreFacts(world())

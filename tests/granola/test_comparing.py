@@ -23,6 +23,7 @@ from granola.scoring.predictions import Prediction, PredictionFile, read_predict
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import compare, permutations_needed
+from tests.thorough import examples
 
 SAYING = {"1": "Kunming", "2": "Yunnan", "3": "China", "w": "Berlin", "-": "IDK"}
 
@@ -157,7 +158,7 @@ def test_how_many_permutations_a_correction_over_pairs_needs() -> None:
     assert 6 / (120 + 1) < 0.05 <= 6 / (119 + 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(1, 60), st.integers(1, 9))
 def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
     if n < bins:

@@ -15,6 +15,7 @@ from granola.decoding.response_cleaning import CleanedResponse, clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from kg.terms import normalise
 from tests.decoding_world import BORN, MAKER, decide
+from tests.thorough import examples
 
 # What responses may be in the laws below.
 _SAID = st.sampled_from(
@@ -177,7 +178,7 @@ def _reading(levels: list[list[Tier]]) -> ReadResponse:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(_LADDERS, min_size=1, max_size=6), _SHARES, _SHARES, st.randoms())
 def test_the_laws_hold_of_ladders_that_contradict_each_other(
     ladders: list[list[list[Tier]]], one: float, other: float, random: object

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from granola.errors import MatcherError
 from granola.matching import EmMatcher, F1Matcher, Levels, RulesMatcher, Verdict, in_language, matcher, registry, squad
 from granola.matching.verdict import signature
+from tests.thorough import examples
 
 # The paper's running example: "When was Barack Obama born?" (Yona et al. 2024, introduction).
 OBAMA = [["August 4, 1961"], ["August 1961"], ["1961"]]
@@ -122,14 +123,14 @@ def test_an_unknown_name_or_a_bad_setting_is_told(name: str, tau: float | None, 
         matcher(name, tau=tau)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.text(alphabet=st.sampled_from("aAnthe é'-_.,!“–\t\n\x1c\x01  \u0301ǅ1ß"), max_size=30))
 @example("the–a “an” a_b a\x01 the")
 def test_the_quick_way_to_tokens_is_the_defined_one(text: str) -> None:
     assert list(squad.tokens(text)) == squad.normalise(text).split()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "to", "be", "or", "not"]), max_size=8).map(
         " ".join

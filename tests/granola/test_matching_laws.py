@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from granola.matching import matcher
+from tests.thorough import examples
 
 LADDERS = [
     ("Where was he born?", [["Kunming"], ["Yunnan", "Yunnan Province"], ["China", "People's Republic of China"]]),
@@ -61,7 +62,7 @@ def test_every_alias_of_a_level_is_as_good_as_the_others(name: str) -> None:
             assert all(level is not None and level <= number for level in found)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(CASES), st.sampled_from(["Asia", "the 20th century", "a person", "about 9,000 metres"]))
 def test_a_coarser_level_takes_no_match_away(case: tuple[str, list[list[str]], str, str], coarser: str) -> None:
     question, levels, shape, said = case

@@ -16,6 +16,7 @@ from granola.matching import rules as rules_module
 from granola.matching.text.tokens import key
 from granola.matching.vetoing.vetoes import VETOES
 from granola.replies.refusals import abstention, refusal
+from tests.thorough import examples
 
 RULES = matcher("rules")
 FILES = Path(__file__).parent / "files"
@@ -123,7 +124,7 @@ NAMES = st.text(alphabet=st.characters(codec="utf-8"), max_size=30)
 LADDERS = st.lists(st.lists(NAMES, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(NAMES, LADDERS, st.none() | NAMES)
 @example("\u0300", [["\u0300"]], None)  # a lone accent folds to nothing
 @example("१९६१ or ٣", [["१९६१"], ["٣"]], "٣")  # digits of other scripts
@@ -143,14 +144,14 @@ TEXT = st.lists(WORD, max_size=8).map(" ".join)
 TIER = st.lists(WORD, min_size=1, max_size=3).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXT, st.lists(st.lists(TIER, min_size=1, max_size=3), min_size=1, max_size=3))
 def test_the_order_of_names_inside_a_level_does_not_matter(text: str, levels: list[list[str]]) -> None:
     backwards = [names[::-1] for names in levels]
     assert RULES.match(text, levels).level == RULES.match(text, backwards).level
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.lists(TIER, min_size=1, max_size=3), min_size=1, max_size=4), st.data())
 def test_every_name_states_its_level_or_a_finer_one(levels: list[list[str]], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(levels) - 1))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from granola.matching import matcher
 from granola.matching.text.repair import mended, repairs, tidied
 from granola.matching.text.tokens import drop_articles, fold, key, loose_key, simple, words
+from tests.thorough import examples
 
 SPELLINGS = [
     ("J. R. R. Tolkien", "J.R.R. Tolkien", "JRR Tolkien", "j. r. r. tolkien"),
@@ -66,7 +67,7 @@ def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> N
     assert mended(text) == expected
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.text(alphabet=st.sampled_from("aAnThe1 ,-é.'oneI&St"), max_size=20))
 @example("Smith-Jones, the Third")
 @example("1,000 x")

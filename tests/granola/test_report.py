@@ -18,6 +18,7 @@ import pytest
 from granola.report.score_tables import relation_title
 from tests.command_line import COMMAND, run_granola
 from tests.granola.test_compare_cli import systems
+from tests.thorough import thorough_only
 
 __all__ = ["systems"]
 pytestmark = pytest.mark.xdist_group("report")  # one report for all
@@ -176,6 +177,7 @@ def test_what_an_earlier_report_left_goes(report: Path, systems: Path, tmp_path:
     assert (out / "figures/mine.svg").exists()
 
 
+@thorough_only
 def test_names_that_figures_could_misread(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     names = ("_hidden", "a$b$c", "x" * 90, "<b>&amp;")
@@ -235,6 +237,7 @@ def test_the_page_has_questions_and_says_how_many_have_a_ladder(report: Path) ->
     assert "Grey rows have fewer than 20 questions" in page
 
 
+@thorough_only
 def test_token_f1_of_long_answers_comes_with_a_word(systems: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     lines = [json.loads(line) for line in (systems / "cautious.jsonl").read_text().splitlines()]

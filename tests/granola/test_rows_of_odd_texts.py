@@ -25,6 +25,7 @@ from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items
 from tests.conftest import Run
 from tests.granola.rows_fed import WORLD, read, write
+from tests.thorough import examples
 from tests.worlds import snapshot_at, store_of
 
 pytestmark = pytest.mark.thorough("abstraction", "granola")
@@ -49,7 +50,7 @@ subjects = st.one_of(
 )
 relations = st.sampled_from([None, "P19", "P50", "P36", "P569", "P2048", "P106", "P9999"])
 languages = st.sampled_from(["en", "de"])
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=examples(40), deadline=None)
 
 
 @st.composite
@@ -144,7 +145,7 @@ def test_aggregation(samples: list[str], question: str, subject: Any, relation: 
     no_faults(told)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.lists(questions(), min_size=1, max_size=5))
 def test_datasets(rows: list[dict[str, Any]]) -> None:
     from abstraction.datasets.building import DatasetSettings, build_dataset

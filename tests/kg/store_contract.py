@@ -30,6 +30,7 @@ from kg.model import (
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, StoreFacts, ground_all
 from kg.store.protocol import NameMatch, Store
 from kg.terms import normalise
+from tests.thorough import examples
 
 MakeStore = Callable[..., Store]
 
@@ -138,7 +139,7 @@ class StoreContract:
 
     @settings(
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
-        max_examples=60,
+        max_examples=examples(60),
         deadline=None,
     )
     @given(given_entities=st.lists(any_entities(), max_size=4))

@@ -16,6 +16,7 @@ from test_sqlite_store import fill
 from kg.checks.snapshot_diff import diff
 from kg.errors import SnapshotError
 from kg.model import Entity, Rank, Snak, TimeValue
+from tests.thorough import examples
 
 NEW = Entity(id="Q7", labels={"en": "new"}, statements=(statement("Q7", "P31", "Q515"),))
 
@@ -92,7 +93,7 @@ def test_order_sitelinks_and_source_counts_are_no_difference(tmp_path: Path) -> 
     assert found.old != found.new
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(40))
 @given(*[st.lists(any_entities(), max_size=4, unique_by=lambda entity: entity.id)] * 2)
 def test_counts_add_up_and_turning_round_swaps_them(tmp_path: Path, one: list[Entity], other: list[Entity]) -> None:
     old, new = made(tmp_path, "old", tuple(one)), made(tmp_path, "new", tuple(other))

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from kg.errors import SourceError
 from kg.reading import dump, streams
 from kg.reading.dump import Block, DamagedLine, DumpReader, parse
-from tests.thorough import sample
+from tests.thorough import examples, sample
 
 IDS = [f"Q{n}" for n in range(1, 40)]
 # Braces, brackets, quotes and escapes inside strings are what a splitter can trip over.
@@ -324,7 +324,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
     assert reader.size is None
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60), deadline=None)
 @given(
     kept=st.lists(st.sampled_from(LINES), min_size=1, max_size=6),
     between=st.sampled_from([b"\n", b",\n", b"\r\n\r\n", b"\n,"]),

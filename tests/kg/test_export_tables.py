@@ -21,6 +21,7 @@ from kg.export.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
 from kg.export.parquet import ParquetTables, export_parquet
 from kg.model import Entity
 from kg.store import open_store
+from tests.thorough import examples
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(any_entities(), max_size=4, unique_by=lambda entity: entity.id))
 def test_rows_come_back_as_the_entities(entities: list[Entity]) -> None:
     rows = rows_of(entities)

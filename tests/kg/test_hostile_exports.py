@@ -25,6 +25,7 @@ from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, State
 from kg.rdf_vocabulary import NAMESPACES
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
+from tests.thorough import examples
 
 pytestmark = pytest.mark.thorough("kg")
 
@@ -115,7 +116,7 @@ def test_rdf_of_hostile_texts_reads_back_as_the_same_triples(tmp_path: Path) -> 
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=1, max_size=4, unique=True))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_rdf_of_any_texts_reads_back_as_the_same_triples(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         check_rdf(Path(folder), texts)

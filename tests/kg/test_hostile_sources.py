@@ -25,6 +25,7 @@ from kg.model import Entity
 from kg.scope import Scope
 from kg.snapshot import Report, build
 from kg.store import open_store
+from tests.thorough import examples
 
 pytestmark = pytest.mark.thorough("kg")
 
@@ -91,7 +92,7 @@ def test_every_place_of_an_entity_takes_hostile_values(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(hostile.JSON) | st.text()), max_size=12))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_entities_with_something_exchanged_end_no_build(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
     clean = [
         (at, put) for at, put in changes if not (isinstance(put, str) and not put.isprintable() and "\ud800" in put)
@@ -280,7 +281,7 @@ OBJECTS = st.one_of(
 
 
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_triples_with_something_exchanged_end_no_build(kinds: Path, data: st.DataObject) -> None:
     """Of every statement of the entity it is known what became of it, and the others stay as they were."""
     text = (kinds / "world.nt").read_text().splitlines()

@@ -21,6 +21,7 @@ from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import LONGEST_KEY, VALUES_A_BLOCK
 from kg.walks.paths import closure
+from tests.thorough import examples
 
 pytestmark = SERVER
 
@@ -49,7 +50,7 @@ class TestContract(StoreContract):
 
     @settings(
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
-        max_examples=15,
+        max_examples=examples(15),
         deadline=None,
     )
     @given(given_entities=st.lists(any_entities(), max_size=4))

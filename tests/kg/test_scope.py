@@ -19,6 +19,7 @@ from kg.model import Entity, Rank, SnakKind
 from kg.scope import Scope
 from kg.snapshot import build
 from kg.store import open_store
+from tests.thorough import examples
 
 
 def node(name: str, *edges: tuple[str, str]) -> Entity:
@@ -154,7 +155,7 @@ def by_hand(given: list[Entity], kept: set[str]) -> tuple[dict[tuple[str, str], 
     return dict(values), dict(properties)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40), deadline=None)
 @given(
     given_entities=st.lists(any_entities(), min_size=1, max_size=8, unique_by=lambda one: one.id),
     share=st.integers(1, 8),

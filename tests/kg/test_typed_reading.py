@@ -19,6 +19,7 @@ from kg.ids import IdSet
 from kg.reading.dump import Block
 from kg.reading.typed_decoder import Unusual
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
+from tests.thorough import examples
 
 # Typed and tolerant
 
@@ -75,7 +76,7 @@ def bent(draw: st.DrawFn) -> bytes:
     return orjson.dumps(data)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(given_lines=st.lists(bent(), min_size=1, max_size=3), recipe=st.sampled_from(sorted(RECIPES)))
 def test_the_typed_reader_reads_as_the_tolerant_one(given_lines: list[bytes], recipe: str) -> None:
     data = b"[\n" + b",\n".join(given_lines) + b"\n]\n"

@@ -39,6 +39,7 @@ PAGES = {
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
     pytest.mark.xdist_group("browser"),
+    pytest.mark.thorough("granola/service", "granola/pages"),
 ]
 
 
