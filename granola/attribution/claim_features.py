@@ -23,11 +23,13 @@ FEATURES = (
     "words in citations", "weighted words in best sentence", "weighted words in best window", "pairs in citations",
     "new words in citations", "letters in citations", "best sentence's words in statement", "numbers in citations",
     "names in citations", "heaviest missing word", "negated unlike best sentence", "longest run",
-    "log of words of citations",
+    "log of words of citations", "other numbers", "names of best sentences not in statement", "share of negations",
+    "words of statement", "missing words",
 )  # fmt: skip
 ENTAILMENT_FEATURES = ("entailed", "neutral", "refuted")
 LONGEST = 40_000  # characters of a text that are looked at
 _SENTENCES = 600  # of the citations
+_BEST = 3  # sentences that repeat most of the statement
 _WINDOW = 20  # words at least that are looked at together; else twice those of the statement
 _LETTERS = 5  # in a row
 _COMMON = 0.01  # share of the texts of training: what is in fewer is as rare as anything
@@ -77,10 +79,11 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     words, there = _content(said), set(cited)
     whole = weights.sum(words) or 1.0
     sentences = [text for text in _END.split(evidence)[:_SENTENCES] if text.strip()] or [""]
-    best = max(sentences, key=lambda text: weights.sum(words & set(_words(text))))
+    best_first = sorted(sentences, key=lambda text: -weights.sum(words & set(_words(text))))
+    best, told = best_first[0], " ".join(best_first[:_BEST])
     in_best = _content(_words(best))
     new = words - set(_words(sample.question[:LONGEST]))
-    names = foreign_names(statement, ())
+    names, own = _names(statement), _numbers(statement)
     features = [
         _share(words, there),
         weights.sum(words & in_best) / whole,
@@ -89,12 +92,17 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
         weights.sum(new & there) / (weights.sum(new) or 1.0),
         _share(_letters(statement), _letters(evidence)),
         _share(in_best, words),
-        _share(_numbers(statement), _numbers(evidence)),
-        _share({folded(name) for name in names}, there | set(folded(evidence).split())),
+        _share(own, _numbers(evidence)),
+        _share(names, there | set(folded(evidence).split())),
         max((weights.weight(word) for word in words - there), default=0.0),
-        float(_is_negated(statement) != _is_negated(best)),
+        float(bool(_negations(statement)) != bool(_negations(best))),
         _longest_run(said, cited) / max(1, len(said)),
         math.log(1 + len(cited)),
+        float(not own <= _numbers(told) and not _numbers(told) <= own),
+        1 - _share(_names(told), names),
+        _negations(evidence) / max(1, len(cited)),
+        len(said),
+        len(words - there),
     ]
     if entailment is not None:
         features += [entailment.entailed, entailment.neutral, entailment.refuted]
@@ -128,9 +136,13 @@ def _letters(text: str) -> set[str]:
     return {text[at : at + _LETTERS] for at in range(len(text) - _LETTERS + 1)}
 
 
-def _is_negated(text: str) -> bool:
+def _names(text: str) -> set[str]:
+    return {folded(name) for name in foreign_names(text, ())}
+
+
+def _negations(text: str) -> int:
     words = _WORD.findall(text.casefold())
-    return any(word in _NEGATING or word.endswith(("n't", "n’t")) for word in words)
+    return sum(word in _NEGATING or word.endswith(("n't", "n’t")) for word in words)
 
 
 def _windows(words: Sequence[str], length: int) -> Iterable[set[str]]:
