@@ -270,6 +270,15 @@ class Gazetteer:
         stated = (s.value for s in self._graph.statements(entity_id, "P1082") if s.rank != "deprecated")
         return max((float(value.amount) for value in stated if isinstance(value, QuantityValue)), default=0.0)
 
+    def is_borne_elsewhere(self, entity_id: str, name: str) -> bool:
+        """Whether a county of the name lies elsewhere: where there is a Warren County there is many a Warren."""
+        county = f"{name} County"
+        if normalise(county) in self.above(entity_id) or self._graph.is_instance(entity_id, STATE | FIRST_DIVISION):
+            return False
+        counties = [m.id for m in self._graph.find(county) if m.id != entity_id and m.kind == "label"]
+        mine = self.above(entity_id)
+        return any(_are_apart(mine, self.above(q)) for q in counties)
+
     def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
         """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
         classes = {c for i in within for c in self._graph.classes(i)}
@@ -405,6 +414,16 @@ class Gazetteer:
             return normalise(self._graph.label(qid) or "") != key, rank, entity_number(qid)
 
         return min(candidates, key=order, default=None)
+
+
+def _are_apart(places: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether what lies in the first, normalised names, lies in other states or other divisions than the second."""
+    states = bundled_demonyms().names
+    for kept in (lambda n: n in states, lambda n: n not in states and not WORLD.search(n.title())):
+        mine, theirs = frozenset(filter(kept, places)), frozenset(filter(kept, others))
+        if mine and theirs and mine.isdisjoint(theirs):
+            return True
+    return False
 
 
 def _folded(name: str) -> str:

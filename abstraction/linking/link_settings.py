@@ -16,9 +16,9 @@ class LinkSettings:
     """Weights of signs in log odds a unit, names of rules with their signs, and the bounds of confidence.
 
     `shares` are parts of the belief in (0, 1): from "high" and from "medium" on a link has that confidence, that to a
-    state from "state", and from "rival" on a candidate is a rival. `well_known` are uses from which on a lone
-    candidate's name alone is enough for "high". `doubts` add up to `most_doubt`, from which on it is given up.
-    `fingerprint` tells settings apart in the record of a run.
+    state from "state", that to a great city from "great", and from "rival" on a candidate is a rival. `well_known` are
+    uses from which on a lone candidate's name alone is enough for "high". `doubts` add up to `most_doubt`, from which
+    on it is given up. `fingerprint` tells settings apart in the record of a run.
     """
 
     weights: Mapping[str, float]

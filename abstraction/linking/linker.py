@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Literal, get_args
 
 from abstraction.classes import wanted
@@ -25,6 +26,7 @@ from abstraction.questions.asked_nouns import AskedNouns
 from abstraction.relations import Relation
 from abstraction.tiers import Abstention
 from kg.model import entity_number
+from kg.terms import normalise
 from kg.walks.graph import Graph
 
 Confidence = Literal["given", "high", "medium", "low"]
@@ -39,6 +41,8 @@ SUBJECT_CLASSES = {
     "organisation": frozenset({"company", "organisation", "school", "label", "club", "group"}),
 }
 MOST_SUBJECTS = 12
+ALIKE = 0.85  # of two names that are one in two spellings: from this ratio of equal letters on
+GREAT, GREATER = 100_000, 4  # inhabitants of a city that is meant before its namesakes, and times theirs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,6 +189,8 @@ class Linker:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         known = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0)) >= link_settings().well_known
         certain = _is_sure(signs) or signs.get("asked") == 1 or known
+        if not certain and relation.asks == "place" and self._may_be_elsewhere(qid, text, signs):
+            return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
 
     def _open_doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
@@ -226,9 +232,10 @@ class Linker:
         unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
-        # A city is meant before its borough, and holds it.
+        # A city is meant before its borough, and holds it; and a great city before towns of its name.
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
-        enough = settings.shares["state" if settled or self._gazetteer.is_state(best) else "medium"]
+        bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
+        enough = settings.shares["great" if bound == "medium" and self._is_great(best, rivals) else bound]
         inner = _innermost(order, parts, signs, settings.shares["medium"]) if relation.passes else None
         is_city = inner is not None and inner != best and self._graph.is_instance(inner, SETTLEMENTS)
         if share < enough and inner is not None and is_city and not self._graph.is_instance(best, SETTLEMENTS):
@@ -238,6 +245,21 @@ class Linker:
         else:
             rivals = rivals if share < enough and rivals else tuple(order[1:])
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
+
+    def _may_be_elsewhere(self, qid: str, text: str, signs: Signs) -> bool:
+        """Whether a lone place may as well be another: its own name is spelt otherwise (Brookeville for Brookville) and
+        nobody uses it, or it is small and a county elsewhere has its name.
+        """
+        if not signs.get("label") and not signs.get("uses") and not signs.get("kindred"):
+            return SequenceMatcher(None, normalise(self._graph.label(qid) or ""), normalise(text)).ratio() >= ALIKE
+        if self._is_great(qid, ()) and self._graph.is_instance(qid, SETTLEMENTS):
+            return False
+        return self._gazetteer.is_borne_elsewhere(qid, text)
+
+    def _is_great(self, qid: str, rivals: Sequence[str]) -> bool:
+        """Whether a place has many more inhabitants than its namesakes."""
+        people = self._gazetteer.inhabitants(qid)
+        return people >= GREAT and people >= GREATER * max(map(self._gazetteer.inhabitants, rivals), default=0.0)
 
     def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
         """How much speaks for a namesake of what the snapshot lacks; nothing where the question leads to the entity."""
