@@ -37,6 +37,7 @@ class Relation:
     that tiers name of a person of several, where one is among them: of an author, those of writers. `passes`: what is
     so related to a place is so to what contains it, as who was born there; what is the capital of a province is not
     that of its country. `within`: the answer lies in the subject, so that a question tells what contains that.
+    `of_subject`: properties of the subject that who asks knows of it, so that a tier of nothing else says nothing.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Relation:
     facets: OccupationFacets | None = None
     passes: bool = False
     within: bool = False
+    of_subject: frozenset[str] = frozenset()
 
 
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
@@ -75,7 +77,7 @@ def _facets(row: Mapping[str, list[str]] | None) -> OccupationFacets | None:
 
 _KEYS = frozenset(
     {"id", "label", "asks", "subject", "dated_by", "trivial_groups", "trivial", "inverse", "suits", "facets"}
-    | {"passes", "within"}
+    | {"passes", "within", "of_subject"}
 )
 _SUBJECTS = frozenset({"any", "organisation", "person", "place", "work"})
 
@@ -117,6 +119,7 @@ def table() -> Mapping[str, Relation]:
             facets=_facets(row.get("facets")),
             passes=row.get("passes", False),
             within=row.get("within", False),
+            of_subject=frozenset(row.get("of_subject", ())),
         )
     return out
 

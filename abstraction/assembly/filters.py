@@ -30,6 +30,7 @@ _WITHOUT_CONTENT = """
     where how its it his her their that this as into
 """
 _FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
+_IN_TOWN = re.compile(r" in ([A-ZÀ-Þ][^,]*), [A-ZÀ-Þ]")
 _BELONGING = with_role("whole")
 # What a place larger than a town of its name is called. A municipality is the town by another name.
 _LARGE = """
@@ -88,6 +89,12 @@ def leaks_name(text: str, answer_label: str) -> bool:
     """Whether the whole label of the answer stands inside the tier, as words."""
     inner = words(answer_label)
     return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(words(text))} "
+
+
+def _lies_in_its_name(text: str, answer_label: str) -> bool:
+    """Whether a phrase tells a town that the answer is called after: "in Kent, Ohio" for Kent State University."""
+    match = _IN_TOWN.search(text)
+    return match is not None and leaks_name(answer_label, match[1])
 
 
 def is_phrase(text: str) -> bool:
@@ -166,6 +173,7 @@ def clean(
     nodes = remove(nodes, is_alias)
     if not is_place:
         nodes = remove(nodes, lambda p: p.qid is None and leaks_name(p.text, label))
+        nodes = remove(nodes, lambda p: _lies_in_its_name(p.text, label))
     else:  # "a city in Padua", for Padua
         inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))
         nodes = remove(nodes, lambda p: p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside))

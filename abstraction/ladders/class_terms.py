@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 
-from abstraction.assembly.levels import as_graph
+from abstraction.assembly.levels import as_graph, merge
 from abstraction.classes import anchors, stop_classes
 from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
@@ -197,7 +198,19 @@ def genres(case: LadderCase) -> list[Proposal]:
         for proposal in described_classes(case, pattern, "P136", keep, names=_spellings(graph)):
             if proposal.key not in proposals:
                 add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
-    return list(as_graph(proposals.values()).values())
+    nodes = as_graph(proposals.values())
+    for fine, coarse in permutations(list(nodes), 2):
+        if fine in nodes and coarse in nodes and _is_same_writing(nodes[fine].text, nodes[coarse].text):
+            nodes = merge(nodes, coarse, fine)
+    return list(nodes.values())
+
+
+_WRITING = re.compile(r" (?:literature|novel)\Z")
+
+
+def _is_same_writing(fine: str, coarse: str) -> bool:
+    """Whether two genres are one to a reader: crime literature and crime fiction."""
+    return _WRITING.search(fine) is not None and _WRITING.sub(" fiction", fine) == coarse
 
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -62,6 +63,9 @@ class KindChain:
         )
 
 
+_DOUBLED = re.compile(r"(?<=\bconglomerate) (?:corporation|company|group)\Z")  # a conglomerate is one
+
+
 def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
     """The kind that a description tells, backed by P31 too where a wording is the label of a stated class."""
     classes = {normalise(case.graph.label(s.target or "") or ""): s for s in case.graph.current(case.answer, "P31")}
@@ -72,7 +76,8 @@ def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindCh
         backing = () if statement is None else (from_statement(case.graph, statement),)
         proofs.append((*word_evidence(case, used), *backing))
         qids.append(None if statement is None else statement.target)
-    return _chain(case, kind.texts, qids, proofs, family, kind.tied)
+    texts = tuple(_DOUBLED.sub("", text) for text in kind.texts)
+    return _chain(case, texts, qids, proofs, family, kind.tied)
 
 
 def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:

@@ -22,6 +22,7 @@ _PLAIN = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")
 _ROLES = frozenset(
     {"county seat", "seat", "capital", "place", "area", "metropolitan area", "urban area", "conurbation"}
 )
+_SPOKEN = {"federated state": "state", "federal state": "state"}  # nouns of classes as one says them
 
 
 def landholders(case: LadderCase) -> list[Proposal]:
@@ -80,7 +81,7 @@ def noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
             return STATE_NOUN, (value.evidence,)
         head = head_of_description(value.label)
         if head == (value.label, "place") and value.label not in _ROLES:
-            return value.label, (value.evidence,)
+            return _SPOKEN.get(value.label, value.label), (value.evidence,)
     description = graph.description(case.answer)
     head = head_of_description(description) if description else None
     if head and head[1] in ("place", "country") and head[0] not in _ROLES:

@@ -26,9 +26,11 @@ _LANGUAGE = re.compile(
     r"|^(?:an?\s+)?(?P<y>[a-z][a-z-]+(?:\s[a-z-]+)*\s+)language\b"
 )
 _FAMILY_OF = re.compile(r"\bof the (?P<x>[A-Z][\w-]+(?: [A-Z][\w-]+)*?)\s*+(?:language\s++)?(?:family|branch|group)\b")
-# Groupings that linguists dispute or that are no descent: never said of a language.
+# Groupings that linguists dispute, that are no descent, or that only linguists know (English and Scots are Anglic):
+# never said of a language.
 _NO_FAMILY = re.compile(
-    r"\b(?:altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
+    r"\b(?:anglic|anglo-frisian|italo-western"
+    r"|altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
     r"|variety|varieties|"
     r"macro|hypothetical|proposed|dené|borean|eurasiatic|indo-uralic|satem|centum|written|extinct|ancient|dead|modern|living"
     r"|national|official|"

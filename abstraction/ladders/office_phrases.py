@@ -46,6 +46,7 @@ class Portrait:
 
 
 OFFICES = 2  # taken from P39
+EMPERORS = frozenset({"emperor", "empress"})
 # Relations that ask for kin: a tier that only says so says nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}
 _FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": one person alone
@@ -214,11 +215,13 @@ def _holders(
 
 def _lands(case: LadderCase, office: Office, nations: Sequence[Nation], noun: str, hidden: bool) -> Sequence[Wording]:
     """What may stand before the noun for a holder of the office: the land of the title, else the holder's own."""
-    adjective = _land(case, office)
+    adjective, title = _land(case, office), office.title.lower()
     if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
         # "a Swedish monarch" says no less than "the monarch of Sweden".
-        if not hidden and noun == office.title.lower() and _complement_name(office) in bundled_demonyms().names:
+        if not hidden and noun == title and _complement_name(office) in bundled_demonyms().names:
             return ()
+        if title.split()[-1] in EMPERORS and noun != title:
+            return ()  # a Roman emperor is no "Roman monarch"
         # The land of the title need not be the holder's own.
         features = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
         return (_of_title(adjective, features),)
@@ -262,7 +265,7 @@ def _nouns(office: Office) -> list[str]:
     if office.lift is None:
         return []
     title = office.title.lower()
-    if office.family in {"nobleman", "noblewoman"} and title in listed("common_titles"):
+    if title in EMPERORS or (office.family in {"nobleman", "noblewoman"} and title in listed("common_titles")):
         return [title, office.lift]
     return [office.lift]
 

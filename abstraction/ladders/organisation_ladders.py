@@ -172,6 +172,7 @@ def schools(case: LadderCase) -> list[Proposal]:
 FAMILY = "organisation"
 PLACES = 4  # steps of a place chain
 PRODUCTS = 2  # products told of a maker
+MAKER = "P176"
 _INTERNATIONAL = re.compile(
     r"\b(?:international|intergovernmental|supranational|multilateral|speciali[sz]ed agency|United Nations|regional "
     r"(?:organi[sz]ation|development bank))\b",
@@ -255,6 +256,8 @@ class _Kinds:
         if last is not None and not self._is_country(last) and len(chain[-1]) == 1:
             above = gazetteer.chain(last)
             chain.extend([step for step in above if any(self._is_country(place.qid) for place in step)][:1])
+        if self.case.relation.id == MAKER:  # its seat of today need not be that of when the thing was made
+            chain = [step for step in chain if all(p.qid and gazetteer.is_state(p.qid) for p in step)]
         return chain[: PLACES + 1]
 
     def _is_country(self, qid: str | None) -> bool:
@@ -268,12 +271,15 @@ class _Kinds:
         company = _called_company(general_kinds)
         graph, answer = self.case.graph, self.case.answer
         phrases: list[tuple[str, NamedValue]] = []
-        for product in current_values(graph, answer, "P1056") if self.case.relation.id == "P176" else ():
+        trades = current_values(graph, answer, "P452") if company else []
+        for product in current_values(graph, answer, "P1056") if self.case.relation.id == MAKER else ():
             label, mass = product.label, product.label in listed("mass_products")
             plain = label.islower() and len(label.split()) < 3 and not label.endswith("s")
-            if plain and (company or not mass):
-                phrases.append((f"{label} {'company' if mass else 'manufacturer'}", product))
-        for trade in current_values(graph, answer, "P452") if company else ():
+            if plain and not mass:
+                phrases.append((f"{label} manufacturer", product))
+            elif plain and company and not trades:  # who makes software may be known for its computers
+                phrases.append((f"{label} company", product))
+        for trade in trades:
             if trade.label.islower() and trade.label.endswith(" industry"):
                 phrases.append((f"{trade.label.removesuffix(' industry')} company", trade))
         return [KindChain.of((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in phrases[:PRODUCTS]]

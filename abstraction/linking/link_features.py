@@ -19,12 +19,15 @@ _PLACES = ("P17", "P131", "P27", "P495", "P19", "P20", "P159", "P276", "P740", "
 _SAME_PLACE = frozenset({"P36", "P131"})
 _BEGINS, _ENDS = ("P569", "P571", "P577", "P580", "P585"), ("P570", "P576", "P582", "P585")
 _NO_NEIGHBOURS = frozenset({"P31", "P279"})
-_PLAYS_A_PART = "actor actress comedian cinematographer editor producer singer musician composer animator"
+_PLAYS_A_PART = "actor actress comedian screenwriter cinematographer editor producer singer musician composer animator"
 _PARTICIPANTS = frozenset(_PLAYS_A_PART.split())
 KEPT = 50_000  # entities whose containers are kept
 _LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5
 _POSTHUMOUS = 60  # years after which nobody's work appears as a rule
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
+OF_ANOTHER = 2.0  # a film that someone else made, of whose book it may be
+_BASED_ON = re.compile(r"\b(?:based on|adapted from|adaptation of) .*")
+_FILM = re.compile(r"\A(?:the )?\d{4} (?:[\w-]+ ){0,4}film\b")
 _LIFE = re.compile(r"\((?:born )?(?P<begin>1[0-9]{3}|20[0-9]{2})\s*(?:[-–—]\s*(?P<end>1[0-9]{3}|20[0-9]{2})?)?\)")
 _YEAR = re.compile(r"\A(?:the )?(?P<begin>1[0-9]{3}|20[0-9]{2})\b")
 
@@ -53,7 +56,7 @@ class Surroundings:
     share, at most 3. "described": the candidate's description or containers name the subject. "near": 1 for the
     candidate whose places meet the subject's most finely, 0 for the least. "apart": in other states, as far as is
     known; "elsewhere" beside it where the relation's answer must lie where the subject does. "anachronism": their
-    times cannot meet. "own" and "foreign": a work made by the subject, or by someone else.
+    times cannot meet. "own" and "foreign": a work made by the subject, or by someone else (a film: 2).
     """
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
@@ -227,16 +230,27 @@ class Surroundings:
         if relation.asks != "work" or not (subject or question):
             return 0, 0
         asked = normalise(question)
-        makers = [t for prop in CREATORS for t in self._graph.targets(qid, prop)]
+        is_film = self._is_film(qid)
+        makers = [t for prop in (("P57",) if is_film else CREATORS) for t in self._graph.targets(qid, prop)]
         names = [normalise(n) for maker in makers for n in self._graph.names(maker)[:3]]
-        if match := _BY.search(self._graph.description(qid) or ""):
+        description = self._graph.description(qid) or ""
+        if match := _BY.search(_BASED_ON.sub("", description)):
             names += [normalise(name) for name in re.split(r",\s*+(?:and\s++)?|(?<!\s)\s++and\s++", match[1])]
         called = {normalise(n) for n in self._graph.names(subject)} if subject else set()
         if subject in makers or any(name in called or phrase_in(name, asked) for name in names):
             return 1, 0
+        book = _BASED_ON.search(description) if is_film else None
+        author = _BY.search(book[0]) if book is not None else None
+        if author is not None and (normalise(author[1]) in called or phrase_in(normalise(author[1]), asked)):
+            return 0, OF_ANOTHER  # the film of one's book
         # What an actor is known for is as a rule the work of a director.
         takes_part = subject is not None and not _PARTICIPANTS.isdisjoint(words(self._graph.description(subject) or ""))
-        return 0, float(bool(names) and not takes_part)
+        return 0, (OF_ANOTHER if is_film else 1.0) * (bool(names) and not takes_part)
+
+    def _is_film(self, qid: str) -> bool:
+        """Whether a work is a film: who wrote the book or the screenplay has not made it."""
+        labels = (self._graph.label(kind) or "" for kind in self._graph.classes(qid))
+        return any(label.endswith("film") for label in labels) or bool(_FILM.match(self._graph.description(qid) or ""))
 
     def _cannot_meet(self, qid: str, subject: str, relation: Relation) -> bool:
         """Whether one was over before the other began; a maker is born before the work and not long dead."""

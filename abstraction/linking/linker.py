@@ -19,7 +19,7 @@ from abstraction.classes import wanted
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
-from abstraction.linking.link_features import Measured, Signs, Surroundings
+from abstraction.linking.link_features import OF_ANOTHER, Measured, Signs, Surroundings
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.priors import Priors
 from abstraction.questions.asked_nouns import AskedNouns
@@ -294,8 +294,11 @@ def _is_sure(signs: Signs) -> bool:
 
 
 def _is_foreign(signs: Signs) -> bool:
-    """Whether a work is somebody else's, and nothing says that it is the subject's too."""
-    return bool(signs.get("foreign")) and not signs.get("stated") and not signs.get("linked")
+    """Whether a work is somebody else's, and nothing says that it is the subject's too; who wrote a film's book is
+    linked with the film.
+    """
+    is_film = signs.get("foreign") == OF_ANOTHER
+    return bool(signs.get("foreign")) and not signs.get("stated") and (is_film or not signs.get("linked"))
 
 
 def _is_otherwise(signs: Signs) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from abstraction.assembly.filters import leaks_name
 from abstraction.assembly.levels import ancestors
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.demonyms import bundled_demonyms
@@ -191,6 +192,8 @@ class ToldInQuestion:
         """Whether every part of the tier follows: kind, nation, place and year."""
         if self._is_named(node, told):
             return True
+        if node.conditions and {c.property for c in node.conditions} <= case.relation.of_subject:
+            return True
         kinds = case.relation.trivial
         if node.qid and not any(c.property in _PLACED for c in node.conditions):
             return any(told.facts.tells_kind(normalise(name)) for name in (node.text, *self._graph.names(node.qid)[:1]))
@@ -235,15 +238,27 @@ class ToldInQuestion:
 
     def _around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
         """Keys of continents, and of what contains the subject; the country of a county's seat is news."""
-        subject = case.subject
+        subject, label = case.subject, self._graph.label(case.answer) or ""
         named = {node.qid: key for key, node in nodes.items() if node.qid}
         out = {key for qid, key in named.items() if _CONTINENT in self._graph.classes(qid)}
-        out |= {key for key, node in nodes.items() if node.qid == subject}
+        out |= {key for key, node in nodes.items() if node.qid == subject or leaks_name(node.text, label)}
+        if subject is None and not _COUNTY.search(folded(case.subject_text or "")):
+            # Of whatever else it is called the capital: the republic of Kosova, an empire of its past.
+            seat = normalise(self._graph.description(case.answer) or "")
+            out |= {key for qid, key in named.items() if self._is_seat_of(qid, seat, case)}
         if subject is not None and not _COUNTY.search(folded(case.subject_text or "")):
             out |= {named[qid] for qid, _ in case.gazetteer.containers(subject) if qid in named}
         if subject is not None and not _COUNTRIES.isdisjoint(self._graph.classes(subject)):
             out |= {key for qid, key in named.items() if not _COUNTRIES.isdisjoint(self._graph.classes(qid))}
         return out
+
+    def _is_seat_of(self, qid: str, description: str, case: LadderCase) -> bool:
+        """Whether a place has the answer as its capital by statement, or a state by the answer's description."""
+        if case.answer in self._graph.targets(qid, "P36"):
+            return True
+        name = re.escape(normalise(self._graph.label(qid) or ""))
+        said = re.match(rf"(?:the )?capital\b[\w ]* of (?:the )?{name}(?!\w)", description)
+        return said is not None and case.gazetteer.is_state(qid)
 
     def _of_entity(self, qid: str) -> frozenset[str]:
         """The names of an entity that are looked for, as they are compared."""

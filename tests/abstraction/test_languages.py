@@ -268,10 +268,6 @@ def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[
         ("de", "Deutsch", "P407", "Deutsch › westgermanische Sprache › germanische Sprache"),
         ("fr", "allemand", "P407", "allemand › langue germanique occidentale › langue germanique"),
         ("es", "alemán", "P407", "alemán › lengua germánica occidental › lengua germánica"),
-        ("en", "midfielder", "P413", "midfielder › a position in association football"),
-        ("de", "Mittelfeldspieler", "P413", "Mittelfeldspieler › Position in der Sportart Fußball"),
-        ("fr", "milieu de terrain", "P413", "milieu de terrain › poste en football"),
-        ("es", "centrocampista", "P413", "centrocampista › posición de fútbol"),
         (
             "de",
             "4. August 1961",

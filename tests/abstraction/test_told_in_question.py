@@ -112,7 +112,7 @@ def test_what_names_in_the_question_entail(
 @pytest.mark.parametrize(
     ("ship", "tiers"),
     [
-        ("USS Shiloh", [["an American shipbuilding company"], ["a shipbuilding company"]]),
+        ("USS Shiloh", []),
         ("MV Shiloh", [["an American shipbuilding company"], ["a shipbuilding company", "an American company"]]),
     ],
 )
