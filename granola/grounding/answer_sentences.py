@@ -108,7 +108,7 @@ def _leading(sentence: str, ids: Sequence[str]) -> int:
     """Where the citations that a sentence begins with end."""
     end = 0
     for marker in markers(sentence, ids):
-        if marker.inline or sentence[end : marker.start].strip(" ,;"):
+        if sentence[end : marker.start].strip(" ,;"):
             break
         end = marker.end
     return end
@@ -128,7 +128,7 @@ def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
     """Where the citations begin that stand apart behind a sentence's end; None where there are none."""
     end, start, apart = len(sentence), None, True
     for marker in reversed(markers(sentence, ids)):
-        if marker.inline or sentence[marker.end : end].strip(" ,;"):
+        if sentence[marker.end : end].strip(" ,;"):
             break
         end = marker.start
         apart = apart and sentence[end - 1 : end] == " "

@@ -34,10 +34,7 @@ NAMES: dict[str, Callable[[int], str]] = {
 ANSWERS = (
     "The passages [{1}][{2}] do not mention the date.",
     "The passages [{1}, {2}] do not mention the date. They tell of its history [{3}].",
-    "Passage {1} does not mention the date.",
-    "Passages {1} and {2} do not say. Passage {3} says that it opened in 1999.",
     "While the passages [{1}][{2}] discuss it, none mention the date.",
-    "While the passages do not give a list, passage {1} says that it opened in 1999 [{1}].",
     "It is not made of steel [{1}], nor of wood [{2}].",
     "According to [{1}], it did not open. [{2}] says that it did [{2}; {3}].",
     "There is not enough information in the passages to determine this [{1}][{2}].",
@@ -45,7 +42,6 @@ ANSWERS = (
     "No [{1}].",
     "- It opened in 1999 (source {1})\n- It closed ([{2}], [{3}])\n\nSources: [{1}], [{2}]",
     "It opened. [{1}] It closed. [{2}]\n[{3}]",
-    "I cannot tell from passage {2}, but it opened in 1999 [{1}].",
     "[{1}]",
     "",
 )
@@ -166,10 +162,6 @@ CITED_BY_OTHER_NAMES: dict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], t
     ("It opened (sources 2 and 3).", CITE): (("cite_2", "cite_3"), ()),
     ("It opened.² ³", CITE): (("cite_2", "cite_3"), ()),
     ("It opened<sup>1</sup> 【4†source】.", CITE): (("cite_1", "cite_4"), ()),
-    ("Passage 3 says that it opened.", CITE): (("cite_3",), ()),
-    ("Passages 1-3 and cite_7 say so.", CITE): (("cite_1", "cite_2", "cite_3", "cite_7"), ()),
-    ("Passages cite_1 to cite_3 say so.", CITE): (("cite_1", "cite_2", "cite_3"), ()),
-    ("Passages cite_1-3 say so.", CITE): (("cite_1", "cite_2", "cite_3"), ()),
     ("It opened [16].", CITE): ((), ("16",)),
     ("(1) It opened, (2) it closed in 10 m².", CITE): ((), ()),
     ("It lies in [0, 1].", CITE): ((), ()),
@@ -186,14 +178,6 @@ CITED_BY_OTHER_NAMES: dict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], t
     ("It opened [12].", ("doc_2", "doc_112")): ((), ("12",)),
     ("It opened [1].", ("1", "[1]")): (("1",), ()),
     ("It opened [1].", ("[1]", "1")): (("1",), ()),
-    # In prose.
-    ("Passage doc-a says that it opened.", MIXED): (("doc-a",), ()),
-    ("The passages doc-a, doc-b and web_7 say so.", MIXED): (("doc-a", "doc-b", "web_7"), ()),
-    ("According to doc-b, it opened.", MIXED): (("doc-b",), ()),
-    ("Doc-b's author says so (as web_7 does).", MIXED): (("doc-b", "web_7"), ()),
-    ("Source Annual Report has it.", MIXED): (("Annual Report",), ()),
-    ("Passage a says so, passage A does not.", MIXED): (("a", "A"), ()),
-    ("Sources a and doc-b agree.", MIXED): (("a", "doc-b"), ()),
     ("The study documents a rise.", MIXED): ((), ()),
     ("It is a source a reader knows, says A.", MIXED): ((), ()),
     ("The Annual Report is out.", MIXED): ((), ()),
@@ -211,10 +195,6 @@ def test_citations_of_passages_with_other_names(text: str, ids: tuple[str, ...])
 
 
 WITHOUT_NAMES = {
-    "Passage doc-a says that it opened.": "Passage says that it opened.",
-    "Passages doc-a and web_7 say so.": "Passages say so.",
-    "According to doc-b, it opened. web_7 agrees.": "According to the source, it opened. The source agrees.",
-    "The doc-b report says so.": "The source report says so.",
     "It opened [doc-a] (see source web_7).": "It opened.",
 }
 
