@@ -34,16 +34,6 @@ _SOURCES = re.compile(
 )
 _NEXT_NUMBER = re.compile(r"(?:^|\s|(?<=:))(\d{1,3})[.)]$")
 _SECOND = re.compile(r"(?:^|\s)2[.)](?=\s)")
-_ABBREVIATED = re.compile(
-    r"(?:\b(?:approx|vol|vols|no|nos|eq|eqs|fig|figs|sec|ch|pp?|ca|cf|max|min|est|art|arts|bn|mn|m|k)|\d)\."
-    r"(?: ?\[[^\]]{1,20}\])?$",
-    re.IGNORECASE,
-)
-# Of an item, with what it cites: "A. First thing", "II. Results".
-_MARKER = re.compile(r"(?:[A-Z]|[IVXL]{1,5})\.(?: ?\[[^\]]{1,20}\]){0,3}")
-_TIME_OF_DAY = re.compile(r"\b[ap]\. ?m\.$", re.IGNORECASE)
-_TIME_ZONE = re.compile(r"(?:UTC|GMT|[ECMP]T|[A-Z]{1,3}[SD]T|[CEW]ET)\b")
-_TITLE_CUT = re.compile(r"(?:^|[\s*_\"“(])(?:[A-Z]\.){2,4}$")  # "E.T. the Extra-Terrestrial"
 _ENDED = re.compile(r"[.!?:;。！？…][\"'”’)\]*_]{0,4}\s*$")
 _WORD = re.compile(r"\w")
 _DIGIT = re.compile(r"\d")
@@ -145,7 +135,7 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = _HEADING.sub("", piece[item.end() :] if item else piece).strip()
             opens, has_second = True, _SECOND.search(bare) is not None
-            for sentence in _led(_joined(sentences(bare, language)), ids):
+            for sentence in _led(sentences(bare, language), ids):
                 following = _NEXT_NUMBER.search(sentence, max(0, len(sentence) - _TAIL))
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
@@ -176,26 +166,3 @@ def _lines(text: str) -> list[str]:
             kept.append([line])
         joins = not _ENDED.search(line[-_TAIL:])
     return [" ".join(lines) for lines in kept]
-
-
-def _joined(sentences_cut: Sequence[str]) -> list[str]:
-    """The sentences of a line, those put together that were cut behind an abbreviation, or a marker of a list."""
-    out: list[list[str]] = []
-    tail = ""
-    for at, sentence in enumerate(sentences_cut):
-        if out and ((at == 1 and _MARKER.fullmatch(out[0][0])) or _goes_on(tail, sentence)):
-            out[-1].append(sentence)
-            tail = f"{tail} {sentence[-_TAIL:]}"[-_TAIL:]
-        else:
-            out.append([sentence])
-            tail = sentence[-_TAIL:]
-    return [" ".join(parts) for parts in out]
-
-
-def _goes_on(before: str, behind: str) -> bool:
-    """Whether the stop at the end of `before` ends no sentence, by what stands on both sides of it."""
-    if behind[:1].isdigit():
-        return _ABBREVIATED.search(before) is not None and not before[-2:-1].isdigit()
-    if _TIME_OF_DAY.search(before) and _TIME_ZONE.match(behind):
-        return True
-    return behind[:1].islower() and bool(_ABBREVIATED.search(before) or _TITLE_CUT.search(before))

@@ -301,8 +301,6 @@ SENTENCES: dict[str, list[str]] = {
         "1999 and was widened later.",
         "It closed.",
     ],
-    "It cost $1.2 bn. in 1999. It paid.": ["It cost $1.2 bn. in 1999.", "It paid."],
-    "Section 4.2.1. of the act holds. So be it.": ["Section 4.2.1. of the act holds.", "So be it."],
     "The film E.T. the Extra-Terrestrial ran. It ended.": ["The film E.T. the Extra-Terrestrial ran.", "It ended."],
     "It has 2. That is all.": ["It has 2.", "That is all."],
     "Steps follow:\n1[1].\n2[2].": ["Steps follow: [1] [2]"],
@@ -340,16 +338,10 @@ SENTENCES: dict[str, list[str]] = {
     "It won. [2] says it fell.": ["It won.", "[2] says it fell."],
     "yes. he won it. then he left.": ["yes.", "he won it.", "then he left."],
     # Times of day.
-    "It aired at 12:01 a.m. ET. It ended.": ["It aired at 12:01 a.m. ET.", "It ended."],
-    "It starts at 3 p.m. EST. It ends.": ["It starts at 3 p.m. EST.", "It ends."],
     "It ended at 5 p.m. Central Park closed.": ["It ended at 5 p.m.", "Central Park closed."],
     "It ended at 5 p.m. IT staff left.": ["It ended at 5 p.m.", "IT staff left."],
     "It ended at 5 p.m. It rained.": ["It ended at 5 p.m.", "It rained."],
     # Markers of items.
-    "A. First\nB. Second [1]": ["A. First", "B. Second [1]"],
-    "II. Body\nIII. End": ["II. Body", "III. End"],
-    "1. A. First thing. It is old.": ["A. First thing.", "It is old."],
-    "A. [1] First.\nB. [2] Second.": ["A. [1] First.", "B. [2] Second."],
     "MIX. First it fell.": ["MIX.", "First it fell."],
     "He took vitamin C. First it helped.": ["He took vitamin C.", "First it helped."],
 }
