@@ -17,7 +17,7 @@ import orjson
 
 from abstraction.errors import ModelError
 from abstraction.models.answer_store import read_calls
-from abstraction.models.chat_model import Failure, FailureReason, Reply, Request, Result, Totals
+from abstraction.models.chat_model import FailureReason, Request, Result, Totals, result_of
 from abstraction.models.chat_protocol import PATH
 from abstraction.models.http_client import error_text
 from abstraction.models.server_chat import OpenAIModel
@@ -67,8 +67,7 @@ class BatchWriter:
     def __init__(self, model: OpenAIModel, path: Path | str) -> None:
         self._model, self.path = model, Path(path)
         self.identity, self.sampling = model.identity, model.sampling
-        self.written = 0
-        self._keys: set[str] = set()
+        self._written: set[str] = set()
 
     def __enter__(self) -> BatchWriter:
         self._place = atomic_path(self.path)
@@ -80,6 +79,11 @@ class BatchWriter:
         self._place.__exit__(kind, error, at)
 
     @property
+    def written(self) -> int:
+        """How many requests are in the file."""
+        return len(self._written)
+
+    @property
     def totals(self) -> Totals:
         """What was kept before."""
         return self._model.totals
@@ -89,20 +93,18 @@ class BatchWriter:
         for request in requests:
             key = request.key()
             known = self._model.known(request, key)
-            there = tuple(completion for completion in known if completion is not None)
-            if len(there) == request.sampling.n:
-                yield Reply(request=request, completions=there, cached=len(there))
-                continue
-            first = known.index(None)
-            custom_id = f"{key}-{first}-{request.sampling.n - first}"
-            if custom_id not in self._keys:
-                self._keys.add(custom_id)
-                body = self._model.body_of(request, range(first, request.sampling.n))
-                line = {"custom_id": custom_id, "method": "POST", "url": f"/v1{PATH}", "body": body}
-                self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-                self.written += 1
-            message = f"written to {self.path}, not asked for"
-            yield Failure(request=request, reason=FailureReason.WRITTEN, message=message, completions=there)
+            if None in known:
+                self._write(request, key, known.index(None))
+            yield result_of(request, known, FailureReason.WRITTEN, f"written to {self.path}, not asked for")
+
+    def _write(self, request: Request, key: str, first: int) -> None:
+        """A line for the samples from `first` on, once."""
+        custom_id = f"{key}-{first}-{request.sampling.n - first}"
+        if custom_id not in self._written:
+            self._written.add(custom_id)
+            body = self._model.body_of(request, range(first, request.sampling.n))
+            line = {"custom_id": custom_id, "method": "POST", "url": f"/v1{PATH}", "body": body}
+            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
     def close(self) -> None:
         """Release files and connections."""

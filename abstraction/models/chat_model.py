@@ -160,6 +160,21 @@ class Failure:
 Result = Reply | Failure
 
 
+def result_of(
+    request: Request,
+    completions: Iterable[Completion | None],
+    reason: FailureReason,
+    message: str,
+    *,
+    cached: int | None = None,
+) -> Result:
+    """The reply where all `n` completions are there, else a failure of that reason; `cached` is None for all."""
+    there = tuple(completion for completion in completions if completion is not None)[: request.sampling.n]
+    if len(there) < request.sampling.n:
+        return Failure(request=request, reason=reason, message=message, completions=there)
+    return Reply(request=request, completions=there, cached=len(there) if cached is None else min(cached, len(there)))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
     """What a model did since it was opened.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abstraction.models.answer_store import AnswerStore
-from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result, Totals
+from abstraction.models.chat_model import Completion, FailureReason, Request, Result, Totals, result_of
 from abstraction.models.chat_protocol import body_of, choice_of
 from abstraction.models.http_client import Attempt, CallFailed
 from abstraction.models.local_weights import LocalSettings, LocalWeights, TokenizedModel, causal_model
@@ -99,16 +99,10 @@ class LocalModel:
             for _, alike in groupby(rows, key=_Row.way):
                 self._fill(list(alike), known, failures)
             for request in window:
-                yield self._result(request, known[(key := request.key())], cached[key], failures.get(key))
-
-    def _result(
-        self, request: Request, found: Sequence[Completion | None], cached: int, failure: CallFailed | None
-    ) -> Result:
-        there = tuple(one for one in found[: request.sampling.n] if one is not None)
-        if len(there) == request.sampling.n:
-            return Reply(request=request, completions=there, cached=min(cached, len(there)))
-        failure = failure or CallFailed(FailureReason.OUT_OF_MEMORY, "not answered")
-        return Failure(request=request, reason=failure.reason, message=str(failure), completions=there)
+                key = request.key()
+                why = failures.get(key, CallFailed(FailureReason.OUT_OF_MEMORY, "not answered"))
+                found = known[key][: request.sampling.n]
+                yield result_of(request, found, why.reason, str(why), cached=cached[key])
 
     def _rows(self, request: Request, key: str, known: Sequence[Completion | None]) -> list[_Row]:
         samples = [sample for sample, completion in enumerate(known) if completion is None]

@@ -16,7 +16,7 @@ import orjson
 
 from abstraction.errors import ModelError
 from abstraction.models.answer_store import KIND, SCHEMA_VERSION, read_calls
-from abstraction.models.chat_model import ROLES, Failure, FailureReason, Message, Reply, Request, Result, Totals
+from abstraction.models.chat_model import ROLES, FailureReason, Message, Request, Result, Totals, result_of
 from abstraction.models.chat_protocol import completion_of
 from abstraction.models.http_client import Trouble
 from kg.files import sha256_of
@@ -84,14 +84,9 @@ class ReplayModel:
                 raise ModelError(f"{self.path}: a call of request {request.id} has no answer in it: {error}") from error
         had = self.totals
         self.totals = replace(had, samples=had.samples + len(completions), cached=had.cached + len(completions))
-        if len(completions) == request.sampling.n:
-            return Reply(request=request, completions=tuple(completions), cached=len(completions))
-        return Failure(
-            request=request,
-            reason=FailureReason.NOT_RECORDED,
-            message=f"{self.path} has {len(completions)} of the {request.sampling.n} answers to request {request.id}"
-            " with these messages and settings",
-            completions=tuple(completions),
+        message = f"{self.path} has {len(completions)} of the {request.sampling.n} answers to request {request.id}"
+        return result_of(
+            request, completions, FailureReason.NOT_RECORDED, f"{message} with these messages and settings"
         )
 
     def close(self) -> None:

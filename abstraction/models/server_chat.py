@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.models.answer_store import AnswerStore, Prices
-from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result, Totals
+from abstraction.models.chat_model import Completion, FailureReason, Request, Result, Totals, result_of
 from abstraction.models.chat_protocol import PATH, Parsed, body_of, parse
 from abstraction.models.http_client import ApiKey, Attempt, CallFailed, ServerClient, ServerSettings
 
@@ -76,27 +76,23 @@ class OpenAIModel:
         try:
             had = await asyncio.shield(before) if before is not None else []
             completions = [*had, *self._store.known(request, key)[len(had) :]][: request.sampling.n]
-            cached = sum(completion is not None for completion in completions)
-            # A second time for what the calls did not bring: then each answer is asked for by itself.
-            for runs in (_runs, _singles):
-                if failure is None and None in completions:
-                    failure = await self._fill(request, key, completions, runs(completions))
+            cached = len(completions) - completions.count(None)
+            if None in completions and not self._one_by_one:
+                failure = await self._fill(request, key, completions, [_lacking(completions)])
+            if None in completions and failure is None:  # what that did not bring is asked for one by one
+                singles = [range(at, at + 1) for at, completion in enumerate(completions) if completion is None]
+                failure = await self._fill(request, key, completions, singles)
         finally:
             mine.set_result(completions)
             if self._under_way.get(key) is mine:
                 del self._under_way[key]
-        there = tuple(completion for completion in completions if completion is not None)
-        if len(there) == request.sampling.n:
-            return Reply(request=request, completions=there, cached=cached)
         failure = failure or CallFailed(FailureReason.BAD_ANSWER, "fewer answers than asked for")
-        return Failure(request=request, reason=failure.reason, message=str(failure), completions=there)
+        return result_of(request, completions, failure.reason, str(failure), cached=cached)
 
     async def _fill(
         self, request: Request, key: str, completions: list[Completion | None], runs: Sequence[range]
     ) -> CallFailed | None:
         """Ask for runs of samples side by side; what failed, if any did."""
-        if self._one_by_one:
-            runs = _singles(completions)
         asked = await asyncio.gather(*(self._ask(request, key, run) for run in runs), return_exceptions=True)
         failure: CallFailed | None = None
         for run, found in zip(runs, asked, strict=True):
@@ -141,16 +137,8 @@ class OpenAIModel:
         return (await self._client.post(PATH, body, read, told=told)).completions
 
 
-def _runs(completions: Sequence[Completion | None]) -> list[range]:
-    """The numbers without a completion, in unbroken runs."""
-    runs: list[range] = []
-    for single in _singles(completions):
-        if runs and runs[-1].stop == single.start:
-            runs[-1] = range(runs[-1].start, single.stop)
-        else:
-            runs.append(single)
-    return runs
-
-
-def _singles(completions: Sequence[Completion | None]) -> list[range]:
-    return [range(at, at + 1) for at, completion in enumerate(completions) if completion is None]
+def _lacking(completions: Sequence[Completion | None]) -> range:
+    """The first numbers in a row without a completion: as a rule all behind those that were kept."""
+    first = completions.index(None)
+    end = next((at for at in range(first, len(completions)) if completions[at] is not None), len(completions))
+    return range(first, end)
