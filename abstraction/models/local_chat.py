@@ -22,6 +22,7 @@ from abstraction.models.local_weights import LocalSettings, LocalWeights, Tokeni
 if TYPE_CHECKING:
     import torch
 
+_ON_PROCESSOR = 64  # answers together: each token's pass over the weights serves them all
 _WINDOW = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
 _ROUND = 64  # lengths of prompts and caches on a card are multiples of it, so that few shapes are compiled
 
@@ -59,7 +60,7 @@ class LocalModel:
         log: Path | str | None = None,
     ) -> None:
         """Raises ModelError for a place without a model, or where a library is missing."""
-        self._weights = LocalWeights(place, causal_model, settings=settings)
+        self._weights = LocalWeights(place, causal_model, settings=settings, on_processor=_ON_PROCESSOR)
         self._store = AnswerStore(self.identity, cache=cache, log=log)
         self.sampling: Mapping[str, Any] = {}  # what its word says of it, for `sampling_of`
 

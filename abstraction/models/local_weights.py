@@ -18,7 +18,8 @@ from kg.files import sha256_of
 MODELS_HELP = f"a model on this machine needs torch, transformers and sentence-transformers: {install_hint('models')}"
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
 FIRST_BATCH = 16
-_MOST = {"cpu": 64, "cuda": 4096}  # a processor gains nothing by more, and is out of memory without a word
+ON_PROCESSOR = 16  # texts that are scored together there: more cost padding and bring nothing
+_ON_CARD = 4096
 _NO_LIMIT = 1_000_000  # what tokenizers without a limit name is far above
 _FIRST_POSITIONS = {"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text"}
 T = TypeVar("T")
@@ -44,10 +45,16 @@ class LocalWeights:
     """A checkpoint by folder or by its name on the Hugging Face hub. The weights are read at the first use."""
 
     def __init__(
-        self, place: Path | str, load: Callable[[LocalWeights], Any], *, settings: LocalSettings | None = None
+        self,
+        place: Path | str,
+        load: Callable[[LocalWeights], Any],
+        *,
+        settings: LocalSettings | None = None,
+        on_processor: int = ON_PROCESSOR,
     ) -> None:
         """`load` brings the model; it is given these weights, of which `options` are what every loader takes.
 
+        `on_processor` is how far a batch grows there, which is out of memory without a word.
         Raises ModelError for a place without a model, a device that is not there, or where a library is missing.
         """
         self.place = str(place)
@@ -65,6 +72,7 @@ class LocalWeights:
             )
         self._size = self.settings.batch or FIRST_BATCH
         self._grows = self.settings.batch is None
+        self._most = _ON_CARD if self.device.startswith("cuda") else on_processor
 
     def _check_dtype(self) -> None:
         import torch
@@ -177,7 +185,7 @@ class LocalWeights:
                     rounds = 1
                     continue
             elif self._grows and len(part) >= self._size:
-                self._size = min(2 * self._size, _MOST[self.device.split(":")[0]])
+                self._size = min(2 * self._size, self._most)
             at += len(part)
             yield part, done
 

@@ -138,7 +138,7 @@ def test_servers_answer_in_their_forms() -> None:
         assert open_entailment(word).scores([TextPair("abc", "b")])[0].entailed == pytest.approx(0.8)
         (vector,) = open_embeddings(word).scores([EmbeddedText("abcd")])
         assert vector == pytest.approx([0.6, 0.8])
-        server.failing = 2
+        server.failing = 1
         assert open_relevance(word).scores([QueryPassage("q", "x" * 20)]) == [0.2]
     with scoring_server(starts=False) as server:
         (alone,) = open_continuations(f"openai:{server.url}#m").scores([Continuation("", "a place")])
@@ -148,21 +148,21 @@ def test_servers_answer_in_their_forms() -> None:
 @pytest.mark.parametrize("lists", [True, False])
 def test_servers_get_lists_where_they_take_them(lists: bool) -> None:
     with scoring_server(lists=lists) as server:
-        word = f"openai:{server.url}?batch=20#m"
-        given = [Continuation("who is", f" born in {text}") for text in texts(50)]
+        word = f"openai:{server.url}?batch=10#m"
+        given = [Continuation("who is", f" born in {text}") for text in texts(24)]
         scores = open_continuations(word).scores(given)
         assert [len(one.logprobs) for one in scores] == [len(one.text.split()) for one in given]
-        passages = [QueryPassage("q" if at < 30 else "r", "x" * at) for at in range(50)]
-        assert open_relevance(word).scores(passages) == [at / 100 for at in range(50)]
-        pairs = [TextPair("abc", "b" if at % 2 else "d") for at in range(50)]
+        passages = [QueryPassage("q" if at < 15 else "r", "x" * at) for at in range(24)]
+        assert open_relevance(word).scores(passages) == [at / 100 for at in range(24)]
+        pairs = [TextPair("abc", "b" if at % 2 else "d") for at in range(24)]
         judged = open_entailment(word).scores(pairs)
-        assert [round(one.entailed, 6) for one in judged] == [0.1, 0.8] * 25
-        vectors = open_embeddings(word).scores([EmbeddedText("x" * at) for at in range(50)])
-        assert [round(vector[1] / vector[0] * 3) for vector in vectors] == list(range(50))
+        assert [round(one.entailed, 6) for one in judged] == [0.1, 0.8] * 12
+        vectors = open_embeddings(word).scores([EmbeddedText("x" * at) for at in range(24)])
+        assert [round(vector[1] / vector[0] * 3) for vector in vectors] == list(range(24))
         if lists:
             assert len(server.asked) == 3 + 3 + 3 + 3
             # Requests run beside each other: which arrives first is not fixed.
-            assert sorted(len(body["prompt"]) for _, body in server.asked if "prompt" in body) == [10, 20, 20]
+            assert sorted(len(body["prompt"]) for _, body in server.asked if "prompt" in body) == [4, 10, 10]
 
 
 def test_a_server_without_such_scores_is_told() -> None:

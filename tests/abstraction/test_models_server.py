@@ -50,7 +50,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 def test_every_request_is_answered_or_rejected_where_three_in_ten_calls_fail(tmp_path: Path) -> None:
     with serving(fail=0.3, slow=1.0, refuse="impossible", seed=3, most_failures=8) as (url, _):
-        requests = [ask(f"row {at}" + (" impossible" if at % 100 == 99 else "")) for at in range(500)]
+        requests = [ask(f"row {at}" + (" impossible" if at % 100 == 99 else "")) for at in range(200)]
         model = quick(url, timeout=0.5, log=tmp_path / "calls.jsonl")
         results = list(model.generate(requests))
     assert [result.request for result in results] == requests
@@ -63,7 +63,7 @@ def test_every_request_is_answered_or_rejected_where_three_in_ten_calls_fail(tmp
             assert isinstance(result, Reply), result
             assert texts(result) == expected(result.request)
     calls = lines(tmp_path / "calls.jsonl")[1:]
-    assert len(calls) == model.totals.calls > 620
+    assert len(calls) == model.totals.calls > 240
     failed = [call for call in calls if "error" in call]
     assert len(failed) == model.totals.failed_calls
     assert {call["status"] for call in failed} == {None, 200, 400, 429, 500, 503}
