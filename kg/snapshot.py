@@ -15,7 +15,7 @@ import msgspec
 from kg.building.checkpoint import NAMES, BuildFolder, tidy
 from kg.building.extraction import COUNT, READ, SURVEY, ExtractionPlan, Extractor, Survey, handlers, row_of
 from kg.building.ingestion import Ingester, Rejects
-from kg.building.source_pass import Progress, SourcePass
+from kg.building.source_pass import BlockResult, Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
@@ -263,27 +263,24 @@ class _BuildJob:
             return
         recipe = ExtractionPlan(languages=self._languages, keys=scope.keys(), along=edges_needed(scope))
         self._crew.setup(handlers, recipe)
-        reading = SourcePass(sources, self._crew, resume=work.state.get("reading"), **self._options)
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
         decode = msgspec.msgpack.Decoder(Survey).decode
 
         def keep() -> None:
-            reading.settled = False
             work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
-            reading.settled = True
 
-        with _keeping(work, reading, keep):
-            for answer in reading.run("surveying", SURVEY):
-                survey = decode(answer.result)
-                if reading.left is not None and survey.entities > reading.left:
-                    survey = decode(msgspec.msgpack.encode(Extractor(recipe).survey(answer.block, reading.left)))
-                edges.add(survey.edges)
-                for number in survey.named:
-                    named.add(number)
-                reading.counted(survey.entities)
-                if work.due:
-                    keep()
+        def take(answer: BlockResult) -> int:
+            survey = decode(answer.result)
+            if reading.left is not None and survey.entities > reading.left:
+                survey = decode(msgspec.msgpack.encode(Extractor(recipe).survey(answer.block, reading.left)))
+            edges.add(survey.edges)
+            for number in survey.named:
+                named.add(number)
+            return survey.entities
+
+        reading = SourcePass(sources, self._crew, work, keep, **self._options)
+        reading.run("surveying", SURVEY, take)
         chosen, excluded = edges.closure(scope, named)
         idle = edges.idle(scope.classes | scope.excluded)
         work.connection.execute("DROP TABLE notes.edge")
@@ -310,22 +307,14 @@ class _BuildJob:
             counted=frozenset(int(prop[1:]) for prop in self._frequent_of),
         )
         self._crew.setup(handlers, recipe)
-        self.reading = reading = SourcePass(sources, self._crew, resume=work.state.get("reading"), **self._options)
         self.collector = collector = Ingester(work, recipe, self.rejects)
         if "collected" not in work.state:
             for source, line, reject, excerpt in rejected:
                 self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
-
-        def keep() -> None:
-            reading.settled = False
-            collector.keep(reading.state())
-            reading.settled = True
-
-        with _keeping(work, reading, keep):
-            for answer in reading.run("reading", READ):
-                reading.counted(collector.add(answer, reading.left))
-                if work.due:
-                    keep()
+        self.reading = reading = SourcePass(
+            sources, self._crew, work, lambda: collector.keep(reading.state()), **self._options
+        )
+        reading.run("reading", READ, lambda answer: collector.add(answer, reading.left))
         described = work.state.get("described")
         if described is not None and described != reading.describe():
             raise SourceError(
@@ -363,17 +352,6 @@ class _BuildJob:
             *self.collector.unmet(ids),
             *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
         ]
-
-
-@contextmanager
-def _keeping(work: BuildFolder, reading: SourcePass, keep: Callable[[], None]) -> Iterator[None]:
-    """What was read before a source's damage or an interrupt is kept; of a block taken in half, nothing."""
-    try:
-        yield
-    except (SourceError, KeyboardInterrupt):
-        if work.worth_keeping and reading.settled:
-            keep()
-        raise
 
 
 def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -166,8 +166,8 @@ def build_from_api(
     languages = options.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
-        asked = [] if languages is None else sorted(set(languages) - {"mul"})
-        seeds = (scope.ids | scope.also).union(api.named(scope.names, asked or ["en"]) if scope.names else ())
+        searched = sorted({*(languages or ())} - {"mul"}) or ["en"]
+        named = api.named(scope.names, searched) if scope.names else ()
 
         def facts() -> dict[str, Any]:
             return {
@@ -177,8 +177,7 @@ def build_from_api(
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
-        online = _OnlineSource(url=api.url, fetch=api.entities, seeds=seeds, spared=seeds, facts=facts)
-        return _build_online(online, out, scope, options)
+        return _build_online(api.url, api.entities, named, (), facts, out, scope, options)
 
 
 def build_from_sparql(
@@ -207,7 +206,7 @@ def build_from_sparql(
     source = SPARQLEntities(endpoint_asked, languages=asked)
     began = datetime.now(UTC).timestamp()
     named = source.named(scope.names, asked or ("en", "mul")) if scope.names else ()
-    spared = (scope.ids | scope.also).union(named)
+    instances = source.instances(scope.classes) if scope.classes else ()
 
     def facts() -> dict[str, Any]:
         return {
@@ -217,16 +216,10 @@ def build_from_sparql(
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
-    online = _OnlineSource(
-        url=endpoint_asked.url,
-        fetch=source.entities,
-        seeds=spared.union(source.instances(scope.classes) if scope.classes else ()),
-        spared=spared,
-        facts=facts,
-        rejects=source.rejects,
-        warnings=_not_found(source.not_found, scope),
-    )
-    return _build_online(online, out, scope, options)
+    return _build_online(
+        endpoint_asked.url, source.entities, named, instances, facts, out, scope, options,
+        rejects=source.rejects, warnings=_not_found(source.not_found, scope),
+    )  # fmt: skip
 
 
 def _not_found(names: Sequence[str], scope: Scope) -> list[str]:
@@ -239,41 +232,42 @@ def _not_found(names: Sequence[str], scope: Scope) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _OnlineSource:
-    """A service that is asked for entities by id. `spared`: never excluded; `facts`: asked for at the end."""
-
-    url: str
-    fetch: Fetch
-    seeds: Collection[str]
-    spared: Collection[str]
-    facts: Callable[[], Mapping[str, Any]]
-    rejects: Sequence[Reject] = ()
-    warnings: Sequence[str] = ()
-
-
-def _build_online(source: _OnlineSource, out: Path, scope: Scope, options: BuildOptions) -> Report:
-    """Fetch the seeds and what they lead to, and build a snapshot of all that."""
-    if not source.seeds:
-        raise SelectionError(f"{source.url} has nothing of what is selected; widen the selection")
+def _build_online(
+    url: str,
+    fetch: Fetch,
+    named: Collection[str],
+    instances: Collection[str],
+    facts: Callable[[], Mapping[str, Any]],
+    out: Path,
+    scope: Scope,
+    options: BuildOptions,
+    *,
+    rejects: Sequence[Reject] = (),
+    warnings: Sequence[str] = (),
+) -> Report:
+    """Fetch what the scope names and what that leads to, and build a snapshot of it. `facts`: asked for at the end."""
+    spared = (scope.ids | scope.also).union(named)  # never excluded
+    seeds = sorted(spared.union(instances))
+    if not seeds:
+        raise SelectionError(f"{url} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}
     idle = set(scope.excluded)
     limit = options.get("limit")
 
     def entities(_: Path) -> Iterator[Mapping[str, Any]]:
-        found = reached(source.fetch, sorted(source.seeds), scope, redirects, source.spared, idle)
+        found = reached(fetch, seeds, scope, redirects, spared, idle)
         there = (data for data in found if "missing" not in data or data.get("id") not in scope.also - scope.ids)
         return islice(there, limit)
 
     def origin() -> Origin:
         return Origin(
-            sources=[{"name": source.url, "size": None, "modified": None, "sha256": None}],
+            sources=[{"name": url, "size": None, "modified": None, "sha256": None}],
             scope=scope,
-            rejects=[(source.url, None, reject, None) for reject in source.rejects],
-            facts={**source.facts(), "limit": limit},
+            rejects=[(url, None, reject, None) for reject in rejects],
+            facts={**facts(), "limit": limit},
             redirects=redirects,
             idle=sorted(idle),
-            warnings=source.warnings,
+            warnings=warnings,
         )
 
     return _build_gathered(out, entities, origin, "fetching", None, {**options, "limit": None})

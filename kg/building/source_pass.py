@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kg.building.checkpoint import BuildFolder
 from kg.building.worker_pool import Task, WorkerPool
 from kg.errors import SourceError
 from kg.reading.dump import Block, DumpReader, Mark
@@ -36,25 +37,29 @@ class BlockResult:
 class SourcePass:
     """One run over the sources. Memory is bounded by the blocks under way, whatever the sources' sizes.
 
-    `counted` is told how many entities each answer had. After the run: `damage`, and `unclosed`, the sources with an
-    array that no later one closes. `state` tells how to go on behind the last answer taken; `resume` goes on there.
+    `keep` makes a checkpoint in the work, which tells when one is due: after an answer, and of what was read before a
+    source's damage or an interrupt; of an answer that was taken in half, none. After the run: `damage`, and `unclosed`,
+    the sources with an array that no later one closes. `state` tells how to go on behind the last answer taken.
     """
 
     def __init__(
         self,
         sources: Sequence[tuple[Path | str, str]],
         crew: WorkerPool,
+        work: BuildFolder,
+        keep: Callable[[], None],
         *,
         limit: int | None,
         keep_partial: bool,
         progress: Callable[[Progress], None] | None,
-        resume: dict[str, Any] | None = None,
     ) -> None:
         self._crew = crew
+        self._work = work
+        self._keep = keep
         self._limit = limit
         self._progress = progress
         self._readers = [DumpReader(path, name=name, keep_partial=keep_partial) for path, name in sources]
-        state = resume or {}
+        state = work.state.get("reading") or {}
         self._at: int = state.get("source", 0)
         self._mark = Mark(**state["mark"]) if state.get("mark") else None
         self._finished: list[dict[str, Any]] = state.get("finished", [])
@@ -63,27 +68,43 @@ class SourcePass:
         self.unclosed: list[str] = list(state.get("unclosed", ()))
         self._last: tuple[DumpReader, Block] | None = None
         self._given: tuple[DumpReader, Block] | None = None
-        self.settled = True  # whether all that was given has been taken whole: `state` may be kept
+        self._settled = True  # whether all that was given has been taken whole: `state` may be kept
 
     @property
     def left(self) -> int | None:
         """How many entities may still be read, None without a limit."""
         return None if self._limit is None else self._limit - self.entities
 
-    def counted(self, entities: int) -> None:
-        """Say that the last answer was taken whole and how many entities it held, before the next is taken."""
+    def _counted(self, entities: int) -> None:
+        """The last answer was taken whole; so many entities it held."""
         self.entities += entities
         self._last = self._given
-        self.settled = True
+        self._settled = True
+        if self._work.due:
+            self._checkpoint()
 
-    def run(self, phase: str, kind: int) -> Iterator[BlockResult]:
-        """Every block's answer, in order, or up to the limit."""
+    def _checkpoint(self) -> None:
+        self._settled = False
+        self._keep()
+        self._settled = True
+
+    def run(self, phase: str, kind: int, take: Callable[[BlockResult], int]) -> None:
+        """Give every block's answer to `take`, in order, or up to the limit; it returns how many entities it had."""
+        try:
+            for answer in self._answers(phase, kind):
+                self._counted(take(answer))
+        except (SourceError, KeyboardInterrupt):
+            if self._work.worth_keeping and self._settled:
+                self._checkpoint()
+            raise
+
+    def _answers(self, phase: str, kind: int) -> Iterator[BlockResult]:
         while self._at < len(self._readers) and self.left != 0:
             reader = self._readers[self._at]
             for block, task in self._tasks(reader, kind):
                 result = task()
                 self._given = (reader, block)
-                self.settled = False
+                self._settled = False
                 yield BlockResult(source=reader.name, block=block, result=result)
                 self._tell(phase)
                 if self.left == 0:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
-from kg.bounded_cache import bounded_cache
 from kg.ids import number_afresh
+from kg.model import Value
 from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import (
     Unreadable,
@@ -175,10 +176,10 @@ class TypedRowMaker:
             return schema.STRING, data.value
         if kind is TimeData:
             value = data.value
-            return schema.TIME, _time(value.time, value.precision, value.calendarmodel)
+            return schema.TIME, _stored(read_time, value.time, value.precision, value.calendarmodel)
         if kind is QuantityData:
             value = data.value
-            return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
+            return schema.QUANTITY, _stored(read_quantity, value.amount, value.unit, value.lower, value.upper)
         if kind is WordsData:
             if not is_language(data.value.language):
                 raise Unusual
@@ -247,34 +248,24 @@ def _unknown(snaktype: str) -> int:
     return kind
 
 
-def _time(time: str, precision: int, calendar: str) -> list[int]:
-    return (_kept_time if len(calendar) <= LONGEST else _read_time)(time, precision, calendar)
-
-
-def _read_time(time: str, precision: int, calendar: str) -> list[int]:
+def _read(reader: Callable[[object], Value], *parts: Any) -> list[Any]:
+    """What a time or a quantity of such parts is stored as."""
     try:
-        value = read_time({"time": time, "precision": precision, "calendarmodel": calendar})
+        value = reader(dict(zip(_PARTS[reader], parts, strict=True)))
     except Unreadable:
         raise Unusual from None
-    fields: list[int] = encode_value(value)[1]
-    return fields
+    stored: list[Any] = encode_value(value)[1]
+    return stored
 
 
-_kept_time = bounded_cache(entries=1 << 15, longest=40)(_read_time)
+_PARTS: Mapping[Callable[[object], Value], tuple[str, ...]] = {
+    read_time: ("time", "precision", "calendarmodel"),
+    read_quantity: ("amount", "unit", "lowerBound", "upperBound"),
+}
+_kept = lru_cache(maxsize=1 << 15)(_read)
 
 
-def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[str | None]:
-    longest = max(len(unit), len(lower or ""), len(upper or ""))
-    return (_kept_quantity if longest <= LONGEST else _read_quantity)(amount, unit, lower, upper)
-
-
-def _read_quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[str | None]:
-    try:
-        value = read_quantity({"amount": amount, "unit": unit, "lowerBound": lower, "upperBound": upper})
-    except Unreadable:
-        raise Unusual from None
-    fields: list[str | None] = encode_value(value)[1]
-    return fields
-
-
-_kept_quantity = bounded_cache(entries=1 << 13, longest=40)(_read_quantity)
+def _stored(reader: Callable[[object], Value], *parts: Any) -> list[Any]:
+    """As `_read`; dates, and amounts of few digits, come again and again."""
+    is_short = all(len(part) <= LONGEST for part in parts if isinstance(part, str))
+    return (_kept if is_short else _read)(reader, *parts)

@@ -15,6 +15,7 @@ from kg.errors import DamagedMirrorError, MirrorError
 from kg.ids import id_of
 from kg.model import Entity
 from kg.store import schema
+from kg.store.file_header import read_only
 from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import PATIENCE_SECONDS, Address, Neo4jClient, property_id
 from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
@@ -48,13 +49,12 @@ def verify_mirror(
     """
     if sample is not None and sample < 1:
         raise MirrorError(f"the sample must be 1 entity or more, not {sample}")
-    uri = f"{Path(against).absolute().as_uri()}?mode=ro&immutable=1"
     client = Neo4jClient(
         Address.parse(address, database=database), query_seconds=WRITE_SECONDS, patience=PATIENCE_SECONDS
     )  # fmt: skip
     with (
         SQLiteStore.open(against) as file,
-        closing(sqlite3.connect(uri, uri=True)) as connection,
+        closing(read_only(against)) as connection,
         Neo4jStore.open(address, database=database, query_seconds=WRITE_SECONDS) as mirror,
         closing(client),
     ):

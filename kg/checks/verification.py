@@ -12,7 +12,7 @@ from typing import Any
 
 from kg.errors import DamagedSnapshotError
 from kg.store import filling, schema
-from kg.store.file_header import check_kind
+from kg.store.file_header import check_kind, read_only
 from kg.store.filling import content_hash
 from kg.store.sqlite import SQLiteStore
 from kg.terms import normalise_anew
@@ -75,16 +75,14 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
     checked: list[str] = []
     problems: list[str] = []
     try:
-        with closing(SQLiteStore.open(path)) as store:
-            address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-            with closing(sqlite3.connect(address, uri=True)) as connection:
-                for name, check in _CHECKS:
-                    if progress is not None:
-                        progress(name)
-                    checked.append(name)
-                    problems += check(connection, store)
-                    if problems and check in (_pages, _tables):
-                        break  # what a broken file answers to anything else means nothing
+        with SQLiteStore.open(path) as store, closing(read_only(path)) as connection:
+            for name, check in _CHECKS:
+                if progress is not None:
+                    progress(name)
+                checked.append(name)
+                problems += check(connection, store)
+                if problems and check in (_pages, _tables):
+                    break  # what a broken file answers to anything else means nothing
     except (DamagedSnapshotError, sqlite3.DatabaseError) as error:
         problems.append(str(error))
     return Verification(checked=tuple(checked), problems=tuple(problems))

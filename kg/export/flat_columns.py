@@ -42,41 +42,21 @@ from kg.model import (
 
 Table = Literal["entities", "terms", "statements", "qualifiers", "redirects", "value_counts", "property_counts"]
 
-_VALUE: Mapping[str, str] = {
-    "kind": "string",
-    "type": "string",
-    "target": "string",
-    "text": "string",
-    "language": "string",
-    "year": "int64",
-    "month": "int8",
-    "day": "int8",
-    "precision": "int8",
-    "calendar": "string",
-    "amount": "string",
-    "unit": "string",
-    "lower": "string",
-    "upper": "string",
-}
+_PARTS = ("kind", "type", "target", "text", "language")
+_DATE = {"year": "int64", "month": "int8", "day": "int8", "precision": "int8", "calendar": "string"}
+_AMOUNT = ("amount", "unit", "lower", "upper")
+_VALUE: Mapping[str, str] = dict.fromkeys(_PARTS, "string") | _DATE | dict.fromkeys(_AMOUNT, "string")
 # Columns and their Arrow types.
 TABLES: Mapping[Table, Mapping[str, str]] = {
     "entities": {"id": "string", "sitelinks": "int32", "datatype": "string"},
     "terms": {"entity": "string", "kind": "string", "language": "string", "ordinal": "int32", "text": "string"},
     "statements": {
-        "id": "string",
-        "subject": "string",
-        "property": "string",
-        "ordinal": "int32",
-        "rank": "string",
-        "datatype": "string",
+        **{"id": "string", "subject": "string", "property": "string", "ordinal": "int32"},
+        **{"rank": "string", "datatype": "string"},
         **_VALUE,
     },
     "qualifiers": {
-        "subject": "string",
-        "property": "string",
-        "ordinal": "int32",
-        "position": "int32",
-        "qualifier": "string",
+        **{"subject": "string", "property": "string", "ordinal": "int32", "position": "int32", "qualifier": "string"},
         **_VALUE,
     },
     "redirects": {"source": "string", "target": "string"},

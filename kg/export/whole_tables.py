@@ -15,6 +15,7 @@ from kg.errors import DamagedSnapshotError
 from kg.ids import id_of
 from kg.model import Entity
 from kg.store import schema
+from kg.store.file_header import read_only
 from kg.store.sqlite import SQLiteStore
 
 _BATCH = 1000  # entities at a time
@@ -26,8 +27,7 @@ class SnapshotTables:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.store = SQLiteStore.open(path)
-        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-        self._connection = sqlite3.connect(address, uri=True, isolation_level=None)
+        self._connection = read_only(path)
 
     @property
     def manifest(self) -> Mapping[str, Any]:

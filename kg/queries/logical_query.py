@@ -8,7 +8,7 @@ counts as one hop, here a pair of edges through a statement node does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -106,14 +106,7 @@ class LogicalQuery:
     def to_json(self) -> dict[str, Any]:
         """As it stands in files, with every field, so that columns of many have one type."""
         branches = [
-            {
-                "start": branch.start,
-                "hops": [
-                    {"property": hop.property, "forward": hop.forward, "qualifier": hop.qualifier}
-                    for hop in branch.hops
-                ],
-                "via": list(branch.via),
-            }
+            {"start": branch.start, "hops": [asdict(hop) for hop in branch.hops], "via": list(branch.via)}
             for branch in self.branches
         ]
         return {"branches": branches, "union": self.union}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import struct
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def check_complete(path: Path) -> None:
     size = path.stat().st_size
     if size < expected:
         raise DamagedSnapshotError(f"{path} is truncated: {size} of {expected} bytes; copy or build it again")
+
+
+def read_only(path: Path | str, *, shared: bool = False) -> sqlite3.Connection:
+    """A connection to a finished snapshot, which nobody writes to any more; `shared`: by several threads in turn."""
+    address = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not shared)
 
 
 def _header(path: Path) -> bytes:

@@ -24,6 +24,7 @@ import orjson
 
 from kg.errors import MirrorError
 from kg.store import neo4j_rows
+from kg.store.file_header import read_only
 from kg.store.neo4j import FULL_TEXT, MODEL, read_marker
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import RowPiece, batches
@@ -169,14 +170,9 @@ def push(
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
     client = Neo4jClient(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
-    with closing(client), closing(_opened(snapshot)) as connection:
+    with closing(client), closing(read_only(snapshot, shared=True)) as connection:  # totals here, rows by `_ahead`
         client.check()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
-
-
-def _opened(snapshot: Path | str) -> sqlite3.Connection:
-    uri = f"{Path(snapshot).absolute().as_uri()}?mode=ro&immutable=1"
-    return sqlite3.connect(uri, uri=True, check_same_thread=False)  # read in turn: totals here, rows by `_ahead`
 
 
 class _Push:

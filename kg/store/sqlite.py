@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 
@@ -18,7 +17,7 @@ from kg.ids import id_of, number_after, number_of
 from kg.model import Entity, Statement
 from kg.store import filling, schema
 from kg.store.entity_rows import Decoder
-from kg.store.file_header import check_complete, check_kind
+from kg.store.file_header import check_complete, check_kind, read_only
 from kg.store.protocol import NameMatch
 from kg.terms import normalise
 
@@ -54,8 +53,7 @@ class SQLiteStore:
         path = Path(path)
         check_kind(path)
         check_complete(path)
-        address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-        store = cls(sqlite3.connect(address, uri=True, isolation_level=None), str(path))
+        store = cls(read_only(path), str(path))
         try:
             store._rows("PRAGMA mmap_size = 2147418112")
             store._rows("PRAGMA cache_size = -65536")
