@@ -224,8 +224,8 @@ class SPARQLEntities:
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
         """The entities with a label or alias that is one of some names, in some languages.
 
-        Endpoints compare letter by letter, and the dump as `kg.terms.normalise` does: each name is asked for in the
-        spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
+        Endpoints compare letter by letter, and the dump as `kg.terms.normalise` does: each name is asked for in
+        the spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
         """
         ids: set[str] = set()
         found: set[str] = set()
