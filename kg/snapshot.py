@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 import msgspec
 
 from kg.building.checkpoint import NAMES, BuildFolder, tidy
-from kg.building.extraction import COUNT, READ, SURVEY, ExtractionPlan, Extractor, Survey, handlers, row_of
+from kg.building.extraction import ExtractionPlan, Extractor, Survey, reader, row_of, surveyor
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import BlockResult, Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
@@ -22,7 +23,6 @@ from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.ids import number_of
 from kg.reading.dump import STDIN, opened, unclosed
 from kg.reading.entity_json import Reject
-from kg.reading.streams import HashedReader
 from kg.scope import Scope
 from kg.store import filling
 from kg.terms import fallback_chain
@@ -230,7 +230,6 @@ class _BuildJob:
         for merged, target in (origin.redirects if origin else {}).items():
             self.redirect(merged, target)
         _check_result(self, sources, self._work)
-        counted = self.counted()
         asked_for = origin.scope if origin else scope
         idle = [*self._work.state.get("idle", ()), *(origin.idle if origin else ())]
         self.frequent = {prop: self.collector.frequent(prop, FREQUENT) for prop in self._frequent_of}
@@ -253,7 +252,6 @@ class _BuildJob:
             self.collector.tally.properties(),
             names=NAMES,
             digest=self.collector.digest,
-            counted=counted,
         )
 
     def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
@@ -262,7 +260,7 @@ class _BuildJob:
         if work.state.get("phase", "surveying") != "surveying":
             return
         recipe = ExtractionPlan(languages=self._languages, keys=scope.keys(), along=edges_needed(scope))
-        self._crew.setup(handlers, recipe)
+        self._crew.setup(surveyor, recipe)
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
         decode = msgspec.msgpack.Decoder(Survey).decode
@@ -280,7 +278,7 @@ class _BuildJob:
             return survey.entities
 
         reading = SourcePass(sources, self._crew, work, keep, **self._options)
-        reading.run("surveying", SURVEY, take)
+        reading.run("surveying", take)
         chosen, excluded = edges.closure(scope, named)
         idle = edges.idle(scope.classes | scope.excluded)
         work.connection.execute("DROP TABLE notes.edge")
@@ -306,7 +304,7 @@ class _BuildJob:
             properties=scope.properties and not scope.everything,
             counted=frozenset(int(prop[1:]) for prop in self._frequent_of),
         )
-        self._crew.setup(handlers, recipe)
+        self._crew.setup(reader, recipe)
         self.collector = collector = Ingester(work, recipe, self.rejects)
         if "collected" not in work.state:
             for source, line, reject, excerpt in rejected:
@@ -314,14 +312,12 @@ class _BuildJob:
         self.reading = reading = SourcePass(
             sources, self._crew, work, lambda: collector.keep(reading.state()), **self._options
         )
-        reading.run("reading", READ, lambda answer: collector.add(answer, reading.left))
+        reading.run("reading", lambda answer: collector.add(answer, reading.left))
         described = work.state.get("described")
         if described is not None and described != reading.describe():
             raise SourceError(
                 "a source changed while it was read twice; build again, with --restart, when it is complete"
             )
-        if work.state.get("phase") == "sealing":
-            return
         for name, damage in reading.damage:
             self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
         collector.count_once()
@@ -334,14 +330,6 @@ class _BuildJob:
         if numbers[0] is None or numbers[1] is None:
             raise SnapshotError(f"{merged!r} or {target!r} is no item or property id")
         self._work.connection.execute("INSERT OR IGNORE INTO redirect VALUES (?, ?)", numbers)
-
-    def counted(self) -> Callable[[], filling.Counted] | None:
-        """Have a worker count what was read, if there is one, while we seal it; nothing is read again."""
-        if self._crew.executor is None:
-            return None
-        self.collector.keep(self.reading.state(), "sealing")
-        task = self._crew.submit(COUNT, self._work.snapshot)
-        return lambda: msgspec.msgpack.decode(task(), type=filling.Counted)
 
     def warnings(self, heard: Iterable[str], ids: Iterable[str], idle: Iterable[str]) -> list[str]:
         """What may be otherwise than meant: sources cut at a line's end, misspelt languages, ids and classes."""
@@ -392,8 +380,7 @@ def _spooled(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> 
         if scope.needs_graph and (piped or not (Path(source).is_file() or Path(source).is_dir())):
             copy = work.folder / f"source-{number}"
             with opened(source) as given, copy.open("wb") as stream:
-                reader = HashedReader(given, name=name)
-                stream.writelines(iter(lambda: reader.read(1 << 20), b""))  # noqa: B023  # used up at once
+                shutil.copyfileobj(given, stream)
             readable.append((copy, name))
         else:
             readable.append((source, name))

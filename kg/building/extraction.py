@@ -21,10 +21,9 @@ from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
 from kg.reading.snaks import Unreadable
 from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
 from kg.store.entity_rows import name_rows, record_of
-from kg.store.filling import counted_in, digest_of, summed
+from kg.store.filling import digest_of, summed
 from kg.terms import normalise
 
-READ, SURVEY, COUNT = 1, 2, 3
 _BLANK = b" \t\r\n,"
 
 
@@ -75,15 +74,16 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
     named: list[Any] = []
 
 
-def handlers(recipe: ExtractionPlan) -> dict[int, Callable[[Any], bytes]]:
-    """What workers do, by the kind of task: with a block, or with the path of a snapshot."""
-    harvester = Extractor(recipe)
-    encode = msgspec.msgpack.Encoder().encode
-    return {
-        READ: lambda block: encode(harvester.read(block)),
-        SURVEY: lambda block: encode(harvester.survey(block)),
-        COUNT: lambda path: encode(counted_in(path)),
-    }
+def reader(recipe: ExtractionPlan) -> Callable[[Block], bytes]:
+    """What workers do with a block in the reading that fills a snapshot."""
+    read, encode = Extractor(recipe).read, msgspec.msgpack.Encoder().encode
+    return lambda block: encode(read(block))
+
+
+def surveyor(recipe: ExtractionPlan) -> Callable[[Block], bytes]:
+    """What workers do with a block in the first reading of two."""
+    survey, encode = Extractor(recipe).survey, msgspec.msgpack.Encoder().encode
+    return lambda block: encode(survey(block))
 
 
 class Extractor:

@@ -89,7 +89,7 @@ class Ingester:
         shown = f"{', '.join(missing[:_TOLD])}{more}"
         return [f"{len(missing):,} of the {len(named):,} ids named are not in what was read: {shown}"]
 
-    def keep(self, reading: dict[str, Any], phase: str = "reading") -> None:
+    def keep(self, reading: dict[str, Any]) -> None:
         """Make a checkpoint behind what was added."""
         self.tally.spill()
         state = {
@@ -99,7 +99,7 @@ class Ingester:
             "digest": f"{self._digest:x}",
         }
         self._work.checkpoint(
-            {"phase": phase, "reading": reading, "collected": state},
+            {"phase": "reading", "reading": reading, "collected": state},
             {"seen": self.seen, "kept": self.kept, "late": self._late},
         )
 

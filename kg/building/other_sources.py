@@ -152,8 +152,8 @@ def build_from_api(
     Counts of values are over what was fetched. An id that was
     merged is recorded as a redirect, one that is missing as a reject. `url`: another API than WikiData's.
 
-    Raises MissingContactError without GRANOLA_CONTACT, SelectionError and SnapshotError as `kg.snapshot.build`, and
-    ServiceError and its kinds where the service fails for good.
+    Raises MissingContactError without GRANOLA_CONTACT, SelectionError and SnapshotError as
+    `kg.snapshot.build`, and ServiceError and its kinds where the service fails for good.
     """
     from kg.reading.api import WIKIDATA, WikiDataAPI
     from kg.web.answer_cache import Cache

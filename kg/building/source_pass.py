@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +61,14 @@ class SourcePass:
         self._readers = [DumpReader(path, name=name, keep_partial=keep_partial) for path, name in sources]
         state = work.state.get("reading") or {}
         self._at: int = state.get("source", 0)
-        self._mark = Mark(**state["mark"]) if state.get("mark") else None
+        end, packed, digest = state.get("mark") or (0, 0, "")
+        self._mark: Mark | None = (end, packed, digest) if end else None
         self._finished: list[dict[str, Any]] = state.get("finished", [])
         self.entities: int = state.get("entities", 0)
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in state.get("damage", ())]
         self.unclosed: list[str] = list(state.get("unclosed", ()))
-        self._last: tuple[DumpReader, Block] | None = None
-        self._given: tuple[DumpReader, Block] | None = None
+        self._last: Block | None = None  # taken
+        self._given: Block | None = None
         self._settled = True  # whether all that was given has been taken whole: `state` may be kept
 
     @property
@@ -88,22 +89,22 @@ class SourcePass:
         self._keep()
         self._settled = True
 
-    def run(self, phase: str, kind: int, take: Callable[[BlockResult], int]) -> None:
+    def run(self, phase: str, take: Callable[[BlockResult], int]) -> None:
         """Give every block's answer to `take`, in order, or up to the limit; it returns how many entities it had."""
         try:
-            for answer in self._answers(phase, kind):
+            for answer in self._answers(phase):
                 self._counted(take(answer))
         except (SourceError, KeyboardInterrupt):
             if self._work.worth_keeping and self._settled:
                 self._checkpoint()
             raise
 
-    def _answers(self, phase: str, kind: int) -> Iterator[BlockResult]:
+    def _answers(self, phase: str) -> Iterator[BlockResult]:
         while self._at < len(self._readers) and self.left != 0:
             reader = self._readers[self._at]
-            for block, task in self._tasks(reader, kind):
+            for block, task in self._tasks(reader):
                 result = task()
-                self._given = (reader, block)
+                self._given = block
                 self._settled = False
                 yield BlockResult(source=reader.name, block=block, result=result)
                 self._tell(phase)
@@ -119,7 +120,7 @@ class SourcePass:
             self._at += 1
             self._mark = self._last = self._given = None
 
-    def _tasks(self, reader: DumpReader, kind: int) -> Iterator[tuple[Block, Task]]:
+    def _tasks(self, reader: DumpReader) -> Iterator[tuple[Block, Task]]:
         waiting: deque[tuple[Block, Task]] = deque()
         with closing(reader.blocks(self._mark)) as blocks:
             while True:
@@ -130,7 +131,7 @@ class SourcePass:
                     raise
                 if block is None:
                     break
-                waiting.append((block, self._crew.submit(kind, block)))
+                waiting.append((block, self._crew.submit(block)))
                 while len(waiting) >= self._crew.ahead:
                     yield waiting.popleft()
             yield from waiting
@@ -145,13 +146,9 @@ class SourcePass:
 
     def state(self) -> dict[str, Any]:
         """How to go on behind the last answer; for `resume`."""
-        mark = self._mark
-        if self._last is not None:
-            reader, block = self._last
-            mark = reader.mark(block)
         return {
             "source": self._at,
-            "mark": asdict(mark) if mark else None,
+            "mark": self._last.mark if self._last is not None else self._mark,
             "finished": self._finished,
             "entities": self.entities,
             "damage": self.damage,

@@ -19,10 +19,10 @@ from kg.errors import WorkerError
 
 _ALONE = 2  # tasks that are done in this process: a small source is done before workers would be up
 
-Handler = Callable[[Any], bytes]
+Handler = Callable[[Any], bytes]  # a task's own part -> its result
 Task = Callable[[], bytes]  # waits for the result; raises what the handler raised, or WorkerError
 
-_handlers: dict[int, Handler] = {}  # of a worker process
+_handler: Handler  # of a worker process
 
 
 def cores() -> int:
@@ -53,8 +53,8 @@ class _Workers(SpawnContext):
 class WorkerPool:
     """Some worker processes, or with one worker none: then the work is done here, when its result is asked for.
 
-    `setup` gives the handlers: {kind: function}, made by `factory(*arguments)`, which must be importable and its
-    arguments picklable. Results do not depend on how many workers there are.
+    `setup` tells what is done: a function made by `factory(*arguments)`, which must be importable and its arguments
+    picklable. Results do not depend on how many workers there are.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -62,21 +62,21 @@ class WorkerPool:
         self.executor: ProcessPoolExecutor | None = None
         self._made: tuple[Any, ...] = ()
         self._given = 0
-        self._local: dict[int, Handler] = {}
+        self._local: Handler | None = None
 
     @property
     def ahead(self) -> int:
-        """How many tasks of a kind to have under way."""
+        """How many tasks to have under way."""
         return 8 * self.workers if self.workers > 1 else 1
 
-    def setup(self, factory: Callable[..., dict[int, Handler]], *arguments: Any) -> None:
-        """Say what the kinds of task mean from now on. No task may be under way."""
+    def setup(self, factory: Callable[..., Handler], *arguments: Any) -> None:
+        """Say what is done from now on. No task may be under way."""
         self.close()
         self._made = (factory, *arguments)
-        self._local = {}
+        self._local = None
         self._given = 0
 
-    def submit(self, kind: int, given: Any) -> Task:
+    def submit(self, given: Any) -> Task:
         """Have something done; its result is asked for later."""
         self._given += 1
         if self.executor is None and self.workers > 1 and self._given > _ALONE:
@@ -84,9 +84,9 @@ class WorkerPool:
                 self.workers, mp_context=_Workers(), initializer=_begin, initargs=self._made
             )
         if self.executor is None:
-            return lambda: self._here()[kind](given)
+            return lambda: self._here()(given)
         try:
-            future = self.executor.submit(_call, kind, given)
+            future = self.executor.submit(_call, given)
         except BrokenProcessPool as error:
             raise _ended() from error
 
@@ -98,8 +98,8 @@ class WorkerPool:
 
         return result
 
-    def _here(self) -> dict[int, Handler]:
-        if not self._local:
+    def _here(self) -> Handler:
+        if self._local is None:
             factory, *arguments = self._made
             self._local = factory(*arguments)
         return self._local
@@ -123,13 +123,14 @@ def _ended() -> WorkerError:
     )
 
 
-def _begin(factory: Callable[..., dict[int, Handler]], *arguments: Any) -> None:
+def _begin(factory: Callable[..., Handler], *arguments: Any) -> None:
     """The beginning of a worker's life."""
+    global _handler
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
     os.dup2(2, 1)  # whatever prints must not print into the output of the build
     gc.disable()  # what is made for a block is dropped with it; there are no cycles
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _handlers.update(factory(*arguments))
+    _handler = factory(*arguments)
 
 
 def _end_with_parent() -> None:
@@ -139,5 +140,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _call(kind: int, given: Any) -> bytes:
-    return _handlers[kind](given)
+def _call(given: Any) -> bytes:
+    return _handler(given)

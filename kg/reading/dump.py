@@ -13,7 +13,7 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -32,18 +32,28 @@ NOT_JSON = "not-json"
 BLANK = b" \t\r\n,"
 
 
+Mark = tuple[int, int, str]  # see `Block.mark`
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
     """Bytes that can be parsed alone: whole lines from line `line` on, or (`single`) one object.
 
-    `end`: how many plain bytes of the source end with it; `next_line`: the line of what follows.
+    `end`: how many plain bytes of the source end with it; `packed` and `digest`: bytes of the file that were read by
+    then, and their hash.
     """
 
     line: int
     data: bytes
     single: bool = False
     end: int = 0
-    next_line: int = 0
+    packed: int = 0
+    digest: str = ""
+
+    @property
+    def mark(self) -> Mark:
+        """The place behind it, from which a later reading of the same source can go on."""
+        return self.end, self.packed, self.digest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,22 +162,6 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}]|"', re.DOTALL)
 _OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Mark:
-    """A place between two blocks, from which a later reading of the same source can go on.
-
-    `offset`: plain bytes before it, which are unpacked again; `opens`: the first byte of the dump, `objects`: whether
-    the dump is read object by object, `packed` and `digest`: bytes of the file that were read by then, and their hash.
-    """
-
-    offset: int
-    line: int
-    opens: int | None
-    objects: bool
-    packed: int
-    digest: str
-
-
 class DumpReader:
     """Reads one source once. `-` is standard input.
 
@@ -184,11 +178,8 @@ class DumpReader:
         self.damage: str | None = None
         self.brackets = 0
         self._stream: HashedReader | None = None
-        # What shows while it is read: the first and last byte that is not blank, and whether it is read by object,
-        # which its beginning tells or a line without end.
-        self._first: int | None = None
+        self._first: int | None = None  # byte that is not blank, as is the last
         self._last: int | None = None
-        self._by_object = False
 
     @property
     def bytes_read(self) -> int:
@@ -215,33 +206,30 @@ class DumpReader:
     def _is_file(self) -> bool:
         return self.path != STDIN and Path(self.path).is_file()
 
-    def mark(self, block: Block) -> Mark:
-        """The place behind a block; `blocks` goes on from there."""
-        assert self._stream is not None  # a block was read
-        packed, digest = self._stream.so_far()
-        return Mark(
-            offset=block.end,
-            line=block.next_line,
-            opens=self._first,
-            objects=self._by_object,
-            packed=packed,
-            digest=digest,
-        )
-
     def blocks(self, mark: Mark | None = None) -> Generator[Block]:
-        """The source in blocks, in order, from the mark on. Closing the iterator closes the file."""
+        """The source in blocks, in order, from the mark on. Closing the iterator closes the file.
+
+        The same bytes are cut into the same blocks: those before the mark are unpacked again and passed over. Raises
+        SourceError where they are others now.
+        """
         with opened(self.path) as raw:
-            known = (mark.packed, mark.digest) if mark else None
-            self._stream = HashedReader(raw, name=self.name, known=known)
-            self._first, self._last = (mark.opens if mark else None), None
-            self._by_object = mark.objects if mark else False
+            self._stream = HashedReader(raw, name=self.name)
             chunks = self._watched(plain_chunks(self._stream, self.name))
-            line = offset = 0
-            if mark:
-                chunks = _without(chunks, mark.offset)
-                line, offset = mark.line, mark.offset
             try:
-                yield from self._split(chunks, line or 1, offset)
+                for block in self._split(chunks):
+                    packed, digest = self._stream.so_far()
+                    placed = replace(block, packed=packed, digest=digest)
+                    if mark is None:
+                        yield placed
+                    elif block.end >= mark[0]:
+                        if placed.mark != mark:
+                            break
+                        mark = None
+                if mark is not None:
+                    raise SourceError(
+                        f"{self.name} is not what it was when the build began, so the build cannot go on;"
+                        " begin anew with --restart"
+                    )
                 if self._first is None:
                     raise SourceError(f"{self.name} is empty: a dump has at least one entity")
                 self.brackets = (self._first == _OPENS) - (self._last == _CLOSES)
@@ -260,19 +248,17 @@ class DumpReader:
                 self._last = stripped[-1]
             yield chunk
 
-    def _split(self, chunks: Iterator[bytes], line: int, offset: int) -> Iterator[Block]:
-        head = b""
-        if offset == 0 and not self._by_object:
-            chunks = _with_head(chunks)
-            head = next(chunks)
-            self._by_object = _OPENS_PRETTY.match(head) is not None
-        if self._by_object:
-            yield from _objects(head, chunks, line, offset, self.name)
+    def _split(self, chunks: Iterator[bytes]) -> Iterator[Block]:
+        chunks = _with_head(chunks)
+        head = next(chunks)
+        if _OPENS_PRETTY.match(head):
+            yield from _objects(head, chunks, 1, 0, self.name)
         else:
-            yield from self._lines(chain((head,), chunks), line, offset)
+            yield from self._lines(chain((head,), chunks))
 
-    def _lines(self, chunks: Iterator[bytes], line: int, offset: int) -> Iterator[Block]:
+    def _lines(self, chunks: Iterator[bytes]) -> Iterator[Block]:
         """Blocks of whole lines, of objects from a line without end on; what damage leaves whole before the error."""
+        line, offset = 1, 0
         pending = b""
         parts: list[bytes] = []
         size = 0  # of pending and parts
@@ -301,11 +287,9 @@ class DumpReader:
             size = len(pending)
             if whole:
                 offset += len(whole)
-                following = line + fresh
-                yield Block(line=line, data=whole, end=offset, next_line=following)
-                line, fresh = following, 0
+                yield Block(line=line, data=whole, end=offset)
+                line, fresh = line + fresh, 0
             elif size > LONGEST:
-                self._by_object = True
                 yield from _objects(pending, chunks, line, offset, self.name)
                 return
         pending, tail = b"".join((pending, *parts)), b""
@@ -313,11 +297,10 @@ class DumpReader:
             at = pending.rfind(b"\n") + 1
             if is_cut(pending[at:]):
                 pending, tail = pending[:at], pending[at:]
-        following = line + pending.count(b"\n")
         if pending:
-            yield Block(line=line, data=pending, end=offset + len(pending), next_line=following)
+            yield Block(line=line, data=pending, end=offset + len(pending))
         try:  # of a line that is cut, what is whole
-            yield from _objects(tail, iter(()), following, offset + len(pending), self.name)
+            yield from _objects(tail, iter(()), line + pending.count(b"\n"), offset + len(pending), self.name)
         except DamagedError as error:
             damage = damage or error
         if damage is not None:
@@ -349,16 +332,6 @@ def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
     while len(head) < len(BOM_UTF8) and (chunk := next(chunks, None)) is not None:
         head += chunk
     yield b" " * len(BOM_UTF8) + head[len(BOM_UTF8) :] if head.startswith(BOM_UTF8) else head
-    yield from chunks
-
-
-def _without(chunks: Iterator[bytes], count: int) -> Iterator[bytes]:
-    """The chunks less their first bytes."""
-    for chunk in chunks:
-        if count < len(chunk):
-            yield chunk[count:]
-            break
-        count -= len(chunk)
     yield from chunks
 
 
@@ -411,9 +384,8 @@ def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, offset: int, nam
                 if depth == 0:
                     yield from _between(buffer[gap:start], line, offset + start)
                     line += buffer.count(b"\n", gap, start)
-                    following = line + buffer.count(b"\n", start, at)
-                    yield Block(line=line, data=buffer[start:at], single=True, end=offset + at, next_line=following)
-                    line = following
+                    yield Block(line=line, data=buffer[start:at], single=True, end=offset + at)
+                    line += buffer.count(b"\n", start, at)
                     gap = at
             elif kind == 0x22 and at - token.start() == 1:  # a string that goes on in the next chunk
                 at = token.start()
@@ -438,4 +410,4 @@ def _between(gap: bytes, line: int, end: int) -> Iterator[Block]:
     # Brackets and commas stand between objects; anything else is a damaged line, which `parse` will say.
     if rest := gap.strip(BLANK + b"[]"):
         first = line + gap.count(b"\n", 0, gap.find(rest))
-        yield Block(line=first, data=rest, single=True, end=end, next_line=line + gap.count(b"\n"))
+        yield Block(line=first, data=rest, single=True, end=end)

@@ -29,52 +29,29 @@ class _Decompressor(Protocol):
 
 
 class HashedReader:
-    """A binary stream that counts and hashes what is read from it.
+    """A binary stream that counts and hashes what is read from it."""
 
-    `known`: (bytes, hex digest) of its beginning at an earlier reading; where it differs, `SourceError` is raised.
-    """
-
-    def __init__(self, stream: BinaryIO, *, name: str = "", known: tuple[int, str] | None = None) -> None:
+    def __init__(self, stream: BinaryIO, *, name: str = "") -> None:
         self._stream = stream
         self._digest = hashlib.sha256()
         self._name = name
-        self._known = known
-        self._resumed = known is not None
         self.bytes_read = 0
         self.finished = False
 
     def read(self, size: int) -> bytes:
         """Up to `size` bytes; b"" at the end."""
-        if self._known is not None:
-            size = min(size, self._known[0] - self.bytes_read)
-        elif self._resumed:  # fall into step again, so that damage is reported at the same place
-            size -= self.bytes_read % size
         try:
             data = self._stream.read(size)
         except OSError as error:
             where = f"{self._name} cannot be read beyond {self.bytes_read:,} bytes"
             raise SourceError(f"{where}: {error.strerror}") from error
-        if data:
-            self._digest.update(data)
-            self.bytes_read += len(data)
-            if self._known is not None and self.bytes_read == self._known[0]:
-                self._check(self._known[1])
-        else:
-            self.finished = True
-            if self._known is not None:
-                self._check(self._known[1])
+        self._digest.update(data)
+        self.bytes_read += len(data)
+        self.finished = self.finished or not data
         return data
 
-    def _check(self, digest: str) -> None:
-        if self._digest.hexdigest() != digest:
-            raise SourceError(
-                f"{self._name} is not what it was when the build began, so the build cannot go on;"
-                " begin anew with --restart"
-            )
-        self._known = None
-
     def so_far(self) -> tuple[int, str]:
-        """How many bytes were read and their hex digest: what `known` takes."""
+        """How many bytes were read and their hex digest."""
         return self.bytes_read, self._digest.hexdigest()
 
     def sha256(self) -> str | None:

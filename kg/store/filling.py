@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -110,8 +109,6 @@ class _DigestGroups:
 _BATCH = 500  # entities at a time
 _ROWS = 50  # rows an INSERT
 
-Counted = tuple[dict[str, int], list[tuple[int, int]]]  # counts by name, (property, entities that carry it)
-
 _COUNTS: Mapping[str, Mapping[str, str]] = {  # by table: each is read once
     "entity": {"entities": "count(*)", "items": "sum(id > 0)", "properties": "sum(id < 0)"},
     "statement": {
@@ -156,20 +153,16 @@ def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "mai
     Names and indexes are sorted beside the file, not in /var/tmp, which may be small. (This setting is of the whole
     process; SQLite passes over a folder that is gone.)
     """
-    _sort_beside(connection, database)
+    for _, name, path in connection.execute("PRAGMA database_list").fetchall():
+        if name == database and path:
+            folder = str(Path(path).parent).replace("'", "''")
+            connection.execute(f"PRAGMA temp_store_directory = '{folder}'")
     if journal == "OFF":
         connection.execute(f"PRAGMA {database}.locking_mode = EXCLUSIVE")
     # Not OFF where databases change together: SQLite then commits one after the other, and a kill comes between.
     synchronous = "OFF" if journal == "OFF" else "NORMAL"
     for setting in (f"journal_mode = {journal}", f"synchronous = {synchronous}", "cache_size = -131072"):
         connection.execute(f"PRAGMA {database}.{setting}")
-
-
-def _sort_beside(connection: sqlite3.Connection, database: str = "main") -> None:
-    for _, name, path in connection.execute("PRAGMA database_list").fetchall():
-        if name == database and path:
-            folder = str(Path(path).parent).replace("'", "''")
-            connection.execute(f"PRAGMA temp_store_directory = '{folder}'")
 
 
 def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
@@ -242,12 +235,10 @@ def seal(
     *,
     names: str = NAMES,
     digest: int | None = None,
-    counted: Callable[[], Counted] | None = None,
 ) -> dict[str, Any]:
     """Derive names, indexes, counts and the snapshot id, write the manifest and commit.
 
-    `names`: a query for the rows of `name`. `digest`: the sum over the entities where it is known. `counted`: waits
-    for `counted_in` of what was committed before, where another process is at it.
+    `names`: a query for the rows of `name`. `digest`: the sum over the entities where it is known.
     """
     run = connection.execute
     for table in ("name", "value_count", "property_count", "manifest"):
@@ -270,16 +261,19 @@ def seal(
         other_values,
     )
     run(schema.INDEX)  # after the counts: it would be used for them, and each rank looked up in the table
-    numbers, carried = counted() if counted else count(connection)
-    numbers["redirects"] = run("SELECT count(*) FROM redirect").fetchone()[0]  # some may have gone since
+    run(
+        "INSERT INTO property_count SELECT property, count(*) FROM"
+        f" (SELECT DISTINCT subject, property FROM statement WHERE rank > 0 AND type <> {schema.NOVALUE})"
+        " GROUP BY property"
+    )
     connection.executemany(
         "INSERT INTO property_count VALUES (?, ?) ON CONFLICT DO UPDATE SET entities = entities + excluded.entities",
-        chain(carried, other_properties),
+        other_properties,
     )
     sealed: dict[str, Any] = {
         **manifest,
         "schema_version": schema.SCHEMA_VERSION,
-        "counts": numbers,
+        "counts": counts(connection),
         "snapshot_id": content_hash(connection, digest),
     }
     connection.executemany(
@@ -303,23 +297,6 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
         (row,) = connection.execute(f"SELECT {', '.join(columns.values())} FROM {table}")
         count_of.update(zip(columns, (number or 0 for number in row), strict=True))
     return count_of
-
-
-def count(connection: sqlite3.Connection) -> Counted:
-    """The counts of what is in the file now, and how many entities carry each property."""
-    carried = connection.execute(
-        "SELECT property, count(*) FROM"
-        f" (SELECT DISTINCT subject, property FROM statement WHERE rank > 0 AND type <> {schema.NOVALUE})"
-        " GROUP BY property"
-    ).fetchall()
-    return counts(connection), carried
-
-
-def counted_in(path: Path) -> Counted:
-    """`count` of a file whose entities, terms and statements are committed, while another process seals it."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
-        _sort_beside(connection)
-        return count(connection)
 
 
 def _number(entity_id: str) -> int:

@@ -115,7 +115,7 @@ def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 def test_errors_of_workers_are_raised_here() -> None:
     with WorkerPool(2) as two:
         two.setup(_broken, "what is wrong")
-        tasks = [two.submit(1, bytes([n])) for n in range(6)]
+        tasks = [two.submit(bytes([n])) for n in range(6)]
         assert [task() for task in tasks[:5]] == [bytes([n]) for n in range(5)]
         with pytest.raises(SelectionError, match="what is wrong"):
             tasks[5]()
@@ -125,14 +125,14 @@ def test_blocks_that_no_pipe_holds_pass_both_ways() -> None:
     with WorkerPool(2) as two:
         two.setup(_broken, "")
         blocks = [bytes([n]) * 5_000_000 for n in range(9)]
-        tasks = [two.submit(1, block) for block in blocks]
+        tasks = [two.submit(block) for block in blocks]
         assert [task() for task in tasks] == blocks
 
 
-def _broken(message: str) -> dict[int, Callable[[bytes], bytes]]:
+def _broken(message: str) -> Callable[[bytes], bytes]:
     def handler(data: bytes) -> bytes:
         if data == b"\x05":
             raise SelectionError(message)
         return bytes(data)
 
-    return {1: handler}
+    return handler
