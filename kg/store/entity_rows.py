@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -251,6 +251,24 @@ class Decoder:
         if kind == schema.OTHER:
             return OtherValue(type=value[0], json=value[1])
         return None
+
+
+class RowGroups:
+    """Rows in the order of their first column, handed out by it; `of` is asked in ascending order."""
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self._groups = groupby(rows, key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def of(self, number: int) -> list[Any]:
+        """The rows of a number, none where there are none."""
+        while self._next is not None and self._next[0] < number:
+            self._next = next(self._groups, None)
+        if self._next is None or self._next[0] != number:
+            return []
+        found = list(self._next[1])
+        self._next = next(self._groups, None)
+        return found
 
 
 _KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)

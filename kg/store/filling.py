@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from kg.errors import SnapshotError
 from kg.ids import number_of
 from kg.model import Entity
 from kg.store import schema
-from kg.store.entity_rows import Record, record_of
+from kg.store.entity_rows import Record, RowGroups, record_of
 from kg.terms import normalise_anew
 
 # What a snapshot says as one hash, whatever file, machine or time it comes from.
@@ -69,13 +68,13 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
 
 def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tuple[Any, ...]]:
     where = "" if number is None else f" WHERE {{column}} = {number:d}"
-    terms = _DigestGroups(
+    terms = RowGroups(
         connection.execute(
             f"SELECT entity, language, kind, ordinal, text FROM term{where.format(column='entity')}"
             " ORDER BY entity, language, kind, ordinal"
         )
     )
-    statements = _DigestGroups(
+    statements = RowGroups(
         connection.execute(
             "SELECT subject, property, ordinal, rank, type, value, qualifiers, id, datatype"
             f" FROM statement{where.format(column='subject')} ORDER BY subject, property, ordinal"
@@ -83,24 +82,8 @@ def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tup
     )
     query = f"SELECT id, sitelinks, datatype FROM entity{where.format(column='id')} ORDER BY id"
     for entity, sitelinks, datatype in connection.execute(query):
-        yield entity, sitelinks, datatype, terms.of(entity), statements.of(entity)
-
-
-class _DigestGroups:
-    """The columns of all rows of one entity after another; `of` is asked in ascending order."""
-
-    def __init__(self, rows: Iterator[Any]) -> None:
-        self._groups = groupby(rows, key=itemgetter(0))
-        self._next = next(self._groups, None)
-
-    def of(self, number: int) -> list[Any]:
-        while self._next is not None and self._next[0] < number:
-            self._next = next(self._groups, None)
-        if self._next is None or self._next[0] != number:
-            return []
-        found = list(chain.from_iterable(self._next[1]))
-        self._next = next(self._groups, None)
-        return found
+        flat = [list(chain.from_iterable(rows.of(entity))) for rows in (terms, statements)]
+        yield entity, sitelinks, datatype, *flat
 
 
 # The tables of a snapshot file.

@@ -17,7 +17,7 @@ import orjson
 
 from kg.ids import id_of
 from kg.store import schema
-from kg.store.entity_rows import whole_id
+from kg.store.entity_rows import RowGroups, whole_id
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 VALUES_A_BLOCK = 5_000
@@ -41,20 +41,20 @@ class RowPiece:
 def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Entity nodes as property maps, by number, properties first."""
     begin = (_BEGIN if after is None else after,)
-    terms = _RowGroups(
+    terms = RowGroups(
         connection.execute(
             "SELECT entity, language, kind, text FROM term WHERE entity > ? ORDER BY entity, language, kind, ordinal",
             begin,
         )
     )
-    literals = _RowGroups(
+    literals = RowGroups(
         connection.execute(
             "SELECT subject, property, ordinal, rank, type, value, qualifiers, id, datatype FROM statement"
             f" WHERE subject > ? AND type <> {schema.ENTITY} ORDER BY subject, property, ordinal",
             begin,
         )
     )
-    counts = _RowGroups(
+    counts = RowGroups(
         connection.execute(
             "SELECT target, property, entities FROM value_count WHERE target > ? ORDER BY target, property", begin
         )
@@ -223,21 +223,3 @@ def _span(qualifiers: str) -> dict[str, int]:
 
 def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
-
-
-class _RowGroups:
-    """Rows ordered by their first column, handed out by it; asked in ascending order."""
-
-    def __init__(self, rows: Iterable[Any]) -> None:
-        self._rows = iter(rows)
-        self._next = next(self._rows, None)
-
-    def of(self, number: int) -> list[Any]:
-        rows: list[Any] = []
-        row = self._next
-        while row is not None and row[0] <= number:
-            if row[0] == number:
-                rows.append(row)
-            row = next(self._rows, None)
-        self._next = row
-        return rows

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from dump_json import lines
-from many_blocks import DUMP, NEARLY, PACKED, SCOPES, outcome, padded
+from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, padded
 
 from kg.checks.verification import verify
+from kg.errors import SourceError
 from kg.model import Entity, EntityValue, Statement
 from kg.reading import dump
 from kg.scope import Scope
 from kg.snapshot import build
 from kg.store import open_store
+from tests.thorough import thorough_only
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @pytest.mark.parametrize("scope", sorted(SCOPES))
-@pytest.mark.parametrize("packing", ["gz", "bz2"])
+@pytest.mark.parametrize("packing", ["gz", pytest.param("bz2", marks=thorough_only)])
 def test_the_number_of_workers_makes_no_difference(tmp_path: Path, packing: str, scope: str) -> None:
     (tmp_path / "dump").write_bytes(PACKED[packing](DUMP))
     reports = {
@@ -68,3 +71,23 @@ def test_whoever_bears_a_wanted_name_only_later_is_counted_once(tmp_path: Path, 
         )
         assert store.property_counts(["P31", "P279", "P17"]) == {"P31": 2, "P279": 1} | ({"P17": 1} if changed else {})
     assert not verify(tmp_path / "out").problems
+
+
+def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dump").write_bytes(PACKED["bz2"](DUMP))
+    interrupted(tmp_path, monkeypatch, 4)
+    read: list[int] = []
+    report = build([tmp_path / "dump"], tmp_path / "out", workers=1, progress=lambda one: read.append(one.entities))
+    assert read[0] > 60
+    assert report.manifest["snapshot_id"] == build([tmp_path / "dump"], tmp_path / "b").manifest["snapshot_id"]
+
+
+def test_a_source_that_changed_in_secret_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "dump"
+    source.write_bytes(DUMP)
+    before = source.stat()
+    interrupted(tmp_path, monkeypatch, 9)
+    source.write_bytes(DUMP.replace(b"entity 5", b"entity 6"))
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(SourceError, match=r"not what it was when the build began.*--restart"):
+        build([source], tmp_path / "out")

@@ -15,14 +15,14 @@ import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
 from kg.building import checkpoint
-from kg.errors import SnapshotError, SourceError
+from kg.errors import SnapshotError
 from kg.reading import dump
 from kg.scope import Scope
 from kg.snapshot import REJECTS_SUFFIX, Report, build
 from kg.store import open_store
 from kg.work_folder import folder_of
 
-pytestmark = pytest.mark.usefixtures("small_blocks")
+pytestmark = [pytest.mark.usefixtures("small_blocks"), pytest.mark.thorough("kg")]
 
 
 @pytest.mark.parametrize("after", [60, 75, 90])
@@ -145,15 +145,6 @@ def test_an_interrupt_in_the_middle_of_a_block(
     assert outcome(again) == outcome(build([tmp_path / "dump"], tmp_path / "whole", scope=scope, workers=1))
 
 
-def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "dump").write_bytes(PACKED["bz2"](DUMP))
-    interrupted(tmp_path, monkeypatch, 4)
-    read: list[int] = []
-    report = build([tmp_path / "dump"], tmp_path / "out", workers=1, progress=lambda one: read.append(one.entities))
-    assert read[0] > 60
-    assert report.manifest["snapshot_id"] == build([tmp_path / "dump"], tmp_path / "b").manifest["snapshot_id"]
-
-
 def test_only_the_same_request_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "dump"
     source.write_bytes(DUMP)
@@ -167,17 +158,6 @@ def test_only_the_same_request_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
         build([source], tmp_path / "out")
     build([source], tmp_path / "out", restart=True)
     assert not folder_of(tmp_path / "out").exists()
-
-
-def test_a_source_that_changed_in_secret_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = tmp_path / "dump"
-    source.write_bytes(DUMP)
-    before = source.stat()
-    interrupted(tmp_path, monkeypatch, 9)
-    source.write_bytes(DUMP.replace(b"entity 5", b"entity 6"))
-    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(SourceError, match=r"not what it was when the build began.*--restart"):
-        build([source], tmp_path / "out")
 
 
 def test_two_builds_of_one_output_do_not_mix(tmp_path: Path) -> None:
