@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -75,7 +75,7 @@ def build_from_rdf(
 
     def origin() -> Origin:
         return Origin(
-            sources=[asdict(source) for source in reading.sources],
+            sources=reading.sources,
             scope=scope or Scope(),
             rejects=reading.rejects,
             facts={"source_kind": "rdf", "time_aware": not reading.truthy},

@@ -116,7 +116,7 @@ class SourcePass:
                 self.unclosed.append(reader.name)
             elif reader.brackets < 0:  # a dump in pieces
                 self.unclosed = self.unclosed[:-1]
-            self._finished.append(_described(reader))
+            self._finished.append(reader.describe())
             self._at += 1
             self._mark = self._last = self._given = None
 
@@ -158,9 +158,5 @@ class SourcePass:
     def describe(self) -> list[dict[str, Any]]:
         """Name, size, time and hash of each source; no hash for one that was not taken to its end."""
         # Up to a limit it is chance how far blocks were read ahead: maybe to the end.
-        others = (_described(reader) | {"sha256": None} for reader in self._readers[len(self._finished) :])
+        others = (reader.describe() | {"sha256": None} for reader in self._readers[len(self._finished) :])
         return [*self._finished, *others]
-
-
-def _described(reader: DumpReader) -> dict[str, Any]:
-    return {"name": reader.name, "size": reader.size, "modified": reader.modified, "sha256": reader.sha256}

@@ -27,7 +27,7 @@ from kg.export.output_streams import folder_out
 from kg.export.parquet import arrow_schema, write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
-from kg.reading.dump import Block, DamagedLine, brackets, parse, unclosed
+from kg.reading.dump import Block, DamagedLine, brackets, file_facts, parse, unclosed
 from kg.reading.entity_json import Reject, decode
 from kg.terms import fallback_chain
 
@@ -104,7 +104,7 @@ def decode_dump(
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "software": software,
                 "command": command,
-                "sources": [_described(path) for path in paths],
+                "sources": [file_facts(path, path.name) for path in paths],
                 "selection": {"everything": True},
                 "languages": None if term_languages is None else sorted(term_languages),
                 "limit": None,
@@ -134,12 +134,6 @@ def _unclosed(decoded: Any, paths: Sequence[Path]) -> list[str]:
         elif opened < 0:
             names = names[:-1]
     return names
-
-
-def _described(path: Path) -> dict[str, Any]:
-    stat = path.stat()
-    modified = datetime.fromtimestamp(stat.st_mtime, UTC).isoformat(timespec="seconds")
-    return {"name": path.name, "size": stat.st_size, "modified": modified, "sha256": None}
 
 
 def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:

@@ -165,7 +165,7 @@ _OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
 class DumpReader:
     """Reads one source once. `-` is standard input.
 
-    After reading: `bytes_read` and `sha256` of the file as it was, `damage` where it was cut short. With
+    After reading: `bytes_read` and `describe` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
     An array that ends inside a line is damage. `brackets` is 1 where lines are whole but the array is never closed,
     as in a piece of a dump, -1 in a piece that closes one, else 0. An empty source raises `SourceError`.
@@ -189,22 +189,12 @@ class DumpReader:
     @property
     def size(self) -> int | None:
         """Bytes of the (packed) source, None for standard input and other pipes."""
-        return Path(self.path).stat().st_size if self._is_file() else None
+        size: int | None = file_facts(self.path, self.name)["size"]
+        return size
 
-    @property
-    def modified(self) -> str | None:
-        """When the source was last written, in UTC; None for pipes."""
-        if not self._is_file():
-            return None
-        return datetime.fromtimestamp(Path(self.path).stat().st_mtime, UTC).isoformat(timespec="seconds")
-
-    @property
-    def sha256(self) -> str | None:
-        """Digest of the source, None unless it was read to its end."""
-        return self._stream.sha256() if self._stream else None
-
-    def _is_file(self) -> bool:
-        return self.path != STDIN and Path(self.path).is_file()
+    def describe(self) -> dict[str, Any]:
+        """Name, size, time and hash of the source; no hash unless it was read to its end."""
+        return file_facts(self.path, self.name, self._stream.sha256() if self._stream else None)
 
     def blocks(self, mark: Mark | None = None) -> Generator[Block]:
         """The source in blocks, in order, from the mark on. Closing the iterator closes the file.
@@ -305,6 +295,15 @@ class DumpReader:
             damage = damage or error
         if damage is not None:
             raise damage
+
+
+def file_facts(path: Path | str, name: str, sha256: str | None = None) -> dict[str, Any]:
+    """What a manifest says of a source: its name, size in bytes, time of last writing (UTC; None of pipes), hash."""
+    size = modified = None
+    if str(path) != STDIN and Path(path).is_file():
+        status = Path(path).stat()
+        size, modified = status.st_size, datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return {"name": name, "size": size, "modified": modified, "sha256": sha256}
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -22,7 +21,7 @@ import orjson
 from kg.errors import SourceError
 from kg.ids import id_of
 from kg.rdf_vocabulary import NAMESPACES, language_code
-from kg.reading.dump import EXCERPT, STDIN, opened
+from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
 from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
@@ -51,17 +50,6 @@ _PLACE = re.compile(r"\AParser error at line \d+ (?:between columns \d+ and \d+|
 Triple = tuple[str, str, Term]
 
 
-@dataclass(kw_only=True, slots=True)
-class RDFSource:
-    """What one file was: filled while it is read."""
-
-    name: str
-    size: int | None = None
-    modified: str | None = None
-    sha256: str | None = None
-    triples: int = 0  # of those that say something of entities
-
-
 @dataclass(kw_only=True)
 class RDFReading:
     """Files of RDF, read once by `entities`; terms of `languages` alone (None: all).
@@ -73,7 +61,7 @@ class RDFReading:
     paths: list[str]
     languages: frozenset[str] | None = None
     keep_partial: bool = False
-    sources: list[RDFSource] = field(default_factory=list)
+    sources: list[dict[str, Any]] = field(default_factory=list)
     rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
     redirects: dict[str, str] = field(default_factory=dict)
     truthy: bool = False
@@ -88,7 +76,7 @@ class RDFReading:
             for path in self.paths:
                 for triple in self._triples(path):
                     gathering.add(*triple)
-            names = ", ".join(source.name for source in self.sources)
+            names = ", ".join(str(source["name"]) for source in self.sources)
             count = 0
             for assembled_id, facts in gathering.about():
                 assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes)
@@ -104,18 +92,15 @@ class RDFReading:
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
     def _triples(self, path: str) -> Iterator[Triple]:
-        source = RDFSource(name="stdin" if path == STDIN else Path(path).name)
+        name = "stdin" if path == STDIN else Path(path).name
+        source = file_facts(path, name) | {"triples": 0}  # of those that say something of entities
         self.sources.append(source)
-        if path != STDIN and (file := Path(path)).is_file():
-            status = file.stat()
-            source.size = status.st_size
-            source.modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
         with opened(path) as raw:
-            stream = HashedReader(raw, name=source.name)
-            kind = rdf_format(source.name)
+            stream = HashedReader(raw, name=name)
+            kind = rdf_format(name)
             try:
-                for triple in self._parsed(plain_chunks(stream, source.name), kind, source):
-                    source.triples += 1
+                for triple in self._parsed(plain_chunks(stream, name), kind, source):
+                    source["triples"] += 1
                     yield triple
             except DamagedError as error:
                 if not self.keep_partial or kind is not None:
@@ -123,18 +108,18 @@ class RDFReading:
                     raise SourceError(f"{error}{more}") from error
                 while stream.read(1 << 20):
                     pass
-                self.rejects.append((source.name, None, Reject(reason="damaged-source", detail=str(error)), None))
-            source.sha256 = stream.sha256()
-        if not source.triples:
-            raise SourceError(f"{source.name}: no triple about an entity of WikiData in it{self._first_reject()}")
+                self.rejects.append((name, None, Reject(reason="damaged-source", detail=str(error)), None))
+            source["sha256"] = stream.sha256()
+        if not source["triples"]:
+            raise SourceError(f"{name}: no triple about an entity of WikiData in it{self._first_reject()}")
 
-    def _parsed(self, chunks: Iterable[bytes], kind: str | None, source: RDFSource) -> Iterator[Triple]:
+    def _parsed(self, chunks: Iterable[bytes], kind: str | None, source: dict[str, Any]) -> Iterator[Triple]:
         """The triples of predicates that are read; `kind` None is N-Quads, whose bad lines are rejected one by one."""
         if kind is not None:
             try:
                 yield from _wanted(quads_of(io.BufferedReader(ChunkStream(chunks), BLOCK), kind))
             except (SyntaxError, ValueError) as error:
-                raise SourceError(f"{source.name} is not readable as {kind}: {_reason(error)}") from error
+                raise SourceError(f"{source['name']} is not readable as {kind}: {_reason(error)}") from error
             return
         first = 1
         for block in _blocks(chunks):
@@ -144,17 +129,17 @@ class RDFReading:
                 yield from _wanted(self._by_line(block, first, source))
             first += block.count(b"\n")
 
-    def _by_line(self, block: bytes, first: int, source: RDFSource) -> Iterator[Any]:
+    def _by_line(self, block: bytes, first: int, source: dict[str, Any]) -> Iterator[Any]:
         for number, line in enumerate(block.split(b"\n"), first):
             try:
                 yield from list(quads_of(line, "nq"))
             except (SyntaxError, ValueError) as error:
                 excerpt = line[:EXCERPT].decode("utf-8", "replace")
                 reject = Reject(reason="not-ntriples", detail=_reason(error))
-                self.rejects.append((source.name, number, reject, excerpt))
-                if len(self.rejects) >= 1000 and not source.triples:
+                self.rejects.append((source["name"], number, reject, excerpt))
+                if len(self.rejects) >= 1000 and not source["triples"]:
                     raise SourceError(
-                        f"{source.name}: no line is N-Triples{self._first_reject()};"
+                        f"{source['name']}: no line is N-Triples{self._first_reject()};"
                         f" other formats are told by the name's ending: {', '.join(WHOLE)}"
                     ) from error
 

@@ -113,10 +113,10 @@ def test_the_hash_is_that_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(b'{"id":"Q1"}\n' * 400_000)
     reader = read(path)[2]
-    assert reader.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert reader.describe()["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     unread = DumpReader(path)
     next(unread.blocks())
-    assert unread.sha256 is None
+    assert unread.describe()["sha256"] is None
 
 
 def test_damaged_lines_are_told_by_number(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_truncated_streams(tmp_path: Path, packing: str, share: float, least: fl
     assert len(damaged) <= 1  # the line that was cut
     assert reader.damage is not None
     assert "truncated" in reader.damage
-    assert reader.sha256 is not None
+    assert reader.describe()["sha256"] is not None
 
 
 @pytest.mark.parametrize("packing", ["gzip", "bzip2", "zstd"])
