@@ -95,7 +95,7 @@ def snapshot(where: Path | str | None = None) -> Store:
     if where is not None:
         return open_store(where)
     from granola.bundled import bundled
-    from kg.snapshot import build
+    from kg.building.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:
         path = Path(folder) / "sample.sqlite"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from kg.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from kg.building.snapshot import build
     from kg.errors import KGError
     from kg.model import Entity, Rank, Statement
     from kg.scope import Scope
-    from kg.snapshot import build
     from kg.store import open_store
     from kg.walks.graph import Graph
 

@@ -30,7 +30,7 @@ def arguments(doc: str | None, *, data: bool = False) -> argparse.ArgumentParser
 @contextmanager
 def sample_snapshot(data: Path, given: Path | None) -> Iterator[Path]:
     """The snapshot that is given, or one of the 76 K sample, for as long as the block lasts."""
-    from kg import snapshot
+    from kg.building import snapshot
 
     with tempfile.TemporaryDirectory(prefix="granola-bench-") as folder:
         if given is None:

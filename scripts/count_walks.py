@@ -25,7 +25,7 @@ from abstraction.rows import read_questions
 from granola.matching.registry import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import score
-from kg import snapshot
+from kg.building import snapshot
 from kg.store import open_store
 
 ROOT = Path(__file__).resolve().parents[1]

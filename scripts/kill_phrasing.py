@@ -25,7 +25,7 @@ from pathlib import Path
 
 from chat_process import serving
 
-from kg import snapshot
+from kg.building import snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))

@@ -27,7 +27,7 @@ from granola.matching import matcher
 from granola.scoring.bootstrap import percentile_interval
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
-from kg import snapshot
+from kg.building import snapshot
 from kg.store import open_store
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from kg import snapshot
+from kg.building import snapshot
 from tests.command_line import run_granola
 from tests.thorough import THOROUGH, rooms_of
 

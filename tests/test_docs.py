@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from granola.cli.main import app
 from granola.settings import settings_of
-from kg.snapshot import build
+from kg.building.snapshot import build
 from scripts import command_docs
 from scripts.build_granola_eq import Rebuild
 

@@ -74,7 +74,7 @@ class Demo(Command["Sequence[ScoreReport]"]):
         """The tiered file, and the manifest of the snapshot that it was made with."""
         from abstraction.pipeline import make_ladders
         from abstraction.rows import read_questions, write_tiered
-        from kg.snapshot import build
+        from kg.building.snapshot import build
         from kg.store.sqlite import SQLiteStore
 
         source, questions = bundled("wikidata"), bundled("questions")

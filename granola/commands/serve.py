@@ -213,7 +213,7 @@ def _snapshot(given: str | None) -> Iterator[str]:
     if given is not None:
         yield given
         return
-    from kg.snapshot import build
+    from kg.building.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
         path = Path(folder) / "demo.sqlite"

@@ -25,11 +25,11 @@ from kg.errors import ExportError
 from kg.web.addresses import scrubbed, without_secrets
 
 if TYPE_CHECKING:
-    from kg.checks.snapshot_diff import SnapshotDifference
-    from kg.checks.verification import Verification
     from kg.export.parquet import ParquetReport
     from kg.export.rdf_writer import RDFReport
+    from kg.export.snapshot_diff import SnapshotDifference
     from kg.export.spark_tables import SparkReport
+    from kg.export.verification import Verification
     from kg.store.neo4j_push import Pushed, PushProgress
 
 __all__ = [
@@ -107,8 +107,8 @@ class SnapshotVerify(Command["Verification"]):
 
     def run(self) -> Verification:
         """Check it. Raises UsageError, and for what is no snapshot what opening it raises."""
-        from kg.checks.mirror_verification import verify_mirror
-        from kg.checks.verification import verify
+        from kg.export.mirror_verification import verify_mirror
+        from kg.export.verification import verify
         from kg.store import is_address
 
         if not is_address(self.snapshot):
@@ -271,7 +271,7 @@ class SnapshotDiff(Command["SnapshotDifference"]):
 
     def run(self) -> SnapshotDifference:
         """Compare them."""
-        from kg.checks.snapshot_diff import diff
+        from kg.export.snapshot_diff import diff
 
         with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
             if self.changes is not None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
     from abstraction.rows import RejectedRow
     from kg.building.estimate import BuildEstimate
+    from kg.building.snapshot import Progress, Report
     from kg.scope import Scope
-    from kg.snapshot import Progress, Report
 
 LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated unasked
 
@@ -198,7 +198,7 @@ def build_from(
         from kg.building.other_sources import build_from_rdf
 
         return build_from_rdf(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
-    from kg.snapshot import build
+    from kg.building.snapshot import build
 
     return build(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
 
@@ -374,7 +374,7 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
         """A first snapshot, and a second that also has what making the ladders asked the first for."""
         from abstraction.datasets.asked_entities import asked_entities, relations_of
         from abstraction.rows import read_questions
-        from kg.snapshot import REJECTS_SUFFIX
+        from kg.building.snapshot import REJECTS_SUFFIX
         from kg.store import open_store
 
         rows = list(read_questions(self.qa, shape=self.shape(), on_reject=lambda _: None))
@@ -432,7 +432,7 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
 
     def _estimate(self, scope: Scope, languages: list[str] | None) -> BuildEstimate:
         from kg.building.estimate import estimate
-        from kg.snapshot import check_request
+        from kg.building.snapshot import check_request
 
         if not self.sources:
             raise UsageError("--from dump needs a file, or - for standard input")

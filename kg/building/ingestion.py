@@ -11,13 +11,13 @@ import msgspec
 import orjson
 
 from kg.building.checkpoint import BuildFolder
+from kg.building.closure import numbers_of
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.pair_counts import PairCounts
 from kg.building.source_pass import BlockResult
 from kg.ids import IdSet, id_of
 from kg.store import filling, schema
 from kg.store.filling import digest_of, entities_digest, summed
-from kg.walks.closure import numbers_of
 
 _TOLD = 5  # ids in a warning
 _ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import orjson
 
+from kg.building.snapshot import Origin, Progress, Report, build, check_output, check_request
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, why_unwritten
 from kg.ids import number_of
 from kg.model import Entity
 from kg.reading.crawl import Fetch, reached
 from kg.scope import Scope
-from kg.snapshot import Origin, Progress, Report, build, check_output, check_request
 from kg.store.sqlite import SQLiteStore
 from kg.terms import fallback_chain
 from kg.work_folder import WorkFolder
@@ -39,7 +39,7 @@ _TOLD = 5  # names in a warning
 
 
 class BuildOptions(TypedDict, total=False):
-    """What every builder takes beside its source, as `kg.snapshot.build` does."""
+    """What every builder takes beside its source, as `kg.building.snapshot.build` does."""
 
     languages: Collection[str] | None
     limit: int | None
@@ -58,7 +58,7 @@ def build_from_rdf(
     keep_partial: bool = False,
     **options: Unpack[BuildOptions],
 ) -> Report:
-    """Write the snapshot `out` of the entities in RDF files; arguments and errors as of `kg.snapshot.build`.
+    """Write the snapshot `out` of the entities in RDF files; arguments and errors as of `kg.building.snapshot.build`.
 
     The manifest's `time_aware` is false where any statement came without rank and qualifiers (truthy data).
     """
@@ -153,7 +153,7 @@ def build_from_api(
     merged is recorded as a redirect, one that is missing as a reject. `url`: another API than WikiData's.
 
     Raises MissingContactError without GRANOLA_CONTACT, SelectionError and SnapshotError as
-    `kg.snapshot.build`, and ServiceError and its kinds where the service fails for good.
+    `kg.building.snapshot.build`, and ServiceError and its kinds where the service fails for good.
     """
     from kg.reading.api import WIKIDATA, WikiDataAPI
     from kg.web.answer_cache import Cache

@@ -1,1 +1,1 @@
-"""Snapshots written for other programs: RDF and Parquet."""
+"""Snapshots read through from one end to the other: written as RDF and Parquet, checked, compared."""

@@ -18,7 +18,7 @@ from abstraction.phrasing.checking import LadderCheck
 from abstraction.pipeline import LadderMaker, make_ladders
 from abstraction.rows import TieredRow, read_questions
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS
-from kg import snapshot
+from kg.building import snapshot
 from kg.model import Entity
 from kg.store import open_store
 from kg.terms import normalise

@@ -24,7 +24,7 @@ from granola.commands import Dataset, Score, Tiers
 from granola.decoding.samples import read_asked
 from granola.errors import PredictionError
 from granola.scoring.predictions import QuestionIds, read_predictions
-from kg.snapshot import build
+from kg.building.snapshot import build
 from kg.store import open_store
 
 

@@ -12,7 +12,7 @@ from abstraction.pipeline import LadderMaker
 from abstraction.relations import table
 from abstraction.rows import QARow, TieredRow, read_questions
 from abstraction.tiers import Tier
-from kg import snapshot
+from kg.building import snapshot
 from kg.store import open_store
 from tests.conftest import DATA
 

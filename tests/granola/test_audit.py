@@ -23,7 +23,7 @@ from granola.cli.main import app
 from granola.errors import SheetError, UsageError
 from granola.report.score_tables import relation_title
 from granola.scoring.statistics import cohen_kappa, fleiss_kappa, wilson
-from kg import snapshot
+from kg.building import snapshot
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
 

@@ -14,7 +14,7 @@ import pytest
 
 import granola
 from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
-from kg import snapshot
+from kg.building import snapshot
 from tests.command_line import run_granola
 
 ROOT = Path(__file__).resolve().parents[2]

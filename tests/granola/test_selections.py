@@ -14,8 +14,8 @@ from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions
 from granola.bundled import bundled
 from granola.commands import SnapshotBuild
+from kg.building.snapshot import build
 from kg.scope import Scope
-from kg.snapshot import build
 from kg.store import open_store
 from tests.conftest import Run
 

@@ -13,10 +13,10 @@ from api_world import WORLD as THINGS
 from dump_json import entity_json, lines
 from springfield import WORLD
 
+from kg.building.snapshot import build
 from kg.export.rdf_writer import export_rdf
 from kg.reading import dump as reading
 from kg.reading import streams
-from kg.snapshot import build
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ import zstandard
 from dump_json import lines
 
 from kg.building import checkpoint
+from kg.building.snapshot import Report, build
 from kg.model import Entity, EntityValue, Statement
 from kg.scope import Scope
-from kg.snapshot import Report, build
 from kg.work_folder import folder_of
 
 PADDING = Random(5).randbytes(60_000).hex()
@@ -78,7 +78,7 @@ import sys
 from kg.building import checkpoint
 from kg.reading import dump, streams
 from kg.scope import Scope
-from kg.snapshot import build
+from kg.building.snapshot import build
 checkpoint.EVERY = 0.0
 dump.BLOCK, streams.BLOCK = 8000, 4000
 path, out, workers = sys.argv[1:4]

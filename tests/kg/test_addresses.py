@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from loopback import Answering, Loopback, running
 
 from kg.building.other_sources import build_from_api, build_from_sparql
+from kg.building.snapshot import Report
 from kg.errors import KGError, QueryError, ServiceError, SourceError
 from kg.reading.api import WikiDataAPI
 from kg.reading.sparql import Endpoint, Profile
 from kg.scope import Scope
-from kg.snapshot import Report
 from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
 from kg.web.answer_cache import Cache
 

@@ -16,10 +16,10 @@ from api_world import QUICK, WORLD, thing
 from dump_json import entity_json, lines
 
 from kg.building.other_sources import _work, build_from_api
+from kg.building.snapshot import build
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.model import Entity
 from kg.scope import Scope
-from kg.snapshot import build
 from kg.store import open_store
 from kg.web.answer_cache import Cache
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kg.snapshot import build
+from kg.building.snapshot import build
 
 
 @pytest.mark.parametrize("field", ["labels", "descriptions", "aliases"])

@@ -9,12 +9,12 @@ import pytest
 from dump_json import lines
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, padded
 
-from kg.checks.verification import verify
+from kg.building.snapshot import build
 from kg.errors import SourceError
+from kg.export.verification import verify
 from kg.model import Entity, EntityValue, Statement
 from kg.reading import dump
 from kg.scope import Scope
-from kg.snapshot import build
 from kg.store import open_store
 from tests.thorough import thorough_only
 

@@ -14,9 +14,9 @@ import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
 from kg.building import checkpoint
+from kg.building.snapshot import build
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SourceError, WorkerError
-from kg.snapshot import build
 from kg.store import filling, open_store
 from kg.work_folder import folder_of
 

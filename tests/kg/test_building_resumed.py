@@ -15,10 +15,10 @@ import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
 from kg.building import checkpoint
+from kg.building.snapshot import REJECTS_SUFFIX, Report, build
 from kg.errors import SnapshotError
 from kg.reading import dump
 from kg.scope import Scope
-from kg.snapshot import REJECTS_SUFFIX, Report, build
 from kg.store import open_store
 from kg.work_folder import folder_of
 
@@ -40,7 +40,7 @@ def test_what_a_build_left_that_was_killed_at_the_very_end(tmp_path: Path, monke
     """The snapshot was in place, its folder not yet away: the next build takes it away, whatever comes of it."""
     (tmp_path / "dump").write_bytes(DUMP)
     with monkeypatch.context() as patched:
-        patched.setattr("kg.snapshot._leave", lambda work, *_, **__: work.close())
+        patched.setattr("kg.building.snapshot._leave", lambda work, *_, **__: work.close())
         build([tmp_path / "dump"], tmp_path / "out")
     assert folder_of(tmp_path / "out").is_dir()
     with pytest.raises(SnapshotError, match="exists already"):
@@ -84,7 +84,7 @@ def test_killed_at_any_moment_it_ends_the_same(tmp_path: Path, packing: str, sco
     assert outcome(again) == outcome(whole)
 
 
-@pytest.mark.parametrize("place", ["kg.snapshot.put_in_place", "kg.store.filling.seal"])
+@pytest.mark.parametrize("place", ["kg.building.snapshot.put_in_place", "kg.store.filling.seal"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, workers: int) -> None:
     """What was committed behind the last checkpoint is neither read again nor counted twice."""
@@ -94,7 +94,7 @@ def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         whole = build([tmp_path / "dump"], tmp_path / f"whole {name}", scope=scope, workers=1)
         with monkeypatch.context() as patched:
             patched.setattr(place, lambda *_, **__: sys.exit("killed"))
-            patched.setattr("kg.snapshot._leave", lambda work, *_, **__: work.close())
+            patched.setattr("kg.building.snapshot._leave", lambda work, *_, **__: work.close())
             with pytest.raises(SystemExit):
                 build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=workers)
         again = build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=workers)
@@ -114,7 +114,7 @@ def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
     [
         "kg.store.filling.insert_flat",
         "kg.building.checkpoint.BuildFolder.stage_names",
-        "kg.walks.closure.EdgeTable.add",
+        "kg.building.closure.EdgeTable.add",
     ],
 )
 @pytest.mark.parametrize("every", [0.0, 30.0])

@@ -13,8 +13,8 @@ from store_contract import ALL, CITY, FRANCE, PARIS, statement
 from strategies import entities as any_entities
 from test_sqlite_store import fill
 
-from kg.checks.snapshot_diff import diff
 from kg.errors import SnapshotError
+from kg.export.snapshot_diff import diff
 from kg.model import Entity, Rank, Snak, TimeValue
 from tests.thorough import examples
 

@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
-from kg.checks.verification import verify
+from kg.building.snapshot import Report, build
 from kg.errors import SourceError
+from kg.export.verification import verify
 from kg.model import Entity
 from kg.scope import Scope
-from kg.snapshot import Report, build
 from kg.store import open_store
 from tests.thorough import examples
 

@@ -12,9 +12,9 @@ import pytest
 from neo4j_server import SERVER, snapshot_of, the_server
 from store_contract import ALL, PARIS
 
-from kg import snapshot
-from kg.checks.mirror_verification import verify_mirror
+from kg.building import snapshot
 from kg.errors import MirrorError
+from kg.export.mirror_verification import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient

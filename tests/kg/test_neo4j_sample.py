@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from neo4j_server import SERVER, the_server
 
-from kg.checks.mirror_verification import verify_mirror
+from kg.export.mirror_verification import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j_push import push
 from kg.walks.paths import closure

@@ -12,8 +12,8 @@ import wikidata_api
 from dump_json import entity_json, lines
 
 from abstraction.ladders.class_hierarchy import used_as_value
+from kg.building.snapshot import build
 from kg.export.rdf_writer import export_rdf
-from kg.snapshot import build
 from kg.store import open_store
 from kg.walks.graph import Graph
 from tests.conftest import Run

@@ -21,11 +21,11 @@ from every_kind import AMOUNTS, LABEL, entities_of, point, snapshot_id, time, wi
 from rdflib_literals import lexical_forms
 
 from kg.building.other_sources import build_from_rdf
+from kg.building.snapshot import build
 from kg.errors import SnapshotError, SourceError
 from kg.export.rdf_writer import export_rdf
 from kg.model import Entity, EntityValue, OtherValue, Rank, Snak, SnakKind, Statement, TextValue, Value
 from kg.scope import Scope
-from kg.snapshot import build
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities

@@ -14,10 +14,10 @@ from springfield import WORLD, entity, ids_of
 from strategies import entities as any_entities
 
 from kg.building import pair_counts
+from kg.building.snapshot import build
 from kg.errors import SelectionError
 from kg.model import Entity, Rank, SnakKind
 from kg.scope import Scope
-from kg.snapshot import build
 from kg.store import open_store
 from tests.thorough import examples
 

@@ -24,7 +24,7 @@ from granola.cli.main import main
 from granola.commands import snapshot_build
 from kg.building import checkpoint
 from kg.building.estimate import estimate
-from kg.snapshot import build
+from kg.building.snapshot import build
 from tests.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("dump")

@@ -15,8 +15,8 @@ from dump_json import entity_json, lines
 from springfield import WORLD, ids_of
 from store_contract import as_read
 
+from kg.building.snapshot import REJECTS_SUFFIX, Progress, build
 from kg.errors import SnapshotError, SourceError
-from kg.snapshot import REJECTS_SUFFIX, Progress, build
 from kg.store import open_store
 
 pytestmark = pytest.mark.thorough("kg")
@@ -122,7 +122,7 @@ def test_a_folder_that_cannot_be_written(dump: Path) -> None:
 def test_a_full_disk(dump: Path, tmp_path: Path) -> None:
     """The limit on a file's size stands in for the disk's."""
     code = (
-        "import resource, signal, sys; from kg.snapshot import build; from kg.errors import SnapshotError\n"
+        "import resource, signal, sys; from kg.building.snapshot import build; from kg.errors import SnapshotError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
         "try: build(sys.argv[1:2], sys.argv[2])\n"
@@ -135,7 +135,7 @@ def test_a_full_disk(dump: Path, tmp_path: Path) -> None:
 
 
 def test_a_killed_build_leaves_nothing_under_the_final_name(tmp_path: Path) -> None:
-    code = "import sys; from kg.snapshot import build; build(['-'], sys.argv[1])"
+    code = "import sys; from kg.building.snapshot import build; build(['-'], sys.argv[1])"
     out = tmp_path / "out"
     command = [sys.executable, "-c", code, str(out)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

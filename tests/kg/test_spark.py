@@ -17,10 +17,10 @@ from many_blocks import DUMP
 from store_contract import ALL, PARIS
 
 from kg.building.other_sources import build_from_parquet
+from kg.building.snapshot import build
 from kg.errors import EngineError, SourceError
 from kg.export.spark_session import session
 from kg.export.spark_tables import decode_dump
-from kg.snapshot import build
 from kg.store import open_store
 from tests.conftest import WHOLE_ENTITIES
 from tests.thorough import thorough_only

@@ -192,7 +192,7 @@ def test_every_code_has_a_name(snapshot: Path) -> None:
 
 def test_opening_loads_no_heavy_library() -> None:
     code = (
-        "import sys, kg, kg.store; assert 'sqlite3' not in sys.modules; import kg.store.sqlite, kg.snapshot;"
+        "import sys, kg, kg.store; assert 'sqlite3' not in sys.modules; import kg.store.sqlite, kg.building.snapshot;"
         "heavy = {'networkx', 'rdflib', 'neo4j', 'requests', 'pydantic', 'rich'} & set(sys.modules);"
         "assert not heavy, heavy"
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from store_contract import ALL
 
-from kg.checks.verification import verify
 from kg.errors import SnapshotError
+from kg.export.verification import verify
 from kg.store.sqlite import SQLiteStore
 
 

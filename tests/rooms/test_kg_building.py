@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kg.building.snapshot import build
 from kg.scope import Scope
-from kg.snapshot import build
 
 WORLD = [
     {"type": "item", "id": "Q1", "labels": {"en": {"language": "en", "value": "Lyon"}}},

@@ -6,8 +6,8 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from kg.checks.snapshot_diff import diff
-from kg.checks.verification import verify
+from kg.export.snapshot_diff import diff
+from kg.export.verification import verify
 
 
 def test_a_whole_snapshot_is_well_and_a_changed_one_is_not(demo: Path, tmp_path: Path) -> None:

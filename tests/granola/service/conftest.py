@@ -22,7 +22,7 @@ import requests
 
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.snapshot_session import SnapshotSession
-from kg.snapshot import build
+from kg.building.snapshot import build
 
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "granola" / "demo"

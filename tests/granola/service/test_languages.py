@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from kg.snapshot import build
+from kg.building.snapshot import build
 from tests.granola.service.conftest import DEMO, OBAMA, Running, session_of
 
 

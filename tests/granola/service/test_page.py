@@ -17,7 +17,7 @@ from abstraction.linking.link_settings import link_settings
 from abstraction.tiers import Evidence
 from granola.pages.evidence_rows import EvidenceRow, readable_date, rows
 from granola.service.page.ladder_page import _WORDS, examples
-from kg.snapshot import build
+from kg.building.snapshot import build
 from tests.granola.service.conftest import DEMO, OBAMA, Running, serving, session_of
 
 HOSTILE = "</textarea><script>alert(1)</script><img src=x onerror=alert(1)> \x07\x1b[31m‮ \" ' {{7*7}} &amp;"

@@ -22,7 +22,7 @@ import requests
 from abstraction.pipeline import make_ladders
 from abstraction.rows import read_questions
 from granola.service.work.snapshot_work import line_of
-from kg.snapshot import build
+from kg.building.snapshot import build
 from kg.store import open_store
 from tests.granola.service.conftest import (
     DEMO,

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from kg.building.checkpoint import NAMES, BuildFolder, tidy
+from kg.building.closure import EdgeTable, edges_needed, numbers_of
 from kg.building.extraction import ExtractionPlan, Extractor, Survey, reader, row_of, surveyor
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import BlockResult, Progress, SourcePass
@@ -26,7 +27,6 @@ from kg.reading.entity_json import Reject
 from kg.scope import Scope
 from kg.store import filling
 from kg.terms import fallback_chain
-from kg.walks.closure import EdgeTable, edges_needed, numbers_of
 from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output", "check_request"]

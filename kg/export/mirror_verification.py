@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kg.checks.verification import Verification
 from kg.errors import DamagedMirrorError, MirrorError
+from kg.export.verification import Verification
 from kg.ids import id_of
 from kg.model import Entity
 from kg.store import schema
