@@ -26,8 +26,7 @@ from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.terminal_lines import Part, show_lines
 from kg.errors import ForeseenError
-from kg.files import atomic_path, writable
-from kg.partial_files import part_beside
+from kg.files import atomic_path, part_beside, writable
 
 STANDARD = "-"
 REJECTS_SUFFIX = ".rejects.jsonl"

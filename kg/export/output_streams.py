@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kg.errors import ExportError
-from kg.files import LOOP, atomic_path, is_loop, why_unwritten
-from kg.partial_files import part_beside
+from kg.files import LOOP, atomic_path, is_loop, part_beside, why_unwritten
 
 STDOUT = "-"
 MANIFEST = "manifest.json"  # in every folder that is written here
