@@ -14,6 +14,7 @@ import pytest
 
 from kg.export.output_streams import MANIFEST, folder_out
 from kg.files import atomic_path
+from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {
@@ -27,6 +28,7 @@ def writing(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[su
     """A process in the middle of writing `out` in the test's folder, a file or a folder."""
     code = f"""
 import sys, time
+from tests.thorough import thorough_only
 {WRITERS[request.param]}
 with out(sys.argv[1], **arguments) as part:
     if part.is_dir():
@@ -72,6 +74,7 @@ def test_what_a_killed_process_left(writing: tuple[subprocess.Popen[bytes], Path
     assert {path.name for path in folder.iterdir()} == {"out", *others}
 
 
+@thorough_only
 def test_a_killed_command_leaves_nothing_behind_its_next_run(tmp_path: Path) -> None:
     """`granola tiers`, killed while it reads a pipe that never ends."""
     from tests.granola.rows_fed import WORLD

@@ -17,6 +17,7 @@ from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.model import Entity
 from kg.store import open_store, schema
 from kg.store.sqlite import SQLiteStore
+from tests.thorough import thorough_only
 
 
 def fill(
@@ -145,6 +146,7 @@ def test_reading_changes_nothing(snapshot: Path) -> None:
     assert (snapshot.read_bytes(), sorted(snapshot.parent.iterdir())) == before
 
 
+@thorough_only
 def test_batches_beyond_every_limit_of_the_database() -> None:
     entities = [Entity(id=f"Q{n}", labels={"en": f"name {n}"}) for n in range(1, 45_001)]
     with fill(":memory:", entities) as store:
