@@ -28,7 +28,6 @@ def writing(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[su
     """A process in the middle of writing `out` in the test's folder, a file or a folder."""
     code = f"""
 import sys, time
-from tests.thorough import thorough_only
 {WRITERS[request.param]}
 with out(sys.argv[1], **arguments) as part:
     if part.is_dir():
