@@ -52,7 +52,7 @@ from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import is_damaged, parted, repairs, tidied
 from granola.matching.text.tokens import MOST, key
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
-from granola.matching.vetoing.vetoes import ELSEWHERE, LONGER, PART, RESTATED, restates_at, veto
+from granola.matching.vetoing.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_at, veto
 from granola.replies.plain_text import plain
 from granola.replies.refusals import REPORTS, refusal
 
@@ -296,10 +296,10 @@ def _named(answer: AnswerText) -> Verdict:
             break
         if refused is None:
             refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
-        if why == ELSEWHERE:  # a wrong finer claim is not saved by a right coarser one
+        if why == CONTRADICTED:  # a wrong finer claim is not saved by a right coarser one
             break
     limit = _above(best)
-    if refused is not None and refused.rule not in (PART, LONGER, RESTATED):
+    if refused is not None and refused.rule not in (ANOTHER, RESTATED):
         # what is taken back in plain words is not stated in others
         limit = min(level for level in (limit, refused_at) if level is not None)
     for rule in RULES:

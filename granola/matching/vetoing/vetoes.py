@@ -1,5 +1,4 @@
-"""What takes a mention back, by the name that the verdict then has, in the order in which it is asked; and
-mentions that are a piece of a longer name.
+"""What takes a mention back: five vetoes, by the name that the verdict then has, in the order in which they are asked.
 
 All hold for the coarser levels of a ladder, and for its finest in answers of up to SHORT words; in longer ones people
 read past those of LONG. Where there is one level, those of ALWAYS hold, and the others but RESTATED in answers of up to
@@ -503,22 +502,42 @@ def _has_a_sibling(answer: AnswerText, mention: Mention, *, national: bool) -> b
     )
 
 
+def is_denied(answer: AnswerText, mention: Mention) -> bool:
+    """`not in France`, and `near Paris`, which is not in it; long answers to one level are read past nearness."""
+    if is_negated(answer, mention):
+        return True
+    return (len(answer.levels) > 1 or len(answer.words) <= SHORT) and is_only_nearby(answer, mention)
+
+
+def names_another(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a mention is a piece of the name of another thing, or its noun is told by another adjective."""
+    return (
+        has_a_name_before(answer, mention)
+        or has_a_name_behind(answer, mention)
+        or is_of_another_kind(answer, mention)
+    )
+
+
+def is_contradicted(answer: AnswerText, mention: Mention) -> bool:
+    """Whether what the answer says beside a mention, more exactly or of where it lies, is not the ladder's."""
+    return (
+        is_in_another_division(answer, mention)
+        or follows_a_finer_claim(answer, mention)
+        or is_before_another_name(answer, mention)
+    )
+
+
 SHORT = 6  # words up to which every veto holds
-PART, LONGER, ELSEWHERE, RESTATED = "part-of-another-name", "goes-on-as-another-name", "other-container", "restated"
+RESTATED, ANOTHER, CONTRADICTED = "restated", "another-name", "contradicted"
 ALWAYS = frozenset({"negated"})
 # Those that people read past in long answers on the finest level of a ladder.
-LONG = frozenset({"alternatives", PART, LONGER})
+LONG = frozenset({"alternatives", ANOTHER})
 VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
-    ("negated", is_negated),
+    ("negated", is_denied),
     (RESTATED, is_restated),
-    ("only-nearby", is_only_nearby),
     ("alternatives", is_alternative),
-    (PART, has_a_name_before),
-    (LONGER, has_a_name_behind),
-    ("other-kind", is_of_another_kind),
-    (ELSEWHERE, is_in_another_division),
-    ("finer-claim-conflict", follows_a_finer_claim),
-    ("finer-claim-conflict", is_before_another_name),
+    (ANOTHER, names_another),
+    (CONTRADICTED, is_contradicted),
 )
 
 
