@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from granola.matching.naming.countries import countries_of_adjective
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import FoldedWord, drop_articles, key, words
@@ -39,7 +40,7 @@ def forms(name: str) -> tuple[Form, ...]:
     MATCHING.count(len(name))
     whole = key(name)
     form_of = {form.folded: form for form in _set_apart(name)}
-    for form in (*_parts(name), *_of_a_university(whole), *_without_addition(name)):
+    for form in (*_parts(name), *_of_a_university(whole), *_without_addition(name), *_from_a_country(name, whole)):
         form_of.setdefault(form.folded, form)
     form_of.pop(whole, None)
     return tuple(form_of.values())
@@ -91,6 +92,14 @@ def _without_addition(name: str) -> Iterator[Form]:
     content = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
     if len(content) > 1 or (cut["in"] and content and content[0].capital and content[0].text not in word_lists.CLASSES):
         yield Form(_without_edges(before) or key(before), partial=True, alone=not content[-1].capital)
+
+
+def _from_a_country(name: str, whole: tuple[str, ...]) -> Iterator[Form]:
+    """A description with the country behind it: `a record label from Taiwan` for a Taiwanese record label."""
+    if len(whole) < 2 or not name.startswith(("a ", "an ")) or not name[-1:].islower():
+        return
+    for country in countries_of_adjective(whole[0]):
+        yield from (Form((*whole[1:], joint, *country)) for joint in ("from", "of", "in"))
 
 
 _RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia

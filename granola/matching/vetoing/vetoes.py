@@ -17,6 +17,7 @@ from granola.matching.naming.countries import (
     country_ids,
     division,
     is_adjective,
+    is_known,
     is_territory,
     nation,
 )
@@ -128,12 +129,16 @@ def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
         return False
     if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
+    if word.text in _TOWNS and is_known(key(mention.name)) and key(mention.name) not in _CALLED_LIKE_CITIES:
+        return True  # Kansas City, Mexico City: towns, and no other name of the state
     if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
         named = person(answer.words[mention.start : right], answer.text)
         return named is not None and tells_by_initials(named)
     return word.text not in word_lists.FUNCTION | word_lists.KINDS and word.text not in answer.asked
 
 
+_TOWNS = frozenset({"city", "county", "township"})
+_CALLED_LIKE_CITIES = frozenset({("new", "york"), ("singapore",)})  # states whose city is called so without "City"
 _JUNIOR = frozenset({"jr", "junior"})
 
 
