@@ -60,6 +60,8 @@ def _unless_none(words: Language, key: str) -> str:
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
 def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     """Every amount in a text of the language, left to right, number words included; a range is one claim."""
+    if not may_be_amount(text, code):
+        return ()
     words = language(code)
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda power: "10^" + power[1].translate(_PLAIN_POWER), text)
@@ -240,12 +242,19 @@ def _step(unit: str, smaller: str) -> int:
 
 def may_be_amount(text: str, code: str = "en") -> bool:
     """Whether a text may state an amount: it has a digit, or a number in words; False is certain."""
-    return any(map(str.isdigit, text)) or _numerals(language(code)).search(text.lower()) is not None
+    return _DIGIT.search(text) is not None or not _numerals(code).isdisjoint(_WORD.findall(text.lower()))
 
 
-@cache
-def _numerals(words: Language) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{any_of([*words.number_words, *words.dozens, *words.powers])})\b|[一-鿿]")
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
+def _numerals(code: str) -> frozenset[str]:
+    words = language(code)
+    return frozenset(
+        part for word in (*words.number_words, *words.dozens, *words.powers) for part in _WORD.findall(word)
+    )
 
 
 @cache

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from operator import eq
 
-from abstraction.language.calendar_units import CalendarUnit, Kind, day_number, unit_of
+from abstraction.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
 from abstraction.language.date_reader import CENTURY_OF_YEARS, ParsedDate, of_two_digits, parse_date
 from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.language_data import any_of, with_plain_digits
@@ -88,18 +88,52 @@ def _unnamed(pattern: str) -> str:
     return re.sub(r"\?P<(?!sep>)\w+>", "?:", pattern)
 
 
-@cache
-def _signs_of_dates(words: Language) -> re.Pattern[str]:
-    """What every date has one of: a digit, a count or a decade in words, a Roman numeral."""
-    tens = [word for word, number in words.number_words.items() if number >= 20 and not number % 10]
-    numeral = r"|\b[ivxl]{1,12}(?![ivxl])" if any("roman" in template for template in words.counts) else ""
-    return re.compile(rf"\d|{any_of([*words.count_words, *words.spoken_decades.values(), *tens])}{numeral}")
+@lru_cache(maxsize=256)  # codes may come from outside
+def _words_of_dates(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
+    """Words of which a date without digits has one, in a language and in English; and Roman numerals where it has them.
+
+    They are counts, tens and decades: "nineteenth", "seventy", "twenties".
+    """
+    told: set[str] = set()
+    for words in (language(code), language(BESIDE)):
+        tens = [word for word, number in words.number_words.items() if number >= 20 and not number % 10]
+        for word in (*words.count_words, *words.spoken_decades.values(), *tens):
+            told.update(_WORD.findall(word))
+    roman = any("roman" in template for template in language(code).counts)
+    return frozenset(told), re.compile(r"\b[ivxl]{1,12}(?![ivxl])") if roman else None
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
 
 
 def may_be_date(text: str, code: str = "en") -> bool:
     """Whether a text may state a date; False is certain."""
+    if _DIGIT.search(text):
+        return True
     lower = text.lower()
-    return any(_signs_of_dates(language(one)).search(lower) is not None for one in dict.fromkeys((code, BESIDE)))
+    told, roman = _words_of_dates(code)
+    return not told.isdisjoint(_WORD.findall(lower)) or (roman is not None and roman.search(lower) is not None)
+
+
+@cache
+def _usual(words: Language) -> re.Pattern[str]:
+    """A whole date in the forms that most have; found at once, as gold answers by the thousand are such."""
+    month = rf"(?:{any_of(words.month_numbers)})"
+    day_month = rf"(?P<a>{month})\.? (?P<d>\d{{1,2}}),? |(?P<e>\d{{1,2}})\.? (?P<b>{month})\.? |(?P<c>{month})\.? "
+    return re.compile(rf"(?:{day_month})?(?P<y>[1-9]\d{{3}})")
+
+
+def _usual_date(text: str, words: Language) -> IntervalClaim | None:
+    match = _usual(words).fullmatch(text.lower()) if text[-4:].isdecimal() else None
+    if match is None:
+        return None
+    month = words.month_numbers.get(match["a"] or match["b"] or match["c"] or "", 0)
+    day = int(match["d"] or match["e"] or 0)
+    if day > MOST_DAYS[month - 1]:
+        return None
+    unit = CalendarUnit("day" if day else "month" if month else "year", int(match["y"]), month, day)
+    return IntervalClaim(*unit.days(), text, 0, len(text))
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
@@ -108,6 +142,8 @@ def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     if not may_be_date(text, code):
         return ()
     words = language(code)
+    if usual := _usual_date(text, words):
+        return (usual,)
     found = list(_scan(text, words))
     for claim in _scan(text, language(BESIDE)) if words.code != BESIDE else ():
         if not any(map(str.isalpha, claim.text)):
@@ -277,6 +313,8 @@ def whole_date(text: str, code: str = "en") -> IntervalClaim | None:
     """The date that `text` is, in the language or in English; None where it is something else or says more."""
     if not may_be_date(text, code):
         return None
+    if usual := _usual_date(text, language(code)):
+        return usual
     claims = dates(text, code)
     if len(claims) == 1:
         lower = lowered(text)[1]
