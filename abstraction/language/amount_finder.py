@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from abstraction.language.date_finder import lowered
+from abstraction.language.date_finder import lowered, words_in
 from abstraction.language.interval_claims import IntervalClaim, half_step
 from abstraction.language.language_data import any_of
 from abstraction.language.languages import Language, language
@@ -67,7 +67,8 @@ def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
         text = _SUPERSCRIPT.sub(lambda power: "10^" + power[1].translate(_PLAIN_POWER), text)
     text, lower = lowered(words.with_plain_amounts(text))
     lower = number_words(words).in_digits(lower.translate(_PRIMES))
-    lower = _one_or(words).sub(lambda one: "1".rjust(len(one[0])), lower)
+    if " or " in lower:
+        lower = _one_or(words).sub(lambda one: "1".rjust(len(one[0])), lower)
     claims = tuple(_scan(text, lower, words))
     return _compounds(claims, text, lower, words) if len(claims) > 1 else claims
 
@@ -92,7 +93,9 @@ def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
         if currency and before[:-1].endswith("-") and low > 0:  # -$2.8 billion
             low, high, exact = -high, -low, None if exact is None else -exact
         unit = currency or unit or _currency(lower[match.end() :].lstrip()[:1])
-        end = max(match.end(part) for part in ("t", "b", "s", "power", "e", "thousands", "billions", "a"))
+        end = match.end("a")
+        if match.lastgroup != "a":
+            end = max(end, *map(match.end, ("t", "b", "s", "power", "e", "thousands", "billions")))
         start = match.start() + len(match[0]) - len(match[0].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
@@ -242,19 +245,16 @@ def _step(unit: str, smaller: str) -> int:
 
 def may_be_amount(text: str, code: str = "en") -> bool:
     """Whether a text may state an amount: it has a digit, or a number in words; False is certain."""
-    return _DIGIT.search(text) is not None or not _numerals(code).isdisjoint(_WORD.findall(text.lower()))
+    return _DIGIT.search(text) is not None or not _numerals(code).isdisjoint(words_in(text.lower()))
 
 
-_WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def _numerals(code: str) -> frozenset[str]:
     words = language(code)
-    return frozenset(
-        part for word in (*words.number_words, *words.dozens, *words.powers) for part in _WORD.findall(word)
-    )
+    return frozenset(part for word in (*words.number_words, *words.dozens, *words.powers) for part in words_in(word))
 
 
 @cache

@@ -220,7 +220,7 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         if not ladder:
             continue
         claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
-        if kind == "date":
+        if kind == "date" and "/" in prediction:
             claims += turned_dates(prediction)[:MOST]
         stated = _stated(kind, claims, read, prediction, question)
         verdict = compare(kind, stated, ladder, prediction, question, code)

@@ -129,15 +129,18 @@ def values(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ..
     """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
-    if not levels or not may_be("\n".join(levels[0]), code) or not (finest := _claims(read, levels[0], code)):
+    if not levels or not may_be("\n".join(levels[0]), code) or not (finest := _claims(read, may_be, levels[0], code)):
         return ()
-    return finest, *(_claims(read, names, code) for names in levels[1:])
+    return finest, *(_claims(read, may_be, names, code) for names in levels[1:])
 
 
 def _claims(
-    read: Callable[[str, str], IntervalClaim | None], names: tuple[str, ...], code: str
+    read: Callable[[str, str], IntervalClaim | None],
+    may_be: Callable[[str, str], bool],
+    names: tuple[str, ...],
+    code: str,
 ) -> tuple[IntervalClaim, ...]:
-    named_claims = [(claim, name) for name in names if (claim := read(name, code))]
+    named_claims = [(claim, name) for name in names if may_be(name, code) and (claim := read(name, code))]
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
 
 

@@ -67,6 +67,14 @@ _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
 
 
+_SIGNS_OF_MARKS = frozenset("%#+-<>")
+
+
+def _has_mark(text: str) -> bool:
+    """Whether an ASCII text has a mark; most have none of the signs, which is seen sooner."""
+    return not _SIGNS_OF_MARKS.isdisjoint(text) and _MARK.search(text) is not None
+
+
 def _fold(token: str) -> str:
     if (mark := _MARKS.get(token.strip())) is not None:
         return mark
@@ -88,7 +96,7 @@ def words(text: str) -> tuple[FoldedWord, ...]:
     single = numbers = False
     same = text.isascii()
     lower = text.lower() if same else text
-    plainly = same and not _JOINED.search(lower) and not _MARK.search(text)
+    plainly = same and not _JOINED.search(lower) and not _has_mark(text)
     parts = iter((_RUN if plainly else _TOKEN).split(lower))
     end, gap = 0, ""
     for between, token in zip(parts, parts, strict=False):  # gaps and words take turns; a gap is last
@@ -208,7 +216,7 @@ def simple(text: str) -> tuple[str, ...] | None:
     lower = text.lower()
     tokens = lower.split()
     if not "".join(tokens).isalnum():
-        if _MARK.search(text):
+        if _has_mark(text):
             return None
         tokens = lower.replace(", ", " ").replace(". ", " ").replace("-", " ").rstrip(".").split()
         if "'" in text:
