@@ -9,7 +9,8 @@ the half that was not. `ladders`: 400 answers of `nq` against ladders, each with
 level 1, so the levels that are claimed falsely are counted too. `simpleqa`: long answers of three search systems with
 the grade of a model (right, wrong, not attempted). `mkqa`: answers in English, French, Spanish and Dutch to questions
 for a number; counted are those taken for right, and of them those without any of the gold answer's digits: conversions,
-roundings and number words, which `--errors` prints.
+roundings and number words, which `--errors` prints. `danish`: 600 answers of Mintaka with the kappa of the
+rules and of word recall, where answers on which both agree are taken to be as they say, and the others were read.
 
 Half of the questions of `nq`, by a hash, is for tuning: `--errors` prints from that half alone. Cohen's kappa with a
 95 % bootstrap interval over questions. A part's worth is what changes where it is left out.
@@ -36,6 +37,7 @@ from granola.scoring.bootstrap import percentile_interval
 
 ROOT = Path(__file__).resolve().parents[1]
 LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"
+DANISH = ROOT / "docs/evaluation/danish-judged.json"
 RESAMPLES = 500
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7)
 LENGTHS = (("1-3", 3), ("4-8", 8), ("9-20", 20), ("21+", 10**6))
@@ -107,6 +109,30 @@ def print_typed_numbers(data: Path, most: int) -> None:
     print(f"mkqa, numbers taken for right: {shares}; {len(others)} of them have other digits")
     for name, compared, answer in random.Random(0).sample(others, min(most, len(others))):
         print(f"\n{name}: {compared}\n  {answer[:200]}")
+
+
+def print_danish(data: Path) -> None:
+    """Kappa of the rules and of word recall (half of the gold answer's words) on the same Danish answers."""
+    judged: dict[str, bool] = json.loads(DANISH.read_text(encoding="utf-8"))["right"]
+    with gzip.open(data / "answers/mintaka_test_5samples.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if isinstance(row.get("gold_da"), str | int | float)]
+    answers = [
+        (f"{row['id']}-{place}", row["q_da"], str(row["gold_da"]), sample)
+        for row in rows
+        if not isinstance(row["gold_da"], bool) and "samples_da" in row and "q_da" in row
+        for place, sample in enumerate(row["samples_da"][:2])
+    ]
+    random.Random(36).shuffle(answers)
+    danish, ours, recall = in_language(_RULES, "da"), [], []
+    for name, question, gold, said in answers[:600]:
+        wanted, there = squad.tokens(gold), set(squad.tokens(said))
+        recalled = sum(token in there for token in wanted) >= len(wanted) / 2
+        taken = danish.match(said, [[gold]], question).level is not None
+        if taken != recalled and name not in judged:
+            continue  # not read
+        ours.append((taken, judged.get(name, taken)))
+        recall.append((recalled, judged.get(name, recalled)))
+    print(f"danish: {len(ours)} answers, kappa {kappa(ours):.3f}, of word recall {kappa(recall):.3f}")
 
 
 def _digits(text: str) -> set[str]:
@@ -337,6 +363,7 @@ def main() -> None:
     if (arguments.data / "answers" / "simpleqa_en_tavily.jsonl.gz").exists():
         print_long_answers(simpleqa(arguments.data))
         print_typed_numbers(arguments.data, arguments.errors)
+        print_danish(arguments.data)
     print_ladders(judged, [rules_say(row) for row in judged])
     if not arguments.no_parts:
         print_parts([*rows, *others], judged)
