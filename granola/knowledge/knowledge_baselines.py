@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
-from abstraction.models import EntailmentModel, TextPair
-from granola.matching.squad import best_f1, normalise, token_f1
+from granola.matching.squad import normalise
 
 # A run of words in capitals or with digits; a sentence's first word alone counts only where it begins with a digit.
 # Repeats are bounded: no text makes this slow.
@@ -38,26 +36,6 @@ def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
     return -lacking / len(names) if names else 0.0
 
 
-def entailment_ratios(pairs: Sequence[tuple[str, str]], model: EntailmentModel) -> list[float]:
-    """ER of each (text, reference): how far the reference entails the whole text, in [0, 1]; 0 for an empty text."""
-    there = [(at, TextPair(reference, text)) for at, (text, reference) in enumerate(pairs) if text.strip()]
-    entailments = model.scores([pair for _, pair in there]) if there else []
-    ratios = [0.0] * len(pairs)
-    for (at, _), entailment in zip(there, entailments, strict=True):
-        ratios[at] = 0.0 if math.isnan(entailment.entailed) else entailment.entailed
-    return ratios
-
-
-def knowledge_f1(knowledge: str, reference: str) -> float:
-    """Unigram F1 of the text with the reference, after SQuAD's normalisation."""
-    return token_f1(knowledge, reference)
-
-
 def answer_em(answer: str, gold: Sequence[str]) -> float:
     """1 where the answer equals a gold answer after SQuAD's normalisation, else 0."""
     return float(any(normalise(answer) == normalise(right) for right in gold))
-
-
-def answer_f1(answer: str, gold: Sequence[str]) -> float:
-    """The greatest token-F1 of the answer with a gold answer."""
-    return best_f1(answer, gold)

@@ -21,15 +21,10 @@ from abstraction.models import (
 from abstraction.models.prompts import Prompt, hash_of
 from granola.evidence.judge_names import identity_name
 from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, OwnPieces
-from granola.knowledge.knowledge_baselines import (
-    answer_em,
-    answer_f1,
-    entailment_ratios,
-    hallucinated_entities,
-    knowledge_f1,
-)
+from granola.knowledge.knowledge_baselines import answer_em, hallucinated_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_metrics import (
+    UNVERIFIED,
     Aggregation,
     JudgedSentence,
     RandomTexts,
@@ -42,6 +37,7 @@ from granola.knowledge.knowledge_metrics import (
     sentence_coherence,
 )
 from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, as_text
+from granola.matching.squad import best_f1, token_f1
 
 
 class AnswerForm(StrEnum):
@@ -117,6 +113,7 @@ class ScoredKnowledge:
 class _Work:
     item: KnowledgeItem
     sentences: list[str]
+    text: bool  # whether there is any
     scores: dict[str, float | None] = field(default_factory=dict)
     label: str | None = None
     judged: list[JudgedSentence] = field(default_factory=list)
@@ -177,9 +174,11 @@ class KnowledgeJudge:
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
-        work = [_Work(item, parted(item.knowledge, self.settings.language)) for item in items]
+        work = [
+            _Work(item, parted(item.knowledge, self.settings.language), bool(item.knowledge.strip())) for item in items
+        ]
         for task in work:
-            if not task.item.knowledge.strip():
+            if not task.text:
                 task.notes.append("the knowledge is empty")
         self._factuality(work)
         self._relevance(work)
@@ -203,9 +202,8 @@ class KnowledgeJudge:
         if model is None:
             return
         pieces = [self._evidence.pieces(task.item, task.sentences, self.settings.pieces) for task in work]
-        whole = iter(
-            judged([s for task in work for s in task.sentences], [own for found in pieces for own in found], model)
-        )
+        texts = [text for task in work for text in task.sentences]
+        whole = iter(judged(texts, [own for found in pieces for own in found], model))
         for task in work:
             task.judged = [next(whole) for _ in task.sentences]
             if lacking := sum(sentence.piece is None for sentence in task.judged):
@@ -217,41 +215,27 @@ class KnowledgeJudge:
     def _relevance(self, work: Sequence[_Work]) -> None:
         if self.models.relevance is None:
             return
-        there = [task for task in work if task.item.knowledge.strip()]
-        pairs = [QueryPassage(task.item.query, task.item.knowledge) for task in there]
-        found = dict(zip(map(id, there), self.models.relevance.scores(pairs) if pairs else [], strict=True))
-        for task in work:
-            task.score("relevance", found.get(id(task), 0.0))
+        asked = [[QueryPassage(task.item.query, task.item.knowledge)] * bool(task.text) for task in work]
+        for task, found in zip(work, _scored(self.models.relevance, asked), strict=True):
+            task.score("relevance", found[0] if found else 0.0)
 
     def _coherence(self, work: Sequence[_Work]) -> None:
-        self._sentence_coherence(work)
-        self._paragraph_coherence(work)
-        for task in work:
-            both = [task.scores.get(name) for name in ("coherence_sentence", "coherence_paragraph")]
-            values = [value for value in both if value is not None]
-            if len(values) == 2:
-                task.scores["coherence_greater"] = max(values)
-
-    def _sentence_coherence(self, work: Sequence[_Work]) -> None:
-        if self.models.causal is None:
-            return
-        asked = [Continuation("", text) for task in work for text in task.sentences]
-        scores = iter(self.models.causal.scores(asked) if asked else [])
-        for task in work:
-            of_sentences = [next(scores) for _ in task.sentences]
-            if any(math.isnan(each.mean) for each in of_sentences):
-                task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-            cut = self.settings.perplexity_cut
-            task.scores["coherence_sentence"] = sentence_coherence(of_sentences, perplexity_cut=cut)
-
-    def _paragraph_coherence(self, work: Sequence[_Work]) -> None:
-        if self.models.coherence is None:
-            return
-        there = [task for task in work if task.sentences]
-        coherences = self.models.coherence.scores([task.sentences for task in there]) if there else []
-        by_item = dict(zip(map(id, there), coherences, strict=True))
-        for task in work:
-            task.score("coherence_paragraph", by_item.get(id(task), 0.0))
+        if self.models.causal is not None:
+            asked = [[Continuation("", text) for text in task.sentences] for task in work]
+            for task, scores in zip(work, _scored(self.models.causal, asked), strict=True):
+                if any(math.isnan(each.mean) for each in scores):
+                    task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
+                cut = self.settings.perplexity_cut
+                task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=cut)
+        if self.models.coherence is not None:
+            paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
+            for task, found in zip(work, _scored(self.models.coherence, paragraphs), strict=True):
+                task.score("coherence_paragraph", found[0] if found else 0.0)
+        if self.models.causal is not None and self.models.coherence is not None:
+            for task in work:
+                task.scores["coherence_greater"] = max(
+                    task.scores["coherence_sentence"] or 0.0, task.scores["coherence_paragraph"] or 0.0
+                )
 
     def _informativeness(self, work: Sequence[_Work]) -> None:
         if self.models.causal is None:
@@ -259,13 +243,15 @@ class KnowledgeJudge:
         prompt = self._prompts[GIVEN_QUERY.name]
         shown = [(one, one.reference or one.knowledge) for one in self._examples]
         asked = [
-            Continuation(
-                as_text(prompt, _given(task.item), _before(task.item, shown)),
-                f" {task.item.knowledge}" if task.sentences else "",
-            )
+            [
+                Continuation(
+                    as_text(prompt, _given(task.item), _before(task.item, shown)),
+                    f" {task.item.knowledge}" if task.sentences else "",
+                )
+            ]
             for task in work
         ]
-        for task, scores in zip(work, self.models.causal.scores(asked), strict=True):
+        for task, (scores,) in zip(work, _scored(self.models.causal, asked), strict=True):
             if task.sentences and math.isnan(scores.mean):
                 task.notes.append("informativeness: the model gave no number")
             task.scores["informativeness"] = informativeness(scores)
@@ -273,51 +259,33 @@ class KnowledgeJudge:
     def _helpfulness(self, work: Sequence[_Work]) -> None:
         if self.models.reader is None:
             return
-        prompt = self._prompts[GIVEN_KNOWLEDGE.name]
-        shown = [(one, next(iter(one.gold), "")) for one in self._examples]
-        asked: list[Continuation] = []
-        numbers: list[int] = []
-        for task in work:
-            randoms = self._pool.drawn(task.item, self.settings.randoms)
-            before = _before(task.item, shown)
-            texts = [task.item.knowledge, *randoms] if task.item.gold else []
-            numbers.append(len(texts))
-            asked += [
-                Continuation(as_text(prompt, _given(task.item, text), before), f" {task.item.gold[0]}")
-                for text in texts
-            ]
-        scores = iter(self.models.reader.scores(asked) if asked else [])
-        for task, number in zip(work, numbers, strict=True):
-            log_probabilities = [next(scores) for _ in range(number)]
-            if not log_probabilities:
+        asked = [self._with_texts(task.item) for task in work]
+        for task, scores in zip(work, _scored(self.models.reader, asked), strict=True):
+            if not scores:
                 task.scores |= {"helpfulness": None, "helpfulness_raw": None}
                 task.notes.append("helpfulness: no gold answer")
                 continue
-            gain = helpfulness(log_probabilities[0], log_probabilities[1:])
+            gain = helpfulness(scores[0], scores[1:])
             if gain.raw is None:
                 task.notes.append("helpfulness: no other text to compare with, or no number")
             task.scores |= {"helpfulness": gain.score, "helpfulness_raw": gain.raw}
 
+    def _with_texts(self, item: KnowledgeItem) -> list[Continuation]:
+        """The gold answer behind the item's own text, then behind random ones; nothing without a gold answer."""
+        if not item.gold:
+            return []
+        prompt = self._prompts[GIVEN_KNOWLEDGE.name]
+        before = _before(item, [(one, next(iter(one.gold), "")) for one in self._examples])
+        texts = [item.knowledge, *self._pool.drawn(item, self.settings.randoms)]
+        return [Continuation(as_text(prompt, _given(item, text), before), f" {item.gold[0]}") for text in texts]
+
     def _validity(self, work: Sequence[_Work]) -> None:
-        model = self.models.entailment
-        if model is None or not self._answered:
+        if self.models.entailment is None or not self._answered:
             return
-        span = self.settings.validity is AnswerForm.SPAN
-        pairs: list[list[TextPair]] = []
-        for task in work:
-            item = task.item
-            if not item.answer.strip():
-                pairs.append([])
-            elif span:
-                pairs.append([TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold])
-            else:
-                (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
-                pairs.append([TextPair(piece, item.answer) for piece in pieces])
-        every_pair = [pair for of_item in pairs for pair in of_item]
-        vectors = iter(model.scores(every_pair) if every_pair else [])
-        for task, asked in zip(work, pairs, strict=True):
-            shares = [vector.entailed for vector in (next(vectors) for _ in asked) if is_number(vector)]
-            if span and not task.item.gold:
+        asked = [self._answer_pairs(task.item) for task in work]
+        for task, vectors in zip(work, _scored(self.models.entailment, asked), strict=True):
+            shares = [vector.entailed for vector in vectors if is_number(vector)]
+            if self.settings.validity is AnswerForm.SPAN and not task.item.gold:
                 task.scores["validity"] = None
                 task.notes.append("validity: no gold answer")
                 continue
@@ -325,31 +293,42 @@ class KnowledgeJudge:
                 task.notes.append("validity: no answer, no evidence or no number counts 0")
             task.scores["validity"] = max(shares, default=0.0)
 
+    def _answer_pairs(self, item: KnowledgeItem) -> list[TextPair]:
+        """Equation 7: question and gold answer entail question and answer; equation 8: evidence entails the answer."""
+        if not item.answer.strip():
+            return []
+        if self.settings.validity is AnswerForm.SPAN:
+            return [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
+        (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
+        return [TextPair(piece, item.answer) for piece in pieces]
+
     def _baselines(self, work: Sequence[_Work]) -> None:
         for task in work:
             item = task.item
             if item.reference.strip():
                 task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
-                task.scores["knowledge_f1"] = knowledge_f1(item.knowledge, item.reference)
+                task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
             if item.gold and self._answered:
                 task.scores["answer_em"] = answer_em(item.answer, item.gold)
-                task.scores["answer_f1"] = answer_f1(item.answer, item.gold)
-        model = self.models.entailment
-        there = [task for task in work if task.item.reference.strip()]
-        if model is None or not there:
+                task.scores["answer_f1"] = best_f1(item.answer, item.gold)
+        if self.models.entailment is None:
             return
-        whole = entailment_ratios([(task.item.knowledge, task.item.reference) for task in there], model)
-        parts = iter(
-            judged(
-                [text for task in there for text in task.sentences],
-                [[task.item.reference] for task in there for _ in task.sentences],
-                model,
-            )
-        )
-        for task, ratio in zip(there, whole, strict=True):
-            task.scores["entailment_ratio"] = ratio
-            own = [next(parts).vector for _ in task.sentences]
-            task.scores["nli_decompose"] = aggregated(own, self.settings.aggregation).entailed
+        there = [task for task in work if task.item.reference.strip()]
+        pairs = [
+            [TextPair(task.item.reference, text) for text in [task.item.knowledge, *task.sentences] if text.strip()]
+            for task in there
+        ]
+        for task, vectors in zip(there, _scored(self.models.entailment, pairs), strict=True):
+            whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
+            task.scores["entailment_ratio"] = whole.entailed
+            task.scores["nli_decompose"] = aggregated(parts, self.settings.aggregation).entailed
+
+
+def _scored(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The scores of what is asked about each item, all of it asked at once."""
+    every = [one for own in asked for one in own]
+    source = iter(model.scores(every) if every else [])
+    return [[next(source) for _ in own] for own in asked]
 
 
 def _given(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:

@@ -16,7 +16,7 @@ from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
 from granola.knowledge.choosing import EQUAL, PARTS, associations, chosen, coefficients, quality
 from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex
-from granola.knowledge.knowledge_baselines import hallucinated_entities, knowledge_f1, named_entities
+from granola.knowledge.knowledge_baselines import hallucinated_entities, named_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
 from granola.knowledge.knowledge_metrics import (
@@ -301,7 +301,6 @@ def test_named_entities_and_baselines() -> None:
     }  # fmt: skip
     assert hallucinated_entities(["He went from Ulm to New York."], "Ulm is a city") == -0.5
     assert hallucinated_entities([], "Ulm") == 0.0
-    assert knowledge_f1("the river one", "river two") == pytest.approx(0.5)
 
 
 class _Vectors:
