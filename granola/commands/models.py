@@ -33,17 +33,17 @@ def opened(
 
     spec = parse_model_spec(word)
     cache, log = kept_places(word, out, answers)
+    taken = [*inputs, *([] if out is None else [out])]
     if not word.startswith("replay:"):
         if cache is None:
             note("the model's answers are not kept; --answers FILE keeps them, so that a run cut short can go on")
         for place in (cache, log):
             if place is not None:
-                taken = [*inputs, *([] if out is None else [out])]
                 check_outputs(place, inputs=taken, force=True, asked="--answers")
     model = open_spec(spec.without(*BATCH_SETTINGS), cache=cache, log=log)
     try:
         if isinstance(model, OpenAIModel):
-            with _by_batch(model, spec) as batched:
+            with _by_batch(model, spec, taken) as batched:
                 yield batched
         else:
             yield model
@@ -53,7 +53,7 @@ def opened(
 
 
 @contextmanager
-def _by_batch(model: OpenAIModel, spec: ModelSpec) -> Iterator[ChatModel]:
+def _by_batch(model: OpenAIModel, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[ChatModel]:
     """The model with the answers of a batch; or one that writes requests, and raises BatchWritten when it has."""
     from abstraction.models.batch_files import BatchWriter, take_results
 
@@ -66,7 +66,7 @@ def _by_batch(model: OpenAIModel, spec: ModelSpec) -> Iterator[ChatModel]:
     if file is None:
         yield model
         return
-    check_outputs(file, inputs=[], force=True, asked="batch_file")
+    check_outputs(file, inputs=inputs, force=True, asked="batch_file")
     with BatchWriter(model, file) as writer:
         try:
             yield writer

@@ -13,7 +13,7 @@ from granola.commands.answer import Answer
 from granola.commands.attribution_evaluation import AttributionEvaluate
 from granola.commands.match import Match
 from granola.decoding.methods import Answering
-from granola.errors import BatchWritten
+from granola.errors import BatchWritten, UsageError
 from tests.chat_server import answer_to, serving
 
 ADDRESS = "openai:http://127.0.0.1:1/v1?temperature=.7"
@@ -87,6 +87,8 @@ def test_what_is_no_file_of_results_is_told(questions: Path, tmp_path: Path) -> 
     given = written([{"custom_id": "mine", "response": None}], tmp_path / "results.jsonl")
     with pytest.raises(ModelError, match="line 1: no result of a request that batch_file= wrote"):
         asked(questions, tmp_path / "out.jsonl", results=given).run()
+    with pytest.raises(UsageError, match="is also an input"):
+        asked(questions, tmp_path / "out.jsonl", file=questions).run()
     replay = written([{"prompt": "x", "answers": ["y"]}], tmp_path / "replay.jsonl")
     with pytest.raises(ModelSpecError, match="replay: batch_file is no setting"):
         asked(questions, tmp_path / "out.jsonl", model=f"replay:{replay}?batch_file=b.jsonl").run()
