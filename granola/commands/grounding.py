@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count, note
-from granola.commands.models import kept_places, opened
+from granola.commands.models import opened
 from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
 from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Limit, Out
-from granola.terminal_lines import Part, Verbatim
+from granola.terminal_lines import Verbatim
 
 if TYPE_CHECKING:
-    from granola.evidence.judge_names import CountedModel
+    from abstraction.models import ChatModel
     from granola.grounding.answer_judging import AnswerJudge
     from granola.grounding.grounded_samples import GroundedSample
 
@@ -82,8 +82,7 @@ class GroundingJudge(RowsCommand):
             samples = self._samples(output)
             pairs, systems = self._pairs(output, samples)
             with ExitStack() as stack:
-                chat = self._chat(output, stack)
-                judge = self._judge(kind, chat, output, stack)
+                judge = self._judge(kind, output, stack)
                 output.more |= {"judge": judge.signature()}
 
                 def rows() -> Iterator[dict[str, Any]]:
@@ -92,23 +91,9 @@ class GroundingJudge(RowsCommand):
                         yield {**item.model_dump(mode="json"), "system": systems[item.id]}
 
                 output.write(rows())
-                took = self._took(chat, output)
-                output.more |= {"asked": took}
             counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
-            lines: list[Part] = [f"{count(len(pairs), 'answer')}: {counts}", Verbatim(f"judge {judge.signature()}")]
-            if took:
-                lines.append(f"the model's answers took {shown_asked(took)}")
-            return output.ended(*lines, source=str(self.given))
-
-    def _took(self, chat: CountedModel | None, output: RowsOutput) -> dict[str, float]:
-        """What the answers of the chat model took, those that were kept from earlier runs among them."""
-        if chat is None or self.model is None:
-            return {}
-        from abstraction.models import parse_model_spec
-
-        spec = parse_model_spec(self.model)
-        log = kept_places(self.model, output.beside, self.answers)[1]
-        return chat.asked(Path(spec.where) if spec.kind == "replay" else log, spec.prices)
+            told = f"{count(len(pairs), 'answer')}: {counts}"
+            return output.ended(told, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
     def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
         """The questions by id; what was not understood of them is told."""
@@ -159,16 +144,7 @@ class GroundingJudge(RowsCommand):
         _note_unknown_citations(pairs)
         return pairs, systems
 
-    def _chat(self, output: RowsOutput, stack: ExitStack) -> CountedModel | None:
-        from granola.evidence.judge_names import CountedModel
-
-        if self.model is None:
-            return None
-        return CountedModel(
-            stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
-        )
-
-    def _judge(self, kind: str, chat: CountedModel | None, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
+    def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
         from granola.attribution.evaluator_words import EvaluatorWords
         from granola.grounding.answer_judging import AnswerJudge
         from granola.grounding.sentence_judges import (
@@ -181,6 +157,9 @@ class GroundingJudge(RowsCommand):
         )
 
         prompts = read_grounding_prompts(self.prompts)
+        chat: ChatModel | None = None
+        if self.model is not None:
+            chat = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
         if kind == CHAT:
             assert chat is not None
             sentences: SentenceJudge = ChatSentences(model=chat, prompts=prompts)
@@ -195,11 +174,6 @@ class GroundingJudge(RowsCommand):
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts,
         )  # fmt: skip
-
-
-def shown_asked(asked: Mapping[str, float]) -> str:
-    """What answers of a model took, in words."""
-    return ", ".join(f"{number:,.10g} {name.replace('_', ' ')}" for name, number in asked.items())
 
 
 def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None:
