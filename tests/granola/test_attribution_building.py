@@ -179,11 +179,11 @@ def extended(facts: StoreFacts, query: LogicalQuery, seed: int, **settings: Any)
 
 
 def test_extension_options_are_drawn_alike(facts: StoreFacts) -> None:
-    drawn = Counter(extended(facts, SHAPES["single"], seed)[0] for seed in range(2_000))
+    drawn = Counter(extended(facts, SHAPES["single"], seed)[0] for seed in range(400))
     assert set(drawn) == {Extension.UNION, Extension.HEAD, Extension.ANSWER, Extension.NONE}
-    assert all(abs(number / 2_000 - 1 / 4) < 0.04 for number in drawn.values())
-    halves = Counter(extended(facts, PATH, seed)[0] for seed in range(2_000))
-    assert all(abs(number / 2_000 - 1 / 2) < 0.04 for number in halves.values())
+    assert all(abs(number / 400 - 1 / 4) < 0.06 for number in drawn.values())
+    halves = Counter(extended(facts, PATH, seed)[0] for seed in range(400))
+    assert all(abs(number / 400 - 1 / 2) < 0.06 for number in halves.values())
     assert set(halves) == {Extension.HEAD, Extension.ANSWER}
 
 

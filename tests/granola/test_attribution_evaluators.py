@@ -275,7 +275,7 @@ def test_no_text_breaks_the_features(statement: str, citations: list[str]) -> No
 def training_set() -> list[AttributionSample]:
     towns = ["Leeds", "York", "Bath", "Derby", "Wells", "Ripon"]
     out = []
-    for n in range(60):
+    for n in range(30):
         town, other = towns[n % 6], towns[(n + 1) % 6]
         about = {"question": f"Where was Ann {n} born?", "statement": f"{town} is the place where Ann {n} was born."}
         said = {SUP: f"Ann {n} was born in {town}.", CON: f"Ann {n} was born in {other}.", IRR: f"Ann {n} plays golf."}
