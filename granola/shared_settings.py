@@ -67,26 +67,17 @@ Linker = Annotated[
 
 # Models.
 ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
-KeptAnswers = Annotated[
-    Path | None,
-    Setting(
-        f"Where models' answers are kept, so that nothing is asked twice (default: OUT{ANSWERS_SUFFIX}).",
-        metavar="FILE",
-        recorded=False,
-        advanced=True,
-    ),
-]
 
 
 class PhraseMode(StrEnum):
-    """What `--phrase-mode` takes."""
+    """How the service words ladders."""
 
     FREE = "free"
     WORD = "word"
 
 
 class Unproven(StrEnum):
-    """What `--unproven` takes."""
+    """What the service does with tiers that nothing proves."""
 
     KEEP = "keep"
     DROP = "drop"

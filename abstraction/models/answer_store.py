@@ -175,7 +175,7 @@ class AnswerStore:
     def keep(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
         """Keep choices of the protocol by the number of their sample, as those that came from elsewhere."""
         if self._kept is None:
-            raise ModelError("answers that come in a file are kept: give --answers FILE, or an output")
+            raise ModelError("answers that come in a file are kept: give an output, or answers=FILE with the model")
         self._kept.put({self._sample_key(key, sample): choice for sample, choice in choices.items()})
 
     def called(

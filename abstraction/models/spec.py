@@ -5,8 +5,8 @@
     replay:FILE[?SETTINGS]       recorded answers of a chat model
 
 Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
-model is for: chat, or one kind of scores. A chat model's say how it samples, too, instead of who asks it, and whether
-its requests go into a file for a provider's batch API.
+model is for: chat, or one kind of scores. A chat model's say how it samples, too, instead of who asks it, where its
+answers are kept, and whether its requests go into a file for a provider's batch API.
 """
 
 from __future__ import annotations
@@ -118,6 +118,7 @@ _SAMPLING = {
     "max_tokens": _Setting(_number(True, 1), f"the longest answer, {_WHOLE}", CHAT),
     "seed": _Setting(_number(True, 0, most=SEEDS - 1), f"the first answer's, from 0 to {SEEDS - 1}", CHAT),
 }
+_ANSWERS = _Setting(Path, "the file that keeps the answers", CHAT)
 BATCH_SETTINGS = ("batch_file", "batch_results")
 SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
     "openai": {
@@ -132,6 +133,7 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "query_prompt": _PROMPT,
         "passage_prompt": _PROMPT,
         **_SAMPLING,
+        "answers": _ANSWERS,
         "batch_file": _Setting(Path, "a file to be written", CHAT),
         "batch_results": _Setting(Path, "a file of a provider's answers", CHAT),
         "limit": _one_of("max_tokens", "max_completion_tokens", uses=CHAT),
@@ -144,6 +146,7 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "dtype": _one_of("auto", "float32", "bfloat16", "float16"),
         "batch": _Setting(lambda text: None if text == "auto" else _number(True, 1)(text), _BATCH),
         **_SAMPLING,
+        "answers": _ANSWERS,
         "longest": _Setting(_number(True, 8), "a whole number from 8 to 100000", SCORES),
         "labels": _Setting(lambda text: text.split(","), "classes in order, as in refuted,neutral,entailed",
                            _only(ModelUse.ENTAILMENT)),
@@ -240,7 +243,8 @@ def _settings(kind: str, text: str, use: ModelUse) -> dict[str, Any]:
 
 
 def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
-    """The chat model that a word names. `cache` keeps its answers, `log` every call; both are appended to.
+    """The chat model that a word names. `cache` keeps its answers where the word names no file for
+    them, `log` every call; both are appended to.
 
     Raises ModelSpecError for the word or an unset key, ModelError for what cannot be opened.
     """
@@ -251,7 +255,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
     """As `open_model`, of a word that was read."""
     if asked := [name for name in BATCH_SETTINGS if name in spec.settings]:
         raise ModelSpecError(f"openai: {asked[0]} is for a command that runs to its end; leave it out here")
-    model = _chat_model(spec, cache, log)
+    model = _chat_model(spec, spec.settings.get("answers", cache), log)
     model.sampling = spec.sampling
     return model
 

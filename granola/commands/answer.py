@@ -21,7 +21,6 @@ from granola.response_settings import AbstainingRule, CountedAs, ResponseLanguag
 from granola.settings import ADVANCED, Setting
 from granola.shared_settings import (
     Force,
-    KeptAnswers,
     Limit,
     Linker,
     LinkerName,
@@ -67,7 +66,8 @@ class Answer(RowsCommand, QuestionSettings):
     """Ask a model the questions and write its predictions, with the responses that they were made of.
 
     Killed, it goes on with the same command: no response is asked for twice. Methods that draw share their responses
-    where --answers names one file. Questions without a response are listed in OUT.rejects.jsonl; the exit status is 1.
+    where the model's name has the same answers=FILE. Questions without a response are listed in OUT.rejects.jsonl;
+    the exit status is 1.
     """
 
     resumes = True
@@ -86,7 +86,6 @@ class Answer(RowsCommand, QuestionSettings):
     relation: Relation = None
     samples: Annotated[int, Setting("Responses to a question, for the methods that draw several.", least=1)] = SAMPLES
     prompts: PromptSet = None
-    answers: KeptAnswers = None
     snapshot: Annotated[str | None, Setting("What responses are linked to, where ladders or names count.")] = None
     support: Support = None
     counting: CountedAs = Counting.TEXT
@@ -167,10 +166,10 @@ class Answer(RowsCommand, QuestionSettings):
         store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
         if store is not None:
             warn_of_language(self.language, store)
-        asked = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
+        asked = stack.enter_context(opened(self.model, output.beside, output.inputs))
         drag_model = None
         if self.aggregator is not None and self.aggregator != self.model:
-            drag_model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
+            drag_model = stack.enter_context(opened(self.aggregator, output.beside, output.inputs))
         linked = None if rule is None else Aggregator(store, language=self.language, linker=self.linker)
         answerer = Answerer(
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
@@ -289,7 +288,6 @@ class Aggregate(RowsCommand):
     abstaining: AbstainingRule = None
     aggregator: AggregatorModel = None
     prompts: Annotated[str | None, Setting(f"drag: {PROMPTS_HELP}", metavar="SET|FOLDER", advanced=True)] = None
-    answers: KeptAnswers = None
     language: ResponseLanguage = "en"
     linker: Linker = LinkerName.QUESTION
     limit: Limit = None
@@ -375,7 +373,7 @@ class Aggregate(RowsCommand):
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 
         assert self.aggregator is not None  # `run` has looked
-        model = stack.enter_context(opened(self.aggregator, output.beside, self.answers, output.inputs))
+        model = stack.enter_context(opened(self.aggregator, output.beside, output.inputs))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
         answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language, drag_model=model)
         output.more |= answerer.settings

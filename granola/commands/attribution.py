@@ -22,7 +22,7 @@ from granola.commands.output import alone
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
-from granola.shared_settings import AsJson, Force, KeptAnswers
+from granola.shared_settings import AsJson, Force
 from granola.terminal_lines import TextTable, Verbatim, counted, show_lines
 from kg.files import resolved
 from kg.queries.logical_query import Shape
@@ -109,7 +109,6 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             advanced=True,
         ),
     ] = None
-    answers: KeptAnswers = None
     force: Force = False
     as_json: AsJson = False
 
@@ -195,7 +194,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         from granola.attribution.model_wording import ModelWording
 
         inputs: list[Path | str] = [*self.questions, self.snapshot]
-        with opened(self.words, f"{self.out}.words", self.answers, inputs) as model:
+        with opened(self.words, f"{self.out}.words", inputs) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
             wording = ModelWording(model=model, entailment=judge)
             worded_samples = list(wording.worded(samples))

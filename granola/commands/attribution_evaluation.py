@@ -19,7 +19,7 @@ from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, KeptAnswers, Resamples
+from granola.shared_settings import AsJson, Force, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -98,7 +98,6 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
         ),
     ] = ()
     prompts: Annotated[Path | None, Setting("A folder with prompts of your own.", advanced=True)] = None
-    answers: KeptAnswers = None
     out: Annotated[Path | None, Setting("Write every judgement to this file, as JSONL.")] = None
     resamples: Resamples = 1_000
     seed: Annotated[int, Setting("Seed of draws and resamples.", least=0, advanced=True)] = 0
@@ -170,7 +169,7 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
         from granola.attribution.evaluator_words import EvaluatorWords
 
         def chat(word: str) -> AbstractContextManager[ChatModel]:
-            return opened(word, self.out, self.answers, [self.samples])
+            return opened(word, self.out, [self.samples])
 
         return EvaluatorWords(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,

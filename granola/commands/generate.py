@@ -14,7 +14,7 @@ from granola.commands.models import opened
 from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, KeptAnswers, Limit, Out
+from granola.shared_settings import AsJson, Force, Limit, Out
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import Sampling
@@ -57,7 +57,6 @@ class Generate(RowsCommand):
         Path | None,
         Setting("A folder with prompts of your own: answer.txt, knowledge.txt, reply.txt.", advanced=True),
     ] = None
-    answers: KeptAnswers = None
     limit: Limit = None
     force: Force = False
     as_json: AsJson = False
@@ -80,7 +79,7 @@ class Generate(RowsCommand):
             return output.ended(f"{count(output.counts['written'], 'text')} written", source=self.items)
 
     def _model(self, output: RowsOutput) -> Any:
-        return opened(self.model, output.beside, self.answers, output.inputs)
+        return opened(self.model, output.beside, output.inputs)
 
     def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """`{"id", "answer"}` a row; of one that the model did not answer, why."""

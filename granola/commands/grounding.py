@@ -14,7 +14,7 @@ from granola.commands.models import opened
 from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, KeptAnswers, Language, Limit, Out
+from granola.shared_settings import AsJson, Force, Language, Limit, Out
 from granola.terminal_lines import Verbatim
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class GroundingJudge(RowsCommand):
         Path | None,
         Setting("A folder with prompts of your own: eligibility, sentences, deflection, again.", advanced=True),
     ] = None
-    answers: KeptAnswers = None
     language: Language = "en"
     limit: Limit = None
     force: Force = False
@@ -159,13 +158,13 @@ class GroundingJudge(RowsCommand):
         prompts = read_grounding_prompts(self.prompts)
         chat: ChatModel | None = None
         if self.model is not None:
-            chat = stack.enter_context(opened(self.model, output.beside, self.answers, output.inputs))
+            chat = stack.enter_context(opened(self.model, output.beside, output.inputs))
         if kind == CHAT:
             assert chat is not None
             sentences: SentenceJudge = ChatSentences(model=chat, prompts=prompts)
         else:
             words = EvaluatorWords(
-                chat=lambda word: opened(word, output.beside, self.answers, output.inputs), temperature=TEMPERATURE
+                chat=lambda word: opened(word, output.beside, output.inputs), temperature=TEMPERATURE
             )
             words.check([kind])
             apart = kind.partition("=")[0] in APART

@@ -18,7 +18,6 @@ from granola.scoring.match_rows import MatchRow, read_row
 from granola.settings import Setting
 from granola.shared_settings import (
     Force,
-    KeptAnswers,
     MatcherName,
     PredictionField,
     Raw,
@@ -57,7 +56,6 @@ class Match(RowsCommand):
     language: Annotated[
         str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
     ] = None
-    answers: KeptAnswers = None
 
     def run(self) -> RowsWritten:
         """Match and write. Raises UsageError, MatcherError for settings that do not go together."""
@@ -65,7 +63,7 @@ class Match(RowsCommand):
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
             tally = MatchCounts(rejected=output.rejected)
             with opened_matcher(
-                self.matcher, answers=self.answers, out=output.beside, inputs=[self.file], language=self.language,
+                self.matcher, out=output.beside, inputs=[self.file], language=self.language,
                 raw=self.raw,
             ) as chosen:  # fmt: skip
                 output.write(_matched(self._records(), chosen, tally), on_fault=tally.fault)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from granola.commands.messages import count, note
 from granola.commands.output import check_outputs
-from granola.errors import BatchWritten, GranolaError, UsageError
+from granola.errors import BatchWritten, GranolaError
 from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(
-    word: str, out: Path | str | None, answers: Path | None, inputs: Iterable[Path | str]
+    word: str, out: Path | str | None, inputs: Iterable[Path | str]
 ) -> Iterator[ChatModel]:
-    """The model that a word names, its answers kept beside `out` (None: standard output) or in `answers`.
+    """The model that a word names, its answers kept where it says, else beside `out` (None: standard output).
 
     Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
     """
@@ -32,14 +32,14 @@ def opened(
     from abstraction.models.spec import BATCH_SETTINGS
 
     spec = parse_model_spec(word)
-    cache, log = kept_places(word, out, answers)
+    cache, log = kept_places(spec, out)
     taken = [*inputs, *([] if out is None else [out])]
-    if not word.startswith("replay:"):
+    if spec.kind != "replay":
         if cache is None:
-            note("the model's answers are not kept; --answers FILE keeps them, so that a run cut short can go on")
+            note("the model's answers are not kept; answers=FILE in its name keeps them, so that a run can go on")
         for place in (cache, log):
             if place is not None:
-                check_outputs(place, inputs=taken, force=True, asked="--answers")
+                check_outputs(place, inputs=taken, force=True, asked="answers")
     model = open_spec(spec.without(*BATCH_SETTINGS), cache=cache, log=log)
     try:
         if isinstance(model, OpenAIModel):
@@ -80,11 +80,11 @@ def _by_batch(model: OpenAIModel, spec: ModelSpec, inputs: list[Path | str]) -> 
         )
 
 
-def kept_places(word: str, out: Path | str | None, answers: Path | None) -> tuple[Path | None, Path | None]:
+def kept_places(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, Path | None]:
     """Where `opened` keeps a model's answers, and the log of its calls; nowhere for a replay."""
-    if word.startswith("replay:"):
+    if spec.kind == "replay":
         return None, None
-    cache = answers or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
+    cache = spec.settings.get("answers") or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
     return cache, None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
 
 
@@ -103,7 +103,6 @@ def tell_totals(model: ChatModel) -> None:
 def opened_matcher(
     spec: str,
     *,
-    answers: Path | None,
     out: Path | str | None,
     inputs: list[str],
     language: str | None = None,
@@ -112,16 +111,16 @@ def opened_matcher(
     """The matcher of a specification, checked before a model is opened."""
     from granola import matching
 
-    parsed = check_matcher(spec, answers=answers)
+    parsed = check_matcher(spec)
     if parsed.model is None:
         yield matching.matcher(parsed.name, tau=parsed.tau, language=language, raw=raw)
         return
-    with opened(parsed.model, out, answers, inputs) as model:
+    with opened(parsed.model, out, inputs) as model:
         yield matching.matcher(parsed.name, model=model, raw=raw)
 
 
-def check_matcher(spec: str, *, answers: Path | None) -> MatcherSpec:
-    """The parts of a matcher's specification. Raises MatcherError, UsageError or ModelSpecError for a wrong one."""
+def check_matcher(spec: str) -> MatcherSpec:
+    """The parts of a matcher's specification. Raises MatcherError or ModelSpecError for a wrong one."""
     from abstraction.models import parse_model_spec
     from granola import matching
     from granola.matching.registry import parse_matcher
@@ -129,8 +128,6 @@ def check_matcher(spec: str, *, answers: Path | None) -> MatcherSpec:
     parsed = parse_matcher(spec)
     if parsed.model is None:
         matching.matcher(parsed.name, tau=parsed.tau)
-        if answers is not None:
-            raise UsageError("--answers keeps the answers of a model; it goes with --matcher judge:MODEL")
     else:
         parse_model_spec(parsed.model)
     return parsed

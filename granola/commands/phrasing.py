@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -14,7 +15,6 @@ from granola.commands.messages import count, note
 from granola.commands.models import opened
 from granola.errors import UsageError
 from granola.settings import Setting, recorded, settings_of
-from granola.shared_settings import KeptAnswers, PhraseMode, Unproven, UnprovenTiers
 from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
@@ -31,6 +31,14 @@ LOG_SUFFIX = ".phrasing.jsonl"
 ASKED = 10  # samples of a score
 
 
+class PhrasingMode(StrEnum):
+    """What `--phrase-mode` takes."""
+
+    FREE = "free"
+    STRICT = "strict"
+    WORD = "word"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PhrasingSettings:
     """How a model words ladders; `phrase` None where nothing is to be phrased. A run has them among its own."""
@@ -44,9 +52,13 @@ class PhrasingSettings:
         ),
     ] = None
     phrase_mode: Annotated[
-        PhraseMode,
-        Setting("free: the model writes the coarser answers; word: it only words those of the graph.", advanced=True),
-    ] = PhraseMode.FREE
+        PhrasingMode,
+        Setting(
+            "free: the model writes the coarser answers, and those stay that the graph does not contradict; strict: "
+            "those that the graph states; word: it only words the answers of the graph.",
+            advanced=True,
+        ),
+    ] = PhrasingMode.FREE
     prompts: Annotated[
         str | None,
         Setting(
@@ -58,8 +70,6 @@ class PhrasingSettings:
             advanced=True,
         ),
     ] = None
-    unproven: UnprovenTiers = Unproven.KEEP
-    answers: KeptAnswers = None
 
     def check_phrasing(self, *, scored: bool = False) -> None:
         """Raise before anything is read or asked: UsageError, ModelSpecError or PromptError.
@@ -70,7 +80,7 @@ class PhrasingSettings:
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         if self.phrase is None:
-            spared = {"phrase", *(("prompts", "answers") if scored else ())}
+            spared = {"phrase", *(("prompts",) if scored else ())}
             changed = [
                 one for one in settings_of(PhrasingSettings)
                 if one.field not in spared and getattr(self, one.field) != one.default
@@ -81,8 +91,8 @@ class PhrasingSettings:
                 )
             return
         parse_model_spec(self.phrase)
-        if self._as_paper and self.phrase_mode is PhraseMode.FREE and self.unproven is Unproven.DROP:
-            raise UsageError("--unproven says what a check does: --prompts paper checks nothing")
+        if self._as_paper and self.phrase_mode is PhrasingMode.STRICT:
+            raise UsageError("--phrase-mode strict says what a check does: --prompts paper checks nothing")
         read_prompts(self.prompts)
 
     @property
@@ -95,13 +105,13 @@ class PhrasingSettings:
         from abstraction.phrasing.phraser import ModelPhraser
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        mode: Mode = "word" if self.phrase_mode is PhraseMode.WORD else "paper" if self._as_paper else "free"
+        mode: Mode = "word" if self.phrase_mode is PhrasingMode.WORD else "paper" if self._as_paper else "free"
         return ModelPhraser(
             model,
             store,
             mode=mode,
             prompts=read_prompts(self.prompts),
-            unproven="keep" if self.unproven is Unproven.KEEP else "drop",
+            unproven="drop" if self.phrase_mode is PhrasingMode.STRICT else "keep",
             language=language,
         )
 
@@ -149,11 +159,11 @@ class DatasetModels(PhrasingSettings):
         word, phraser, scorer = self.phrase, None, None
         model: ChatModel | None = None
         if word is not None:
-            model = stack.enter_context(opened(word, out, self.answers, inputs))
+            model = stack.enter_context(opened(word, out, inputs))
             phraser = self.phraser(model, store, language)
         if self.consistency is not None:
             if model is None or word != self.consistency:
-                model = stack.enter_context(opened(self.consistency, out, self.answers, inputs))
+                model = stack.enter_context(opened(self.consistency, out, inputs))
             scorer = ConsistencyScorer(model, prompts=read_prompts(self.prompts), samples=self.samples)
         return phraser, scorer
 

@@ -31,7 +31,6 @@ from granola.shared_settings import (
     FirstLevel,
     Force,
     IgnoreUnknown,
-    KeptAnswers,
     Lambda,
     MatcherName,
     PredictionField,
@@ -68,7 +67,6 @@ class ScoringSettings:
 
     matcher: MatcherName = "rules"
     raw: Raw = False
-    answers: KeptAnswers = None
     lambda_: Lambda = 0.5
     standard: FirstLevel = None
     resamples: Resamples = 1000
@@ -109,7 +107,7 @@ class ScoringSettings:
         """Raise for settings that do not go together, before anything is read."""
         from granola.scoring.metrics import metrics
 
-        check_matcher(self.matcher, answers=self.answers)
+        check_matcher(self.matcher)
         metrics(self.lambda_)
 
     def resolved(self) -> dict[str, Any]:
@@ -177,7 +175,7 @@ def score_systems(
     reports = []
     faults: list[RejectedRow] = []
     with opened_matcher(
-        settings.matcher, answers=settings.answers, out=out, inputs=[tiered, *predictions], raw=settings.raw,
+        settings.matcher, out=out, inputs=[tiered, *predictions], raw=settings.raw,
     ) as chosen:  # fmt: skip
         if settings.matcher_name != "judge":
             warn_of_answer_languages(read.languages)

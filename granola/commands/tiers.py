@@ -66,13 +66,6 @@ SHOWN_ALIASES = 6
 PLAIN_WIDTH = 160  # of a ladder, where the output is no terminal
 
 
-class Engine(StrEnum):
-    """What `--engine` takes."""
-
-    LOCAL = "local"
-    SPARK = "spark"
-
-
 class Format(StrEnum):
     """What `--format` takes."""
 
@@ -146,14 +139,12 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
     limit: Limit = None
-    engine: Annotated[
-        Engine,
-        Setting("Where ladders are made: in this process, or by Spark for a large dataset.", advanced=True),
-    ] = Engine.LOCAL
-    master: Annotated[
+    spark: Annotated[
         str | None,
         Setting(
-            "Spark's master, as spark://HOST:7077 or local[8]; by default as spark-submit says, or local[*].",
+            "Make the ladders of a large dataset on this Spark: spark://HOST:7077, local[8], or default, which is what "
+            "spark-submit says.",
+            metavar="MASTER",
             advanced=True,
         ),
     ] = None
@@ -192,7 +183,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
                 ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
                 if self.phrase is not None:
                     inputs = [*qa, self.snapshot]
-                    model = stack.enter_context(opened(self.phrase, beside, self.answers, inputs))
+                    model = stack.enter_context(opened(self.phrase, beside, inputs))
                     made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
                     ladders = made.phrasing.rows(ladders, on_reject=made.reject)
                 self._write(made.coverage.watch(ladders), kind, made)
@@ -233,8 +224,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
             show_lines(counted(result.reasons), file=sys.stderr)
 
     def _check(self) -> None:
-        if self.master is not None and self.engine is not Engine.SPARK:
-            raise UsageError("--master is Spark's; give --engine spark with it")
         if self.as_json and self.out == STANDARD:
             raise UsageError("--json prints the coverage on standard output, where the rows go; give --out a file")
         check_language(self.language)
@@ -251,10 +240,11 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
 
     def _ladders(self, questions: Iterable[QARow], store: Store, made: LaddersMade) -> Iterator[TieredRow]:
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": made.reject}
-        if self.engine is Engine.SPARK:
+        if self.spark is not None:
             from abstraction.datasets.spark_tiers import ladders_on_spark
 
-            return ladders_on_spark(questions, self.snapshot, master=self.master, **how)
+            master = None if self.spark == "default" else self.spark
+            return ladders_on_spark(questions, self.snapshot, master=master, **how)
         from abstraction.pipeline import make_ladders
 
         return make_ladders(questions, store, **how)

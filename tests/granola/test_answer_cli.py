@@ -140,7 +140,7 @@ def test_with_one_sample_every_method_is_its_plain_form(
 def test_one_sampling_run_serves_all_methods(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> None:
     log, kept = tmp_path / "asked.txt", tmp_path / "kept.sqlite"
     with serving(log=str(log)) as (address, _):
-        common = [questions, "--model", f"openai:{address}#m", "--answers", kept, "--snapshot", snapshot]
+        common = [questions, "--model", f"openai:{address}?answers={kept}#m", "--snapshot", snapshot]
         drawn = tmp_path / "1.jsonl"
         assert run(*common, "--method", "drag-graph", "--samples", 4, "--out", drawn)[0] == 0
         first = len(log.read_text().splitlines())

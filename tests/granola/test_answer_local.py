@@ -30,7 +30,7 @@ def test_methods_share_what_a_local_model_drew(
         store.finish()
     asked = tmp_path / "asked.jsonl"
     asked.write_text("".join(json.dumps({"id": str(n), "question": f"Where was {n} born?"}) + "\n" for n in range(3)))
-    common = [asked, "--model", f"local:{model}?batch=4&max_tokens=8", "--answers", tmp_path / "kept.sqlite"]
+    common = [asked, "--model", f"local:{model}?batch=4&max_tokens=8&answers={tmp_path / 'kept.sqlite'}"]
 
     def answered(method: str, *more: object) -> list[dict[str, object]]:
         out = tmp_path / f"{method}.jsonl"

@@ -102,11 +102,11 @@ def test_every_command_that_asks_a_chat_model_can_write_its_requests(kind: str, 
         for name in ("Ulm", "Bonn", "Jena")
     ]  # fmt: skip
     given, file = written(rows, tmp_path / "rows.jsonl"), tmp_path / "batch.jsonl"
-    model, kept = f"{ADDRESS}&batch_file={file}#m", tmp_path / "kept.sqlite"
+    model = f"{ADDRESS}&batch_file={file}&answers={tmp_path / 'kept.sqlite'}#m"
     command: Match | AttributionEvaluate = (
-        Match(file=str(given), matcher=f"judge:{model}", answers=kept, out=str(tmp_path / "out.jsonl"))
+        Match(file=str(given), matcher=f"judge:{model}", out=str(tmp_path / "out.jsonl"))
         if kind == "judge"
-        else AttributionEvaluate(samples=given, evaluator=(f"defined={model}",), answers=kept)
+        else AttributionEvaluate(samples=given, evaluator=(f"defined={model}",))
     )
     with pytest.raises(BatchWritten, match="3 requests"):
         command.run()

@@ -126,7 +126,6 @@ def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
         (["--matcher", "rule"], "did you mean 'rules'"),
         (["--matcher", "rules:0.5"], "a threshold is that of f1"),
         (["--matcher", "judge"], "asks a model; name it: judge:openai:URL#NAME"),
-        (["--answers", "x"], "it goes with --matcher judge:MODEL"),
         (["--matcher", "judge:gpt"], "names no kind of model"),
         (["--language", " "], "read in de, en, es, fr, it and those of Unicode CLDR, or a kind as de-at"),
         (["--language", "de_AT"], "--language is 'de_AT'"),

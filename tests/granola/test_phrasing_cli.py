@@ -103,7 +103,7 @@ def test_phrased_listed_kept_and_replayed(run: Run, world: list[object], tmp_pat
     assert not Path(f"{replayed}.answers.sqlite").exists()
     dropped = tmp_path / "dropped.jsonl"
     replay = f"replay:{out}.calls.jsonl"
-    code, _, _ = run("tiers", *world, "--out", dropped, "--phrase", replay, "--unproven", "drop")
+    code, _, _ = run("tiers", *world, "--out", dropped, "--phrase", replay, "--phrase-mode", "strict")
     assert (code, told(dropped)[0], told(dropped)[2]) == (0, ["Baden-Württemberg", "Germany"], [])
     assert lines(dropped)[2]["abstained"] == "no-link"
 
@@ -156,8 +156,7 @@ def test_rows_without_an_answer_are_told_and_asked_again_another_time(
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/empty"], "holds no prompt; those that can be"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/slotless"], "the prompt ladder needs {{answer}}"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/strange"], "no slot {{fact}} in the prompt ladder"),
-        (["--phrase", "replay:{folder}/x", "--answers", "{folder}/qa.jsonl"], "no such file"),
-        (["--phrase", "openai:http://127.0.0.1:9/v1#m", "--answers", "{folder}/qa.jsonl"], "is also an input"),
+        (["--phrase", "openai:http://127.0.0.1:9/v1?answers={folder}/qa.jsonl#m"], "is also an input"),
         (["--phrase-mode", "word"], "--phrase-mode goes with --phrase MODEL"),
         (["--prompts", "{folder}"], "--prompts goes with --phrase MODEL"),
     ],

@@ -293,7 +293,7 @@ def test_executors_of_spark_read_a_mirror(demo: Path, address: str, run: Run, tm
     push(demo, address, replace=True)
     words = ["tiers", DEMO / "questions.jsonl", "--limit", "20", "--format", "jsonl"]
     assert run(*words, "--snapshot", demo, "--out", tmp_path / "file")[0] == 0
-    spread = ["--engine", "spark", "--master", "local[1]"]
+    spread = ["--spark", "local[1]"]
     assert run(*words, "--snapshot", address, "--out", tmp_path / "mirror", *spread)[0] == 0
     assert (tmp_path / "file").read_bytes() == (tmp_path / "mirror").read_bytes()
 
