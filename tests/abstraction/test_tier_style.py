@@ -15,6 +15,7 @@ from abstraction.tiers import Tier
 from kg.building import snapshot
 from kg.store import open_store
 from tests.conftest import DATA
+from tests.thorough import thorough_only
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
 QUESTIONS = DATA / "entityquestions" / "test"
@@ -97,6 +98,7 @@ def test_tiers_of_the_demo_are_worded_by_the_style_sheet(tmp_path: Path) -> None
     assert count > 300
 
 
+@thorough_only
 @pytest.mark.skipif(not QUESTIONS.is_dir(), reason="EntityQuestions is not in ../shared/data")
 def test_tiers_of_all_relations_of_entityquestions_are_worded_by_the_style_sheet(sample_snapshot: Path) -> None:
     maker = LadderMaker(open_store(str(sample_snapshot)))

@@ -13,6 +13,7 @@ from granola.commands import Experiment
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving
 from tests.conftest import Run
+from tests.thorough import thorough_only
 from tests.worlds import CLASSES, entity
 
 pytest.importorskip("matplotlib")
@@ -116,6 +117,7 @@ def test_an_experiment_and_going_on_with_it(run: Run, folder: Path) -> None:
         assert len(asked(log)) == before
 
 
+@thorough_only
 def test_killed_at_any_point_it_goes_on_to_the_same_files(run: Run, folder: Path) -> None:
     log = folder / "asked.txt"
     with serving(log=str(log), delay=0.01) as (address, _):

@@ -21,6 +21,7 @@ from granola.grounding.grounding_items import GroundingItem
 from granola.grounding.sentence_judges import ChatSentences
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows, word_judge
+from tests.thorough import thorough_only
 
 # How passage 1, 2, ... is called.
 NAMES: dict[str, Callable[[int], str]] = {
@@ -119,6 +120,7 @@ def _judged(
     return [(request.id, request.messages) for request in model.asked], scores
 
 
+@thorough_only
 @pytest.mark.parametrize("asks", [True, False])
 @pytest.mark.parametrize("family", [name for name in NAMES if name != "numbers"])
 def test_names_and_order_of_passages_change_no_prompt_and_no_score(

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 
 from tests.conftest import needs_data
+from tests.thorough import thorough_only
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "simulate_decoding.py"
 GAIN = re.compile(r"([+-]\d\.\d{3}) \[([+-]\d\.\d{3}), ([+-]\d\.\d{3})\]")
 
 
+@thorough_only
 @needs_data
 def test_drag_graph_gains_over_greedy_and_over_self_consistency() -> None:
     done = subprocess.run(

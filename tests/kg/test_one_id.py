@@ -76,6 +76,7 @@ def test_whole_entities_by_spark(whole: Path, tmp_path: Path) -> None:
     assert id_of(tmp_path / "out") == id_of(whole)
 
 
+@thorough_only
 @pytest.mark.usefixtures("contact")
 def test_ladders_are_the_same_bytes_from_every_source(run: Run, tmp_path: Path) -> None:
     dump = DEMO / "wikidata.json"

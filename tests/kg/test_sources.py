@@ -26,6 +26,7 @@ from kg.reading.sparql import Endpoint, Profile
 from kg.reading.sparql_entities import SPARQLEntities
 from kg.scope import Scope
 from kg.store import open_store
+from tests.thorough import thorough_only
 
 pytestmark = pytest.mark.usefixtures("contact")
 
@@ -144,6 +145,7 @@ def _values(entity: Entity) -> set[tuple[str, str, Any]]:
     }
 
 
+@thorough_only
 def test_what_an_endpoint_cannot_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SelectionError, match="everything"):
         build_from_sparql("http://127.0.0.1:9/", tmp_path / "out", scope=Scope())
