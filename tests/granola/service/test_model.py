@@ -98,7 +98,7 @@ def test_the_judge_scores_and_signs_as_on_the_command_line(modelled: Running, ch
     predictions = [{"id": "1", "prediction": "whatever"}]
     (tmp_path / "t.jsonl").write_text(json.dumps({"schema_version": 1, **row}, separators=(",", ":")) + "\n")
     (tmp_path / "p.jsonl").write_text(json.dumps(predictions[0]) + "\n")
-    judging = ["--matcher", "judge", "--judge", chat]
+    judging = ["--matcher", f"judge:{chat}"]
     done = run_granola("score", tmp_path / "t.jsonl", tmp_path / "p.jsonl", "--json", *judging)
     done.check_returncode()
     got = post(modelled, "/v1/score", {"rows": [row], "predictions": predictions, "matcher": "judge", "system": "p"})
