@@ -1,6 +1,6 @@
 """Language models behind a few protocols: chat, and scores of texts; on servers, on this machine, or recorded."""
 
-from abstraction.models.answer_store import KeptScores, Prices, ScoreStore, read_calls
+from abstraction.models.answer_store import KeptScores, ScoreStore, read_calls
 from abstraction.models.chat_model import (
     ChatModel,
     Completion,
@@ -59,7 +59,6 @@ __all__ = [
     "Message",
     "ModelSpec",
     "ModelUse",
-    "Prices",
     "QueryPassage",
     "RelevanceModel",
     "Reply",

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -123,18 +123,6 @@ class KeptScores(Generic[T, R]):
 # off.
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Prices:
-    """Of a million tokens, in any currency."""
-
-    prompt: float
-    completion: float
-
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """What so many tokens cost."""
-        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
-
-
 class AnswerStore:
     """The kept answers, the log and the totals of one chat model. Safe for several threads.
 
@@ -148,13 +136,11 @@ class AnswerStore:
         *,
         cache: Path | str | None = None,
         log: Path | str | None = None,
-        prices: Prices | None = None,
     ) -> None:
         """`identity` is part of every key. Raises ModelError where a file cannot be used."""
         self._identity = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        self._prices = prices
         self._lock = threading.Lock()
-        self.totals = Totals(cost=None if prices is None else 0.0)
+        self.totals = Totals()
         self._kept = None if cache is None else _KeptValues(cache)
         self._log = None if log is None else _CallLog(log, identity)
 
@@ -213,10 +199,7 @@ class AnswerStore:
 
     def _count(self, **more: int) -> None:
         with self._lock:
-            now: dict[str, Any] = {name: getattr(self.totals, name) + number for name, number in more.items()}
-            if self._prices is not None and self.totals.cost is not None:
-                spent = self._prices.of(more.get("prompt_tokens", 0), more.get("completion_tokens", 0))
-                now["cost"] = self.totals.cost + spent
+            now = {name: getattr(self.totals, name) + number for name, number in more.items()}
             self.totals = replace(self.totals, **now)
 
     def close(self) -> None:

@@ -180,7 +180,7 @@ class Totals:
     """What a model did since it was opened.
 
     `calls` were sent, `failed_calls` of them brought nothing; `samples` were asked for and answered, `cached` of them
-    from the cache. Tokens are those that servers told: `untold` calls told none. `cost` is None without prices.
+    from the cache. Tokens are those that servers told: `untold` calls told none.
     """
 
     calls: int = 0
@@ -190,7 +190,6 @@ class Totals:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     untold: int = 0
-    cost: float | None = None
 
 
 # The protocol of every chat model.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from abstraction.models.answer_store import AnswerStore, Prices
+from abstraction.models.answer_store import AnswerStore
 from abstraction.models.chat_model import Completion, FailureReason, Request, Result, Totals, result_of
 from abstraction.models.chat_protocol import PATH, Parsed, body_of, parse
 from abstraction.models.http_client import ApiKey, Attempt, CallFailed, ServerClient, ServerSettings
@@ -27,7 +27,6 @@ class OpenAIModel:
         *,
         key: ApiKey | None = None,
         settings: ServerSettings | None = None,
-        prices: Prices | None = None,
         cache: Path | str | None = None,
         log: Path | str | None = None,
     ) -> None:
@@ -37,7 +36,7 @@ class OpenAIModel:
         """
         self._client = ServerClient(url, model, key=key, settings=settings)
         self.settings = self._client.settings
-        self._store = AnswerStore(self.identity, cache=cache, log=log, prices=prices)
+        self._store = AnswerStore(self.identity, cache=cache, log=log)
         self.known, self.keep = self._store.known, self._store.keep
         self.sampling: Mapping[str, Any] = {}  # what its word says of it, for `sampling_of`
         self._one_by_one = False  # n is passed over or refused

@@ -33,7 +33,6 @@ from abstraction.models.text_scorers import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.models.answer_store import Prices
     from abstraction.models.http_client import ServerClient
     from abstraction.models.local_chat import LocalModel
     from abstraction.models.local_scorers import LocalClassifier
@@ -109,7 +108,6 @@ def _only(*uses: ModelUse) -> frozenset[ModelUse]:
 
 
 _WHOLE, _ABOVE = "a whole number from 1 to 100000", _number(False, 0, above=True)
-_PRICE = _Setting(_number(False, 0), "the price of a million tokens, 0 or more", CHAT)
 _BATCH = "auto, which grows until memory says stop, or a whole number from 1 to 100000"
 _PROMPT = _Setting(str, "what stands before such texts", _only(ModelUse.EMBEDDINGS))
 _SAMPLING = {
@@ -138,8 +136,6 @@ SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
         "batch_results": _Setting(Path, "a file of a provider's answers", CHAT),
         "limit": _one_of("max_tokens", "max_completion_tokens", uses=CHAT),
         "body": _Setting(_object, 'a JSON object, as in {"top_k":20}', CHAT),
-        "prompt_price": _PRICE,
-        "completion_price": _PRICE,
     },
     "local": {
         "device": _Setting(_matching(r"auto|cpu|cuda(:[0-9]{1,3})?"), "auto, cpu, cuda or cuda:NUMBER"),
@@ -173,14 +169,6 @@ class ModelSpec:
     def sampling(self) -> Mapping[str, Any]:
         """How a chat model samples, as far as the word says it: what `sampling_of` reads."""
         return {name: self.settings[name] for name in _SAMPLING if name in self.settings}
-
-    @property
-    def prices(self) -> Prices | None:
-        """Of a server's tokens, None where the word says nothing of them."""
-        from abstraction.models.answer_store import Prices
-
-        told = [self.settings.get(name) for name in ("prompt_price", "completion_price")]
-        return None if told == [None, None] else Prices(prompt=told[0] or 0.0, completion=told[1] or 0.0)
 
     def without(self, *names: str) -> ModelSpec:
         """The same without some settings."""
@@ -275,7 +263,7 @@ def _chat_model(
 
     client = _client(spec)
     return OpenAIModel(
-        client.url, client.model, key=client.key, settings=client.settings, prices=spec.prices, cache=cache, log=log
+        client.url, client.model, key=client.key, settings=client.settings, cache=cache, log=log
     )
 
 

@@ -95,8 +95,7 @@ def tell_totals(model: ChatModel) -> None:
         return
     failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
     tokens = f"; {had.prompt_tokens:,} tokens sent, {had.completion_tokens:,} received" if had.calls else ""
-    cost = f"; cost {had.cost:,.4f}" if had.cost is not None else ""
-    note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}{cost}")
+    note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}")
 
 
 @contextmanager

@@ -223,13 +223,12 @@ def test_a_refusal_of_one_request_is_its_own() -> None:
         assert (failure.reason, "403" in failure.message) == (FailureReason.REFUSED, True)
 
 
-def test_totals_and_prices(tmp_path: Path) -> None:
+def test_totals(tmp_path: Path) -> None:
     with serving() as (url, _):
-        model = open_model(f"openai:{url}?prompt_price=2&completion_price=10#m", cache=tmp_path / "c.sqlite")
+        model = open_model(f"openai:{url}#m", cache=tmp_path / "c.sqlite")
         list(model.generate(ask(str(at)) for at in range(100)))
         totals = model.totals
     assert (totals.calls, totals.samples, totals.prompt_tokens, totals.completion_tokens) == (100, 100, 1000, 400)
-    assert totals.cost == pytest.approx((1000 * 2 + 400 * 10) / 1e6)
 
 
 def test_a_log_is_replayed(tmp_path: Path) -> None:
