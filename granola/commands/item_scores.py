@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -243,7 +244,7 @@ class Verdicts(Command[VerdictsTold]):
         told = VerdictsTold(
             signature="|".join([*head, f"n:{len(given.rows)}", given.signature(panel.name for panel in panels)]),
             report=report, unjudged=given.unjudged(), judges=given.judges(),
-            lacking="" if given.task is None else given.task.lacking, panels=panels,
+            lacking=_lacking(given, report), panels=panels,
             tests=[test for score in plan.y for test in given.tests(score)], table=filled, pool=pool, chosen=chosen,
             associations=self._associations(given), files=self._files(), rejected=rejected,
         )  # fmt: skip
@@ -298,14 +299,19 @@ class Verdicts(Command[VerdictsTold]):
         from granola.grounding.grounded_rows import read_grounded
         from granola.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
 
-        samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
+        unknown = Counter[str]()
+        samples = [
+            one for path in self.judged
+            for one in read_grounded(path, on_reject=rejected.append, unknown=unknown)
+        ]  # fmt: skip
         if not samples:
             why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise UsageError(f"{self.judged[0]} has no question with passages{why}")
         if self.figure not in (None, *QUESTION_FIGURES):
             raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
         told = VerdictsTold(
-            signature=f"questions:{len(samples)}", counts=statistics_of(samples),
+            signature=f"questions:{len(samples)}",
+            counts={**statistics_of(samples), "not_understood": dict(unknown.most_common())},
             panels=question_panels(samples, self.figure) if self.figure is not None else (),
             files=self._files(), rejected=rejected,
         )  # fmt: skip
@@ -348,6 +354,13 @@ class Verdicts(Command[VerdictsTold]):
         else:
             show_lines(*map(str, result.files), *result.parts())
         report_rejects(str(self.judged[0]), result.rejected)
+
+
+def _lacking(given: VerdictRows, report: Report) -> str:
+    """What scores are in want of, where a system has not the task's main one."""
+    if given.task is None or all(scores[given.task.main].n for scores in report.values() if given.task.main in scores):
+        return ""
+    return given.task.lacking
 
 
 def _check_knowledge(given: VerdictRows, option: str) -> None:

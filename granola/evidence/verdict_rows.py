@@ -20,6 +20,7 @@ from granola.run_record import record_of
 from granola.scoring.aggregation import Estimate
 from granola.scoring.system_comparison import Difference
 
+SYSTEM = "system"  # what lines are of where nothing else is said: of attribution its evaluators
 _TITLES = {
     "popularity": "log10 of page views", "sentences": "sentences of a text", "size": "parameters, billions",
     "settings.pieces": "pieces of evidence a sentence",
@@ -66,12 +67,12 @@ class VerdictRows:
             raise UsageError(f"these rows are of {names}; give files of one task")
         return cls(rows=rows, task=tasks[0], forming=forming)
 
-    def lines(self, by: str = "") -> list[str]:
+    def lines(self, by: str = SYSTEM) -> list[str]:
         """What each row is told under: its system or evaluator, or its value of a field.
 
         A system of several files is one, but where it has an item twice: then it is told by file, as of two judges.
         """
-        name = self.task.line if self.task is not None else "system"
+        name = self.task.line if self.task is not None else SYSTEM
         seen: dict[tuple[Any, ...], str] = {}
         apart: set[str] = set()
         for row in self.rows:
@@ -83,7 +84,7 @@ class VerdictRows:
         for row in self.rows:
             system, file = str(row.get(name) or ""), str(row.get("file") or "")
             line: Any = f"{file} {system}".strip() if system in apart else system
-            if by not in ("", name):
+            if by not in (SYSTEM, name):
                 line = field_of(row, by)
                 if isinstance(line, bool):
                     line = f"{'with' if line else 'without'} {by.rpartition('.')[2]}"

@@ -154,6 +154,8 @@ def test_evaluators_are_drawn_by_category_and_complexity(tmp_path: Path) -> None
     Verdicts(judged=(path,), figure="caqa-f1", out=out, resamples=20).run()
     assert out.read_bytes().startswith(b"%PDF")
     assert points(out, "complexity") == {("graph", "single"): (0.5, 4)}  # micro: two of four
+    (panel,) = Verdicts(judged=(path,), by=("complexity",)).run().panels
+    assert {line: [one.value for _, one in own] for line, own in panel.lines.items()} == {"graph": [0.5]}
     by_category = points(out, "category")
     assert by_category["graph", "supportive"] == (0.666667, 4)  # 2 / (2 + 1)
     assert by_category["graph", "contradictory"] == (0.0, 4)
@@ -235,7 +237,8 @@ def test_a_table_is_text_latex_csv_and_json(tmp_path: Path, capsys: pytest.Captu
 def test_questions_are_counted_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "questions.jsonl", own_rows())
     Verdicts(judged=(path,)).execute()
-    assert orjson.loads(capsys.readouterr().out)["questions"] == 64
+    told = orjson.loads(capsys.readouterr().out)
+    assert (told["questions"], told["not_understood"], told["contradicting"]) == (64, {}, [])
     out = tmp_path / "three.svg"
     Verdicts(judged=(path,), figure="garage-3", out=out).run()
     assert sum(value for value, _ in points(out, "popularity").values()) == pytest.approx(1, abs=1e-5)
