@@ -1,0 +1,56 @@
+"""What the trained evaluator of attribution reaches on labels by people: two-way macro-F1, and F1 of each category.
+
+Each set on the other, and cross-validated in ten parts by question (AttributionBench) and by claim (FactcheckGPT).
+
+python scripts/measure_trained_evaluator.py [--data ../shared/data] [--folds 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from sklearn.model_selection import GroupKFold
+
+from granola.attribution.attribution_samples import AttributionSample, read_any_samples
+from granola.attribution.evaluation import AttributionVerdict, evaluated, verdict_row
+from granola.attribution.trained_evaluator import TrainedEvaluator
+
+SETS = {"AttributionBench": "attributionbench_dev", "FactcheckGPT": "factcheckgpt_claim_evidence_stance"}
+Samples = Sequence[AttributionSample]
+
+
+def main() -> None:
+    """Print every figure of both sets."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the real data")
+    parser.add_argument("--folds", type=int, default=10, help="parts of the cross-validation")
+    given = parser.parse_args()
+    first, second = (list(read_any_samples(given.data / "attribution" / f"{file}.jsonl.gz")) for file in SETS.values())
+    for (name, own), other in zip(zip(SETS, (first, second), strict=True), (second, first), strict=True):
+        tell(f"{name}, trained on the other", _judged(other, own))
+        groups = [sample.question or sample.statement for sample in own]
+        parts = GroupKFold(given.folds).split(own, groups=groups)
+        cross = [
+            row for train, test in parts for row in _judged([own[at] for at in train], [own[at] for at in test])
+        ]
+        tell(f"{name}, cross-validated", cross)
+
+
+def _judged(train: Samples, test: Samples) -> list[AttributionVerdict]:
+    judged = TrainedEvaluator.trained(train).judged(test)
+    rows = (verdict_row("trained", sample, one) for sample, one in zip(test, judged, strict=True))
+    return [AttributionVerdict.model_validate(row) for row in rows]
+
+
+def tell(title: str, verdicts: Sequence[AttributionVerdict]) -> None:
+    """The figures of one test, a line each."""
+    print(f"{title}: {len(verdicts):,}")
+    for name, figure in evaluated("trained", "", verdicts, resamples=100).figures.items():
+        if name.endswith(("macro-F1", " F1")) or name == "micro-F1":
+            print(f"  {name:26}{figure.value:.3f}")
+
+
+if __name__ == "__main__":
+    main()
