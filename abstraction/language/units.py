@@ -59,7 +59,7 @@ def _units(code: str, table: str) -> Mapping[str, MeasureUnit]:
             dimension=row["dimension"],
             factor=Decimal(row["factor"]),
             offset=Decimal(row.get("offset", "0")),
-            spellings=names.units.get(row["qid"], tuple(row["spellings"][: 1 if names.code != "en" else None])),
+            spellings=names.units.get(row["qid"], (row["symbol"],)),
             before=tuple(row.get("before", ())),
             also=tuple(row["also"]),
             has_interval=row["dimension"] not in bare,
