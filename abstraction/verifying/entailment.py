@@ -37,7 +37,7 @@ from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow, linked_ids
 from abstraction.tiers import Tier
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
-from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, Ruling, replay, rule_holds
+from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay, rule_holds
 from kg.model import TextValue, TimeValue
 from kg.store.protocol import Store
 from kg.terms import normalise
@@ -169,7 +169,7 @@ class EntailmentChecker:
         """One outcome a tier beyond the answer, in the order of the row."""
         facts = _RowFacts(
             row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row, self.graph.shown_in),
-            values=AnswerValues(row.levels[0]),
+            values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
         rising = set(rises(row.levels))
         out: list[TierCheck] = []
@@ -228,9 +228,7 @@ class EntailmentChecker:
                 findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
         if not tier.evidence:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
-        # The wordings that are recomputed here are English ones.
-        english = language_of(str(row.extra.get("language") or "en")).code == "en"
-        ruling = facts.values.held_by(tier) if english else Ruling(holds=False)
+        ruling = facts.values.held_by(tier)
         if ruling.wrong:
             findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=ruling.wrong))
         if findings:

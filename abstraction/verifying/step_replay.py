@@ -169,11 +169,12 @@ def titles() -> Mapping[str, str]:
 class AnswerValues:
     """The days and amounts of an answer, read once for all tiers of its row."""
 
-    def __init__(self, answer: Level) -> None:
+    def __init__(self, answer: Level, code: str = "en") -> None:
+        self._code = code
         names = [name for tier in answer.tiers for name in tier.names()][:_NAMES]
         self._first = names[0] if names else ""
-        self._spans = tuple(dict.fromkeys(span for name in names if (span := span_of_words(name))))
-        self._ranges = tuple(dict.fromkeys(found for name in names if (found := range_of_words(name))))
+        self._spans = tuple(dict.fromkeys(span for name in names if (span := span_of_words(name, code))))
+        self._ranges = tuple(dict.fromkeys(found for name in names if (found := range_of_words(name, code))))
 
     def held_by(self, tier: Tier) -> Ruling:
         """A date or an amount: each name of the tier, recomputed, must hold the answer under one of its own names.
@@ -181,14 +182,14 @@ class AnswerValues:
         A coarser tier may hold the answer in one calendar or unit only, so one name of the answer is enough for each
         name. A bare number may be a year or a count: one reading of a name is enough.
         """
-        amount = range_of_words(tier.text)
+        amount = range_of_words(tier.text, self._code)
         rounded = amount is not None and amount.low < amount.high
         read = False
         for name in tier.names():
             if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):
                 continue  # the rounded number itself, said without "about"
             readings = []
-            outer, about = span_of_words(name), range_of_words(name)
+            outer, about = span_of_words(name, self._code), range_of_words(name, self._code)
             if outer is not None and self._spans:
                 readings.append(any(outer.holds(inner) for inner in self._spans))
             if about is not None and self._ranges:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from abstraction.language.amount_reader import ParsedQuantity, parse_quantity
 from abstraction.language.calendar_units import CalendarUnit, unit_of
 from abstraction.language.date_reader import parse_date
+from abstraction.language.language_data import any_of
+from abstraction.language.languages import folded, language
 from abstraction.language.units import MeasureUnit
 from kg.model import TimeValue
 
@@ -33,14 +36,14 @@ class Span:
 _SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is no date, and yet 41 lies in the 40s
 
 
-def span_of_words(text: str) -> Span | None:
-    """The days that an English wording means; None where it is none that is read as a date."""
+def span_of_words(text: str, code: str = "en") -> Span | None:
+    """The days that a wording in a language means; None where it is none that is read as a date."""
     if short := _SHORT.fullmatch(text.strip()):
         year = int(short["year"])
         decade = unit_of(TimeValue(year=year, precision=8)) if short["decade"] else None
         days = (decade or CalendarUnit("year", year)).days() if year else None
         return Span(first=days[0], last=days[1]) if days else None
-    parsed = parse_date(text)
+    parsed = parse_date(text, code=code)
     if parsed is None:
         return None
     first, last = _days(parsed.first), _days(parsed.last or parsed.first)
@@ -67,39 +70,54 @@ class Range:
     unit: MeasureUnit | None = None
 
 
-_FEWER = re.compile(r"(?:fewer than|less than|under)\s+(?P<number>.+)", re.I)
-_BETWEEN = re.compile(r"between\s++(?P<low>.+?)(?<!\s)\s++and\s++(?P<high>(?s:.+))\Z", re.I)
+@lru_cache(maxsize=256)  # codes may come from outside
+def _bounds(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What "fewer than" and "between" look like in a language."""
+    words = language(code)
+    between = re.escape(words.between) if words.between else "(?!)"
+    return (
+        re.compile(rf"(?:{any_of(words.fewer)})\s+(?P<number>.+)", re.IGNORECASE),
+        re.compile(
+            rf"{between}\s++(?P<low>.+?)(?<!\s)\s++{re.escape(words.joint_and.strip())}\s++(?P<high>(?s:.+))\Z",
+            re.IGNORECASE,
+        ),
+    )
+
+
 _NUMBER = re.compile(r"-?\d[\d,.]*+\Z")
 
 
-def range_of_words(text: str) -> Range | None:
-    """The range that an English wording means: a rounded number stands for one unit of its last digit on either side.
+def range_of_words(text: str, code: str = "en") -> Range | None:
+    """The range that a wording means: a rounded number stands for one unit of its last digit on either side.
 
     "between 10 and 100 million" begins at ten million, unlike "between 100,000 and 1 million".
     """
     if not any(letter.isdigit() for letter in text):
         return None  # "Six Degrees of Separation" is no amount
-    if match := _FEWER.match(text):
-        most = parse_quantity(match["number"])
+    if any(language(code).patterns[key].fullmatch(folded(text)) for key in ("decade", "short_decade")):
+        return None  # "70er Jahre" are no 70 years
+    fewer, between = _bounds(code)
+    if match := fewer.match(text):
+        most = parse_quantity(match["number"], code=code)
         return Range(low=Decimal(0), high=most.amount - 1) if most else None
-    if match := _BETWEEN.match(text):
-        low, high = parse_quantity(match["low"]), parse_quantity(match["high"])
+    if match := between.match(text):
+        low, high = (parse_quantity(match[end], code=code) for end in ("low", "high"))
         if low is None or high is None:
             return None
         begin = low.amount
-        if _NUMBER.match(match["low"]) and (shared := _in_words_of(match["low"], match["high"])) is not None:
+        if _NUMBER.match(match["low"]) and (shared := _in_words_of(match["low"], match["high"], code)) is not None:
             begin = shared if shared < high.amount else begin
         return Range(low=begin, high=high.amount, unit=high.unit)
-    amount = parse_quantity(text)
+    amount = parse_quantity(text, code=code)
     if amount is None:
         return None
     slack = _last_place(amount) if amount.approximate else Decimal(0)
     return Range(low=amount.amount - slack, high=amount.amount + slack, unit=amount.unit)
 
 
-def _in_words_of(number: str, text: str) -> Decimal | None:
+def _in_words_of(number: str, text: str, code: str) -> Decimal | None:
     """The number in what the text counts in: 10 of "100 million" are ten million."""
-    counted = parse_quantity(re.sub(r"-?\d[\d,.]*", number, text, count=1))
+    counted = parse_quantity(re.sub(r"-?\d[\d,.]*", number, text, count=1), code=code)
     return counted.amount if counted else None
 
 
