@@ -165,5 +165,7 @@ def test_a_command_line_has_what_was_set_and_no_secrets_or_folders(tmp_path: Pat
     assert "--language de" in line
     assert "--question-field q" in line
     assert "--linker" not in line  # left as it is by default
-    built = AttributionBuild(snapshot="s", out=tmp_path / "b", words="openai:http://a:8000/v1?key=K#name")
-    assert "#name" in command_line("attribution build", built)
+    built = AttributionBuild(snapshot="s", out=tmp_path / "b", words="openai:http://a:8000/v1?key=K&temperature=.7&batch_file=/x/b#name")
+    shown = command_line("attribution build", built)
+    assert shown.endswith("temperature=.7#name'")
+    assert "batch_file" not in shown
