@@ -24,6 +24,7 @@ HEAVY = (
     "torch",
     "transformers",
     "rdflib",
+    "SPARQLWrapper",
     "neo4j",
     "requests",
     "pyarrow",

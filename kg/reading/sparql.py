@@ -1,4 +1,4 @@
-"""Any SPARQL 1.1 endpoint behind one adapter.
+"""Any SPARQL 1.1 endpoint, its requests made by SPARQLWrapper, behind one adapter.
 
 Questions go by POST and answers come as JSON, under a time limit of our own; status, content type and
 completeness are checked. Servers cut long results at a limit of theirs and say nothing (status 200): a result
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -144,10 +145,21 @@ class Endpoint:
     def ask(self, query: str) -> list[Row]:
         """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
         prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in NAMESPACES.items() if f"{name}:" in query)
-        asked = {"query": prefixes + query}
+        asked = self._form(prefixes + query)
         return self.client.patience.repeat(
             self.url, lambda: self._rows(self.client.ask("POST", ", ".join(_JSON), data=asked))
         )
+
+    def _form(self, query: str) -> dict[str, str]:
+        """The fields of a POST that asks a query: the format of the answer by each name that servers know."""
+        from SPARQLWrapper import JSON, POST, SPARQLWrapper
+
+        wrapper = SPARQLWrapper(self.client.address.sent, returnFormat=JSON)
+        wrapper.setMethod(POST)
+        wrapper.setQuery(query)
+        body = wrapper._createRequest().data  # the one way to what it would send
+        assert isinstance(body, bytes)
+        return dict(parse_qsl(body.decode()))
 
     def _rows(self, answer: Answer) -> list[Row]:
         """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
