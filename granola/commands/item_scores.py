@@ -169,8 +169,7 @@ class Verdicts(Command[VerdictsTold]):
     ] = None
     quality: Annotated[
         str | None,
-        Setting("Coefficients of Q, four numbers; or a score to fit them to by least squares. Default: 0.25 each.",
-                advanced=True),
+        Setting("The four coefficients of Q, parted by commas. Default: 0.25 each.", advanced=True),
     ] = None  # fmt: skip
     correlate: Annotated[
         bool,
@@ -179,8 +178,8 @@ class Verdicts(Command[VerdictsTold]):
     rule: Annotated[
         tuple[str, ...],
         Setting(
-            "What GaRAGe's paper leaves open: over=all, deflecting=fails or left-out, unjudged=fails, bands=0.3,0.7; "
-            "of one score E.over=all. May be given again.",
+            "What GaRAGe's paper leaves open: over=all, deflecting=fails or left-out, unjudged=fails, bands=0.3,0.7. "
+            "May be given again.",
             metavar="NAME=VALUE",
         ),
     ] = ()
@@ -284,7 +283,7 @@ class Verdicts(Command[VerdictsTold]):
                 raise UsageError("--quality goes with --best, which is not given")
             return None
         _check_knowledge(given, "--best")
-        return chosen(given.rows, self.best, coefficients(self.quality, given.rows), given.forming)
+        return chosen(given.rows, self.best, coefficients(self.quality), given.forming)
 
     def _associations(self, given: VerdictRows) -> Sequence[RankLine]:
         from granola.knowledge.choosing import associations

@@ -8,9 +8,10 @@ questions these run nor what a deflecting answer is worth: both are settings, pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any
 
 from abstraction.files.row_models import finite
 from granola import __version__
@@ -53,61 +54,42 @@ class Unjudged(StrEnum):
 class GroundingSettings:
     """How scores are formed; all of it stands in the signature.
 
-    `over_of` and `deflecting_of` are for single scores, by name, what `over` and `deflecting` are for all others.
     `bands`: where bands of the share of relevant passages end, each in (0, 1).
     """
 
     over: Over = Over.ANSWERABLE
     deflecting: Deflecting = Deflecting.AS_JUDGED
-    over_of: Mapping[str, Over] = field(default_factory=dict)
-    deflecting_of: Mapping[str, Deflecting] = field(default_factory=dict)
     unjudged: Unjudged = Unjudged.LEFT_OUT
     bands: tuple[float, ...] = THIRDS
     resamples: int = RESAMPLES
     seed: int = 0
 
     def __str__(self) -> str:
-        over = _with_exceptions(self.over, self.over_of)
-        deflecting = _with_exceptions(self.deflecting, self.deflecting_of)
         return (
-            f"over:{over}|deflecting:{deflecting}|unjudged:{self.unjudged}|citations over:{Over.ANSWERABLE}"
+            f"over:{self.over}|deflecting:{self.deflecting}|unjudged:{self.unjudged}|citations over:{Over.ANSWERABLE}"
             "|strict:answers,related,relevant without second label"
             "|wide:strict,outdated,unknown,relevant with another second label"
             f"|intervals:wilson of shares, else boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
         )
 
 
-def _with_exceptions(usual: StrEnum, of: Mapping[str, StrEnum]) -> str:
-    return ",".join([str(usual), *(f"{score}={value}" for score, value in sorted(of.items()))])
-
-
 _RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting, "unjudged": Unjudged}
-RULES = (
-    "over=all|answerable, deflecting=as-judged|fails|left-out, unjudged=left-out|fails, bands=0.3,0.7; of one score "
-    "E.over=all"
-)
+RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, unjudged=left-out|fails, bands=0.3,0.7"
 
 
 @lru_cache(maxsize=8)
 def settings_of(forming: Forming) -> GroundingSettings:
-    """The settings that rules such as over=all and E.deflecting=fails make. Raises UsageError for another rule."""
-    usual: dict[str, StrEnum] = {}
-    of_scores: dict[str, dict[str, StrEnum]] = {"over": {}, "deflecting": {}}
-    bands: tuple[float, ...] = THIRDS
+    """The settings that rules such as over=all and deflecting=fails make. Raises UsageError for another rule."""
+    told: dict[str, Any] = {}
     for rule in forming.rules:
-        names, _, word = rule.partition("=")
-        if names == "bands" and (limits := _limits(word)):
-            bands = limits
-            continue
-        score, _, name = names.rpartition(".")
-        kind = _RULES.get(name)
-        if kind is None or word not in list(kind) or (score and (score not in WORTHS or name not in of_scores)):
-            raise UsageError(f"--rule is {rule!r}; allowed: {RULES}; scores are {', '.join(WORTHS)}")
-        (of_scores[name] if score else usual)[score or name] = kind(word)
-    return GroundingSettings(
-        **usual, over_of=of_scores["over"], deflecting_of=of_scores["deflecting"], bands=bands,  # type: ignore[arg-type]
-        resamples=forming.resamples, seed=forming.seed,
-    )  # fmt: skip
+        name, _, word = rule.partition("=")
+        if name == "bands" and (limits := _limits(word)):
+            told[name] = limits
+        elif name in _RULES and word in list(_RULES[name]):
+            told[name] = _RULES[name](word)
+        else:
+            raise UsageError(f"--rule is {rule!r}; allowed: {RULES}")
+    return GroundingSettings(resamples=forming.resamples, seed=forming.seed, **told)
 
 
 def _limits(word: str) -> tuple[float, ...]:
@@ -148,15 +130,14 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
     """What an item adds to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count."""
     if score in DEFLECTIONS:
         return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
-    if settings.over_of.get(score, settings.over) is Over.ANSWERABLE and item.expected_deflection:
+    if settings.over is Over.ANSWERABLE and item.expected_deflection:
         return None
-    worth_of_deflecting = settings.deflecting_of.get(score, settings.deflecting)
     worth = WORTHS[score](item)
-    if worth_of_deflecting is not Deflecting.AS_JUDGED:
+    if settings.deflecting is not Deflecting.AS_JUDGED:
         if item.deflects is None:
             worth = None  # nobody said whether it deflects
         elif item.deflects:
-            return None if worth_of_deflecting is Deflecting.LEFT_OUT else 0.0
+            return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
     if worth is None:
         return None if settings.unjudged is Unjudged.LEFT_OUT else 0.0
     return float(worth)

@@ -22,39 +22,17 @@ PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")
 EQUAL = (0.25, 0.25, 0.25, 0.25)  # the paper states no values
 
 
-def coefficients(told: str | None, rows: Sequence[Row]) -> tuple[float, ...]:
-    """gamma, in the order of PARTS: `EQUAL`, four numbers parted by commas, or as fitted to a score of that name.
-
-    Raises UsageError for another text, and where nothing can be fitted.
-    """
+def coefficients(told: str | None) -> tuple[float, ...]:
+    """gamma, in the order of PARTS: `EQUAL`, or four numbers parted by commas. Raises UsageError for another text."""
     if told is None:
         return EQUAL
-    if "," not in told:
-        given = [row["scores"] for row in rows if all(name in row["scores"] for name in PARTS)]
-        return fitted([(scores, float(scores[told])) for scores in given if scores.get(told) is not None])
     try:
         values = tuple(float(part) for part in told.split(","))
     except ValueError:
         values = ()
     if len(values) != len(PARTS) or not all(map(math.isfinite, values)):
-        raise UsageError(f"--quality is {told!r}; expected four numbers, for {', '.join(PARTS)}, or a score to fit to")
+        raise UsageError(f"--quality is {told!r}; expected four numbers, for {', '.join(PARTS)}")
     return values
-
-
-def fitted(rows: Sequence[tuple[Mapping[str, Any], float]]) -> tuple[float, ...]:
-    """Least squares of a target on the four scores and a constant, the constant left out of Q: it moves no choice.
-
-    Raises UsageError for fewer rows than five, and for scores that do not tell the coefficients apart.
-    """
-    import numpy as np
-
-    if len(rows) < 5:
-        raise UsageError(f"{len(rows)} rows with a target; five or more are needed to fit four coefficients")
-    left = np.array([[*(scores[name] for name in PARTS), 1.0] for scores, _ in rows])
-    if np.linalg.matrix_rank(left) < 5:
-        raise UsageError("the four scores do not vary apart from each other: give coefficients instead of fitting them")
-    solved = np.linalg.lstsq(left, np.array([target for _, target in rows]), rcond=None)[0].tolist()
-    return tuple(solved[: len(PARTS)])
 
 
 def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:

@@ -256,7 +256,7 @@ def record_knowledge(recorder: Recorder) -> None:
         ))  # fmt: skip
     one, both = "scored-one.jsonl", ("scored-one.jsonl", "scored-two.jsonl")
     run("choosing", "verdicts", one, "--best", "8/30", "--out", "chosen.jsonl")
-    run("fitting", "verdicts", one, "--best", 8, "--quality", "validity", "--out", "fitted.jsonl")
+    run("weighing", "verdicts", one, "--best", 8, "--quality", "0.4,0.2,0.2,0.2", "--out", "weighed.jsonl")
     run("rating", "sheets", "draw", one, "--out", "drawn.jsonl", "--n", 20)
     run("correlating", "verdicts", *both, "--correlate", "--json", "--resamples", 100)
     run("drawing-conner-2", "verdicts", *both, "--figure", "conner-2", "--out", "conner-2.svg")

@@ -157,9 +157,6 @@ def test_what_counts_is_a_setting() -> None:
     assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
     assert value(lacking, "E", GroundingSettings()) is None
     assert value(lacking, "E", GroundingSettings(unjudged=Unjudged.FAILS)) == 0.0
-    only_e = GroundingSettings(over_of={"E": Over.ALL}, deflecting_of={"E": Deflecting.FAILS})
-    assert (value(declines, "E", only_e), value(declines, "uF", only_e)) == (0.0, None)
-    assert "over:answerable,E=all|deflecting:as-judged,E=fails|" in str(only_e)
     assert [both(True, None), both(None, False), both(True, False), both(True, True)] == [None, None, False, True]
 
 

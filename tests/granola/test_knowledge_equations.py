@@ -229,10 +229,10 @@ def rows_of(*qualities: float) -> list[dict[str, Any]]:
 def test_equation_9_and_the_choices_by_it() -> None:
     scores = dict(zip(PARTS, (0.4, 0.8, 0.2, 0.6), strict=True))
     assert quality({**scores, "coherence_sentence": 9}, EQUAL) == pytest.approx(0.5)
-    assert quality(scores, coefficients("1,0,0,2", [])) == pytest.approx(1.6)
+    assert quality(scores, coefficients("1,0,0,2")) == pytest.approx(1.6)
     for wrong in ("1,2", "a,b,c,d", "1,2,3,nan"):
         with pytest.raises(UsageError, match="four numbers"):
-            coefficients(wrong, [])
+            coefficients(wrong)
     with pytest.raises(UsageError, match="no score relevance"):
         quality({**scores, "relevance": None}, EQUAL)
     best = chosen(rows_of(1, 3, 2, 3), "3", EQUAL, Forming(resamples=20))
@@ -243,16 +243,6 @@ def test_equation_9_and_the_choices_by_it() -> None:
     assert [row["candidate"] for row in chosen(candidates, "each", EQUAL, Forming(resamples=20)).rows] == [1]
     with pytest.raises(UsageError, match="expected each, a number"):
         chosen(candidates, "all", EQUAL, Forming())
-
-
-def test_coefficients_are_found_again() -> None:
-    draw = random.Random(0)
-    rows = [dict(zip(PARTS, (draw.random() for _ in PARTS), strict=True)) for _ in range(20)]
-    gamma = (0.1, 0.5, -0.2, 0.3)
-    judged_rows = [{"scores": {**row, "validity": quality(row, gamma) + 7}} for row in rows]
-    assert coefficients("validity", judged_rows) == pytest.approx(gamma)
-    with pytest.raises(UsageError, match="five or more"):
-        coefficients("validity", [])
 
 
 def test_scores_are_held_against_people_or_against_the_extrinsic() -> None:

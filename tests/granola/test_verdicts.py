@@ -94,11 +94,11 @@ def test_scores_are_shown_with_slices_and_rules(tmp_path: Path, capsys: pytest.C
     assert "n 0: deflection TP" in shown
     assert "RAF strict by source" in shown
     assert "nan" not in shown
-    told = Verdicts(judged=(path,), rule=("deflecting=fails", "E.deflecting=left-out"), resamples=20).run()
+    told = Verdicts(judged=(path,), rule=("deflecting=fails", "over=all"), resamples=20).run()
     scores = told.report["good"]
-    assert (scores["E"].n, scores["uF"].value) == (4, 0.5)
-    assert "deflecting:fails,E=left-out|" in told.signature
-    for rule in ("over=some", "bands=0.5,2", "pace=all", "X.over=all", "E.unjudged=fails"):
+    assert (scores["E"].n, scores["uF"].value) == (5, 0.5)
+    assert "over:all|deflecting:fails|" in told.signature
+    for rule in ("over=some", "bands=0.5,2", "pace=all", "E.over=all"):
         with pytest.raises(UsageError, match=r"--rule is .*allowed: over=all"):
             Verdicts(judged=(path,), rule=(rule,)).run()
 
