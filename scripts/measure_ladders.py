@@ -1,11 +1,15 @@
 """Measure ladders on real data against a snapshot of the 76 K sample.
 
-    python scripts/measure_ladders.py SNAPSHOT [--data ../shared/data] [--parts a,b,c] [--verbose]
+    python scripts/measure_ladders.py SNAPSHOT [--data ../shared/data] [--parts a,b,c,d,e,f] [--verbose]
 
 a  EntityQuestions test, 24 relations: first answers linked, with tiers; questions a second on one core; tiers with
    bits, ladders whose bits rise (none should), and tiers whose own count fell short of a finer one's.
 b  GRANOLA-EQ rows with gold ids: hand-labelled reference tiers matched (token-F1 >= 0.5), and their order.
 c  Ordinary GRANOLA-EQ place rows: rows with a coarser tier, reference coarser tiers stated.
+d  PopQA's answers linked by text, relation and the subject's name, against its ids, by confidence and relation: a
+   reliability table. `absent` are wrong links whose right entity the snapshot lacks.
+e  Pantheon's birthplaces (even ids): ladders that hold the country, and in the United States the state.
+f  Statements of P19, P159 and P740: values with a coarser tier, and ladders with a continent beside another tier.
 
 A reference that only a maker without `as_asked` states is one that the question gives away, or that most answers share:
 it is counted apart. A container worded as the kind asked for ("a country in Asia") states the bare one.
@@ -16,9 +20,12 @@ Linking alone is measured by measure_linking.py.
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
+import json
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -26,7 +33,8 @@ from pathlib import Path
 
 from abstraction.information.weighing import rises
 from abstraction.pipeline import LadderMaker
-from abstraction.rows import TieredRow, read_questions
+from abstraction.rows import QARow, TieredRow, read_questions
+from abstraction.tiers import Tier
 from granola.matching.squad import token_f1
 from granola.scoring.ladder_coverage import Coverage
 from granola.terminal_lines import show_lines
@@ -241,11 +249,95 @@ def place_rows(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
     named.print("rows whose answer's name the snapshot knows")
 
 
+def popqa_links(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
+    """Part d."""
+    with gzip.open(data / "open_qa" / "popqa.jsonl.gz", "rt", encoding="utf-8") as lines:
+        gold = [row for row in map(json.loads, lines) if row.get("o_qid")]
+    maker, counts = LadderMaker(store), defaultdict[str, Counter[str]](Counter)
+    asked = [_question(str(row["i"]), row["question"], row["answer"], row["pid"]) for row in gold]
+    for row, made in zip(gold, maker.make_all(asked), strict=True):
+        link = made.links[0] if made.links else {}
+        qid = None if link.get("abstained") else link.get("qid")
+        state = "none" if qid is None else "right" if qid == row["o_qid"] else "wrong"
+        level = str(link.get("confidence") or "none") if qid else "none"
+        groups = ("all", level, row["pid"], *(("not low", f"{row['pid']} not low") if level != "low" else ()))
+        for group in groups:
+            counts[group][state] += 1
+            counts[group]["absent"] += state == "wrong" and maker.graph.entity(row["o_qid"]) is None
+        if verbose and state == "wrong":
+            print(f"  {level} {row['pid']} {row['subj']}: {row['answer']} is {row['o_qid']}, not {qid}")
+    for group, held in sorted(counts.items(), key=lambda pair: -sum(pair[1].values())):
+        linked = held["right"] + held["wrong"]
+        if linked:
+            print(f"  {group:12} linked {linked:4} of {linked + held['none']:4}, wrong {held['wrong']:3} ="
+                  f" {percent(held['wrong'], linked)} (absent {held['absent']})")  # fmt: skip
+
+
+def birthplaces(store: SQLiteStore, data: Path, *, verbose: bool) -> None:
+    """Part e."""
+    with gzip.open(data / "granola_eq" / "pantheon_1.0.tsv.gz", "rt", encoding="utf-8") as lines:
+        told = [row for row in csv.DictReader(lines, delimiter="\t") if row["birthcity"] and row["countryName"]]
+    known = [row for row in told if row["countryName"] != "UNKNOWN" and int(row["en_curid"]) % 2 == 0]
+    asked = [
+        _question(str(at), f"Where was {row['name']} born?", row["birthcity"].split(",")[0], "P19")
+        for at, row in enumerate(known)
+    ]
+    counts = Counter[str]()
+    for row, made in zip(known, LadderMaker(store).make_all(asked), strict=True):
+        if len(made.levels) < 2:
+            continue
+        names = {normalise(name) for level in made.levels for name in level.names()}
+        country = normalise(row["countryName"])
+        wanted = {"united states": {"united states", "united states of america"}, "china": {"china",
+                  "people's republic of china"}}.get(country, {country})  # fmt: skip
+        counts["ladders"] += 1
+        counts["country"] += not wanted.isdisjoint(names)
+        if country == "united states" and row["birthstate"]:
+            counts["in a state"] += 1
+            counts["state"] += any(normalise(row["birthstate"]) in name for name in names)
+        if verbose and wanted.isdisjoint(names):
+            print(f"  miss   {row['name']}, {row['birthcity']}, {row['countryName']}: {shown(made)}")
+    print(f"  {len(known)} births, {counts['ladders']} ladders; country {percent(counts['country'], counts['ladders'])}"
+          f", state {percent(counts['state'], counts['in a state'])} of {counts['in a state']}")  # fmt: skip
+
+
+def stated_places(store: SQLiteStore, *, verbose: bool) -> None:
+    """Part f."""
+    maker = LadderMaker(store)
+    for prop in ("P19", "P159", "P740"):
+        values = store.values_of(prop)
+        found = store.entities([qid for qid, _ in values], properties=())
+        asked = [
+            QARow(id=qid, question="Where?", answers=(entity.labels.get("en", qid),), answer_qids=(qid,), relation=prop)
+            for qid, entity in found.items()
+        ]
+        coarser = weight = beside = 0
+        used = dict(values)
+        for made in maker.make_all(asked):
+            weight += used[made.id]
+            coarser += used[made.id] * (len(made.levels) > 1)
+            several = (level.tiers for level in made.levels[1:] if len(level.tiers) > 1)
+            mixed = [tiers for tiers in several if any(map(_is_continent, tiers))]
+            beside += bool(mixed)
+            if verbose and mixed:
+                print(f"  beside {shown(made)}")
+        print(f"  {prop}: {len(asked)} values, of statements with one {percent(coarser, weight)} have a coarser tier;"
+              f" {beside} continents beside another tier")  # fmt: skip
+
+
+def _is_continent(tier: Tier) -> bool:
+    return tier.text in ("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America")
+
+
+def _question(row_id: str, question: str, answer: str, relation: str) -> QARow:
+    return QARow(id=row_id, question=question, answers=(answer,), answer_qids=(None,), relation=relation)
+
+
 def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
     parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
-    parser.add_argument("--parts", default="a,b,c", help="which parts, comma-separated [a,b,c]")
+    parser.add_argument("--parts", default="a,b,c,d,e,f", help="which parts, comma-separated [a to f]")
     parser.add_argument("--verbose", action="store_true", help="list every miss")
     given = parser.parse_args(None if arguments is None else list(arguments))
     if not given.data.is_dir():
@@ -262,6 +354,15 @@ def main(arguments: Iterable[str] | None = None) -> int:
         if "c" in parts:
             print("c. GRANOLA-EQ places")
             place_rows(store, given.data, verbose=given.verbose)
+        if "d" in parts:
+            print("d. PopQA's ids")
+            popqa_links(store, given.data, verbose=given.verbose)
+        if "e" in parts:
+            print("e. Pantheon's birthplaces")
+            birthplaces(store, given.data, verbose=given.verbose)
+        if "f" in parts:
+            print("f. Places by statements")
+            stated_places(store, verbose=given.verbose)
     return 0
 
 
