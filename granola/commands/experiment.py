@@ -151,14 +151,14 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Guess], di
     if not Path(tiered).is_file():
         raise FileNotFoundError(2, "no such file", tiered)
     systems: dict[str, Answer | Guess] = {}
-    from abstraction.models import with_settings
+    from abstraction.models import parse_model_spec, with_settings
 
     answers = out.parent / ANSWERS
     try:
         for name, settings in _combinations(table, models):
             predictions = str(out / f"{name}.jsonl")
             for asked in {"model", "aggregator"} & settings.keys():
-                if not settings[asked].startswith("replay:"):
+                if parse_model_spec(settings[asked]).kind != "replay":
                     settings[asked] = with_settings(settings[asked], {"answers": answers})  # one file for all
             answering = Answer(questions=(tiered,), out=predictions, force=True, **settings)
             answering.check()
