@@ -175,8 +175,7 @@ class KnowledgeJudge(RowsCommand):
     def _evidence(self, stack: ExitStack, encoder: Any) -> EvidenceSource:
         """The item's own, then each source that is named: a snapshot is known by what it is."""
         from granola.knowledge.evidence_pieces import (
-            JoinedPieces,
-            OwnPieces,
+            ItemPieces,
             StatementPieces,
             VectorIndex,
             WordIndex,
@@ -184,7 +183,7 @@ class KnowledgeJudge(RowsCommand):
         )
         from kg.store import open_store
 
-        sources: list[EvidenceSource] = [OwnPieces(reference=REFERENCE in self.evidence)]
+        sources: list[EvidenceSource] = []
         for source in self.evidence:
             if source == REFERENCE:
                 continue
@@ -193,7 +192,7 @@ class KnowledgeJudge(RowsCommand):
             else:
                 passages = read_passages(source)
                 sources.append(WordIndex(passages) if encoder is None else VectorIndex(passages, encoder))
-        return sources[0] if len(sources) == 1 else JoinedPieces(sources=tuple(sources))
+        return ItemPieces(reference=REFERENCE in self.evidence, sources=tuple(sources))
 
 
 def _is_snapshot(source: str) -> bool:

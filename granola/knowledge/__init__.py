@@ -1,6 +1,6 @@
 """Knowledge texts judged from six sides (CONNER, Chen et al. 2023), chosen by that, and compared with ratings."""
 
-from granola.knowledge.evidence_pieces import EvidenceSource, JoinedPieces, OwnPieces, VectorIndex, WordIndex
+from granola.knowledge.evidence_pieces import EvidenceSource, ItemPieces, VectorIndex, WordIndex
 from granola.knowledge.knowledge_items import KnowledgeItem, read_items
 from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge, ScoredKnowledge
 from granola.knowledge.knowledge_metrics import Aggregation
@@ -12,12 +12,11 @@ __all__ = [
     "AnswerForm",
     "Association",
     "EvidenceSource",
-    "JoinedPieces",
+    "ItemPieces",
     "JudgeModels",
     "JudgeSettings",
     "KnowledgeItem",
     "KnowledgeJudge",
-    "OwnPieces",
     "ScoredKnowledge",
     "VectorIndex",
     "WordIndex",

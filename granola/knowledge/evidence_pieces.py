@@ -143,38 +143,26 @@ class VectorIndex:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OwnPieces:
-    """What an item brings itself: its documents, and before them, where `reference` says so, the right knowledge."""
+class ItemPieces:
+    """What an item brings itself, before it the right knowledge where `reference` says so; then what `sources` find."""
 
     reference: bool = False
+    sources: tuple[EvidenceSource, ...] = ()
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Whether the reference counts."""
-        return {"kind": "own", "reference": self.reference}
+        """Whether the reference counts, and those of the sources."""
+        own = {"kind": "own", "reference": self.reference}
+        if not self.sources:
+            return own
+        return {"kind": "joined", "sources": [own, *(dict(one.identity) for one in self.sources)]}
 
     def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
-        """The same for each sentence."""
+        """Each once, `most` of all together."""
         references = [item.reference] if self.reference and item.reference.strip() else []
-        return [[*references, *item.evidence][:most] for _ in sentences]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JoinedPieces:
-    """The pieces of several sources in their order, each once, `most` of all together."""
-
-    sources: tuple[EvidenceSource, ...]
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """Those of the sources."""
-        return {"kind": "joined", "sources": [dict(source.identity) for source in self.sources]}
-
-    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
-        """The first source's pieces, then the next one's."""
-        of_sources = [source.pieces(item, sentences, most) for source in self.sources]
+        found = [source.pieces(item, sentences, most) for source in self.sources]
         return [
-            list(dict.fromkeys(piece for of_source in of_sources for piece in of_source[at]))[:most]
+            list(dict.fromkeys([*references, *item.evidence, *(piece for own in found for piece in own[at])]))[:most]
             for at in range(len(sentences))
         ]
 

@@ -20,7 +20,7 @@ from abstraction.models import (
 )
 from abstraction.models.prompts import Prompt, hash_of
 from granola.evidence.judge_names import identity_name
-from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, OwnPieces
+from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, ItemPieces
 from granola.knowledge.knowledge_baselines import answer_em, hallucinated_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_metrics import (
@@ -148,7 +148,7 @@ class KnowledgeJudge:
         """
         self.models, self.settings = models, settings or JudgeSettings()
         self._prompts = prompts
-        self._evidence = evidence or OwnPieces()
+        self._evidence = evidence or ItemPieces()
         self._pool = RandomTexts(pool, seed=self.settings.seed)
         self._examples = examples
         self._answered = answered

@@ -15,7 +15,7 @@ from abstraction.models import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
 from granola.knowledge.choosing import EQUAL, PARTS, associations, chosen, coefficients, quality
-from granola.knowledge.evidence_pieces import JoinedPieces, OwnPieces, VectorIndex, WordIndex
+from granola.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
 from granola.knowledge.knowledge_baselines import hallucinated_entities, named_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
@@ -309,9 +309,9 @@ def test_evidence_by_words_by_vectors_and_of_the_item() -> None:
     assert none == []
     near = VectorIndex(["aab", "bbb"], _Vectors())
     assert near.pieces(item(), ["a", "b"], 1) == [["aab"], ["bbb"]]
-    own = OwnPieces(reference=True)
+    own = ItemPieces(reference=True)
     assert own.pieces(item(reference="r"), ["s"], 2) == [["r", "e1"]]
-    joined = JoinedPieces(sources=(OwnPieces(), own))
+    joined = ItemPieces(sources=(own,))
     assert joined.pieces(item(reference="r"), ["s"], 9) == [["e1", "e2", "r"]]
 
 
