@@ -22,7 +22,7 @@ from abstraction.language.units import spellings_in_texts, units_in_texts
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
-_KEPT, _LONGEST = 1 << 13, 2_000  # texts of which the amounts are kept, and characters of one
+_KEPT, _LONGEST = 1 << 13, 300  # texts of which the amounts are kept, and characters of one
 
 _DIGITS = r"\d{1,60}+(?:[.,]\d{1,60}+|[ '’]\d{3}(?!\d)){0,10}+"
 _POWER = (
@@ -33,7 +33,7 @@ _TURNED = str.maketrans(".,", ",.")
 _PRIMES = str.maketrans({"′": "'", "”": '"', "″": '"', "−": "-"})
 _SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 _PLAIN_POWER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_UNIT_WORDS = 3
+_SHORT = 60  # characters of the name of a unit that is kept
 
 
 @cache
@@ -146,7 +146,7 @@ def _next_power(value: float) -> float:
 # Units: a QID, or two for a rate.
 
 
-@lru_cache(maxsize=1 << 13)
+@bounded_cache(entries=_KEPT, longest=_SHORT)
 def unit_label(written: str, code: str) -> str:
     """The unit that some words begin with, as the label of a claim; "" for none."""
     parts = written.split()

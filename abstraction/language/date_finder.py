@@ -7,11 +7,12 @@ what most people mean: 8/4/1961, '61, 1906-08, "the 60s". English dates are foun
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import takewhile
-from operator import eq
+from operator import attrgetter, eq
 
 from abstraction.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
 from abstraction.language.date_reader import CENTURY_OF_YEARS, ParsedDate, of_two_digits, parse_date
@@ -21,7 +22,8 @@ from abstraction.language.languages import Language, language
 from kg.bounded_cache import bounded_cache
 
 BESIDE = "en"  # answers in other languages have English dates in them
-_KEPT, _LONGEST = 1 << 13, 2_000  # texts of which the dates are kept, and characters of one
+_KEPT, _LONGEST = 1 << 13, 300  # texts of which the dates are kept, and characters of one
+_SHORT = 60  # characters of a date that is kept
 
 _ONE_FOR_ONE = str.maketrans(
     dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
@@ -152,10 +154,16 @@ def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     for claim in _scan(text, language(BESIDE)) if words.code != BESIDE else ():
         if not any(map(str.isalpha, claim.text)):
             continue  # numbers alone mean what they mean in the language
-        across = [own for own in found if own.start < claim.end and claim.start < own.end]
-        if all(_says_less(own, claim) for own in across):
-            found = [*(own for own in found if own not in across), claim]
-    return tuple(sorted(found, key=lambda claim: claim.start))
+        last = bisect_left(found, claim.end, key=_start)
+        first = last
+        while first and found[first - 1].end > claim.start:
+            first -= 1
+        if all(_says_less(own, claim) for own in found[first:last]):
+            found[first:last] = [claim]
+    return tuple(found)
+
+
+_start = attrgetter("start")
 
 
 def _says_less(own: IntervalClaim, claim: IntervalClaim) -> bool:
@@ -194,7 +202,7 @@ def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
     return lower[:start].rstrip()[-1:] in _CURRENCIES or (behind is not None and behind.match(lower, end) is not None)
 
 
-@lru_cache(maxsize=1 << 13)
+@bounded_cache(entries=_KEPT, longest=_SHORT)
 def _days(text: str, code: str) -> tuple[int, int, tuple[int, int] | None] | None:
     """The first and the last day of a date, and those of a second, wider sense; None for what is no date."""
     if (digits := text.lstrip("'")).isdigit():
