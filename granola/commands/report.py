@@ -95,21 +95,12 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def _ladders(self) -> DrawnReport:
         """The page of the ladders alone."""
-        from abstraction.rows import read_tiered
-        from granola.report.score_page import render
         from granola.report.study_html import PAGE
-        from granola.scoring.signature import snapshot_of
         from kg.files import atomic_path
 
-        rejected: list[RejectedRow] = []
         with alone(self.out):
             _check_folder(self.out, force=self.force)
-            with readable(self.tiered) as held:
-                rows = list(read_tiered(held, on_reject=rejected.append))
-            report_rejects(self.tiered, rejected)
-            if not rows:
-                raise UsageError(f"{self.tiered} has no tiered row; make one with granola tiers")
-            page = render(rows, (), {"snapshot_id": snapshot_of(self.tiered)}, title="GRANOLA ladders")
+            page, rejected = ladders_page(self.tiered)
             self.out.mkdir(parents=True, exist_ok=True)
             with atomic_path(self.out / PAGE) as temporary:
                 temporary.write_text(page, encoding="utf-8")
@@ -122,6 +113,24 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
     def show(self, result: DrawnReport) -> None:
         """Where it is."""
         note(f"{result.page}: {count(len(result.files), 'file')}")
+
+
+def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
+    """The page of a file's ladders, to be filtered, sorted and searched; its bad rows are told, too.
+
+    Raises UsageError where no row is a tiered one.
+    """
+    from abstraction.rows import read_tiered
+    from granola.report.score_page import render
+    from granola.scoring.signature import snapshot_of
+
+    rejected: list[RejectedRow] = []
+    with readable(tiered) as held:
+        rows = list(read_tiered(held, on_reject=rejected.append))
+    report_rejects(tiered, rejected)
+    if not rows:
+        raise UsageError(f"{tiered} has no tiered row; make one with granola tiers")
+    return render(rows, (), {"snapshot_id": snapshot_of(tiered)}, title="GRANOLA ladders"), rejected
 
 
 def _check_folder(out: Path, *, force: bool) -> list[str]:

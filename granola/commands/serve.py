@@ -48,6 +48,14 @@ class Serve(Command[None]):
 
     snapshot: Annotated[str | None, Setting("The snapshot to serve: a file, or bolt://HOST:PORT.")] = None
     demo: Annotated[bool, Setting("Serve the bundled sample; nothing else is needed.")] = False
+    dataset: Annotated[
+        Path | None,
+        Setting(
+            "A file of tiered rows to look at under /dataset: filtered, sorted and searched by any field. Without a "
+            "snapshot the bundled sample is served beside it.",
+            metavar="FILE",
+        ),
+    ] = None
     host: Annotated[str, Setting(f"Where to listen. Another than this machine alone wants {TOKEN}, or --no-auth.")] = (
         "127.0.0.1"
     )
@@ -71,27 +79,10 @@ class Serve(Command[None]):
     waiting: Annotated[
         int, Setting("Requests that wait, in each process; further ones are refused.", least=1, advanced=True)
     ] = 32
-    model: Annotated[
-        str | None,
-        Setting(
-            "A chat model for those requests that want one: openai:URL#NAME, local:FOLDER or replay:FILE.",
-            metavar="MODEL",
-        ),
-    ] = None
-    answers: Annotated[
-        Path | None,
-        Setting("Where the model's answers are kept, so that nothing is asked twice.", metavar="FILE", advanced=True),
-    ] = None
-    model_seconds: Annotated[float, Setting("Longest time for a request to the model.", least=1, advanced=True)] = 60.0
     hang_seconds: Annotated[
-        float | None,
-        Setting(
-            "A process that gives no sign of life for so long is replaced: 10, or 60 with a local model, whose "
-            "libraries take long to load.",
-            least=1,
-            advanced=True,
-        ),
-    ] = None
+        float,
+        Setting("A process that gives no sign of life for so long is replaced.", least=1, advanced=True),
+    ] = 10.0
     memory: Annotated[
         int, Setting("MiB that a process may hold of its own; one that holds more is replaced.", least=1, advanced=True)
     ] = 700
@@ -117,29 +108,30 @@ class Serve(Command[None]):
             settings = self.settings(where, token)
             with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
                 about = str(store.manifest()["snapshot_id"])[:8]
-            if self.model is not None:
-                from granola.service.work.model_session import opened_model
-
-                # or looking for a GPU here would keep the workers, which are forks, from using it
-                os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-                opened_model(settings).close()
             sock = bind(self.host, self.port)
             name = f"[{self.host}]" if ":" in self.host else self.host
             address = f"http://{name}:{sock.getsockname()[1]}"
             if not is_loopback(self.host):
                 asked = "anyone may ask" if token is None else f"{TOKEN} is asked for"
                 note(f"listening beyond this machine; {asked}")
-            run(settings, sock, workers=self.workers, ready=lambda: note(f"serving snapshot {about} at {address}"))
+
+            def ready() -> None:
+                note(f"serving snapshot {about} at {address}")
+                if self.dataset is not None:
+                    note(f"the ladders of {self.dataset} are at {address}/dataset")
+
+            run(settings, sock, workers=self.workers, ready=ready)
 
     def _token(self) -> str | None:
         """What clients must send, None for nothing. Raises UsageError for settings that do not go together."""
         from granola.service.service_settings import is_loopback
 
-        if self.answers is not None and self.model is None:
-            raise UsageError("--answers goes with --model, which is not given")
-        if (self.snapshot is None) != self.demo:
-            wrong = "--snapshot and --demo are both given" if self.demo else "nothing to serve is given"
-            raise UsageError(f"{wrong}: give the --snapshot to serve, or --demo for the bundled one")
+        if self.snapshot is not None and self.demo:
+            raise UsageError("--snapshot and --demo are both given: give one of them")
+        if self.snapshot is None and not self.demo and self.dataset is None:
+            raise UsageError(
+                "nothing to serve is given: give the --snapshot to serve, --demo for the bundled one, or a --dataset"
+            )
         check_language(self.language)
         token = None if self.no_auth else read_token()
         if token is None and not self.no_auth and not is_loopback(self.host):
@@ -150,12 +142,13 @@ class Serve(Command[None]):
         return token
 
     def settings(self, snapshot: str, token: str | None) -> ServiceSettings:
-        """As the service takes them."""
+        """As the service takes them. Raises RowError for a dataset that cannot be read."""
+        from granola.commands.report import ladders_page
         from granola.service.service_settings import MIB, ServiceSettings
 
-        is_local = bool(self.model and self.model.startswith("local:"))
         return ServiceSettings(
             snapshot=snapshot,
+            dataset=None if self.dataset is None else ladders_page(str(self.dataset))[0].encode(),
             language=self.language,
             token=token,
             body=self.max_body * MIB,
@@ -165,12 +158,9 @@ class Serve(Command[None]):
             batch_seconds=60 * self.seconds,
             waiting=self.waiting,
             hosts=_hosts(self.host, self.allow_host),
-            model=self.model,
-            answers=None if self.answers is None else str(self.answers),
-            model_seconds=self.model_seconds,
             memory=self.memory * MIB,
             access_log=self.access_log.value,
-            hang_seconds=self.hang_seconds or (60.0 if is_local else 10.0),
+            hang_seconds=self.hang_seconds,
         )
 
 

@@ -19,7 +19,7 @@ from granola.service.work.snapshots import Generation, Snapshots
 from granola.service.work.workroom import Context, Workroom
 
 T = TypeVar("T")
-SNAPSHOT_HEADER, MODEL_HEADER = "granola-snapshot", "granola-model"
+SNAPSHOT_HEADER = "granola-snapshot"
 _TELL_SECONDS = 10.0
 log = logging.getLogger("granola.service")
 
@@ -64,24 +64,9 @@ class Service:
         named = {SNAPSHOT_HEADER: generation.snapshot_id, **(headers or {})}
         return Response(body, headers=named, media_type="application/json")
 
-    def with_model(self) -> Generation:
-        """What is served, with its model. Raises HTTPProblem where there is none."""
-        if self.settings.model is None:
-            raise HTTPProblem(
-                422, "no-model", "this service was started without a model; whoever runs it can give it one: "
-                "--model MODEL",
-            )  # fmt: skip
-        return self.snapshots.current
-
     def laddered(self, row: TieredRow) -> None:
         """Count a ladder: whole, or why there is none."""
         self.metrics.count("granola_ladders_total", "outcome", row.abstained or "whole")
-
-    def phrased(self, row: TieredRow) -> None:
-        """Count a ladder that was put to the model: phrased, or why it keeps the graph's words."""
-        note = row.extra.get("phrasing")
-        told = note.get("fallback", "phrased") if isinstance(note, dict) else "phrased"
-        self.metrics.count("granola_phrased_total", "outcome", str(told))
 
     def problem(self, error: Exception) -> HTTPProblem:
         """What to answer, counted. A failure of ours is logged, one of each sort in a while, for there may be many."""

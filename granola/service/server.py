@@ -180,8 +180,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         """Why this worker has to go; empty where it need not."""
         if (held := own_memory()) > most:
             return f"{held // MIB:,} MiB are held, more than {most // MIB:,}"
-        # Threads that ask a model have its times.
-        over = max(room.overdue(time.monotonic()) for room in ROOMS if room.name != "model")
+        over = max(room.overdue(time.monotonic()) for room in ROOMS)
         return f"work goes on {over:.0f} s beyond its time" if over > self._service.settings.stuck_seconds else ""
 
 

@@ -23,7 +23,6 @@ _METRICS = {
     "granola_request_seconds": ("histogram", "Time from a request's head to the end of its answer."),
     "granola_refused_total": ("counter", "Requests answered with a problem, by its code."),
     "granola_ladders_total": ("counter", "Ladders made: whole, or by the code of the abstention."),
-    "granola_phrased_total": ("counter", "Ladders put to the model: phrased, or why they stay the graph's."),
     "granola_workers_replaced_total": ("counter", "Workers that hung or ended and were replaced."),
     "granola_requests_in_flight": ("gauge", "Requests being received, worked at or answered."),
     "granola_waiting": ("gauge", "Pieces of work that wait for the snapshot."),

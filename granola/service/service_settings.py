@@ -20,14 +20,13 @@ class ServiceSettings:
     `token` None serves everyone who can connect; `hosts` are the names that the service may be asked under, in small
     letters, None for any. `rows` bounds a batch and a file to score, `waiting` the requests that wait for a thread,
     `batches` those that are answered row by row at the same time, `buffered` all bodies that are being received.
-    `seconds` is for one request, `batch_seconds` for a batch or a file to score. `model` is the word of a chat model,
-    asked by `model_requests` requests at a time, about `model_rows` rows each, for `model_seconds`; `answers` the file
-    where its answers are kept. A worker that holds more than `memory` of its own ends and is replaced, and so is one
+    `seconds` is for one request, `batch_seconds` for a batch or a file to score. `dataset` is a page of ladders.
+    A worker that holds more than `memory` of its own ends and is replaced, and so is one
     whose thread goes on for `stuck_seconds` beyond its time, or that gives no sign of life for `hang_seconds`.
     """
 
     snapshot: str
-    dataset: str | None = None
+    dataset: bytes | None = None
     language: str = "en"
     token: str | None = None
     hosts: frozenset[str] | None = None
@@ -40,18 +39,13 @@ class ServiceSettings:
     write_seconds: float = 20.0
     waiting: int = 32
     batches: int = 4
-    model: str | None = None
-    answers: str | None = None
-    model_requests: int = 8
-    model_rows: int = 500
-    model_seconds: float = 60.0
     memory: int = 700 * MIB
     hang_seconds: float = 10.0
     stuck_seconds: float = 60.0
     access_log: AccessLog = "off"
 
     def __post_init__(self) -> None:
-        for name in ("body", "rows", "seconds", "waiting", "model_requests", "model_rows", "model_seconds", "memory"):
+        for name in ("body", "rows", "seconds", "waiting", "memory"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}; allowed: more than 0")
 

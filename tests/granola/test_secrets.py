@@ -138,7 +138,6 @@ def test_addresses_of_models(run: Run, tmp_path: Path, server: ThreadingHTTPServ
             ("tiers", qa, "--snapshot", DEMO / "x", "--phrase", model, "--out", tmp_path / "t.jsonl"),
             ("match", "a", "b", "--matcher", f"judge:{model}"),
             ("score", qa, qa, "--matcher", f"judge:{model}"),
-            ("serve", "--demo", "--model", model, "--port", "0"),
         ):
             assert call(*words)[0] == 2, words
 

@@ -48,7 +48,7 @@ class Bound:
 
     products: Callable[[Any, ServiceSettings], None]
     body: Literal["none", "small", "large"] = "none"
-    seconds: Literal["seconds", "batch_seconds", "model_seconds"] = "seconds"
+    seconds: Literal["seconds", "batch_seconds"] = "seconds"
     token: bool = True
 
     def most(self, settings: ServiceSettings) -> int:

@@ -14,14 +14,13 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from abstraction.errors import AbstractionError, ModelError
+from abstraction.errors import AbstractionError
 from granola.errors import GranolaError
 from kg.errors import KGError, MirrorError, SelectionError, SnapshotError
 
 MEDIA_TYPE = "application/problem+json"
 SHOWN = 5  # things that are wrong with one request
 _UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
-_SILENT = "the model gives no answer at the moment; ask again later, or without it"
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command line's options; fields are called alike
 # What fields take whose pattern says little to people.
 _INPUT = "Input should be "  # how pydantic begins what it expects
@@ -73,8 +72,6 @@ def problem_of(error: Exception) -> HTTPProblem:
     """What to answer where a request has raised `error`."""
     if isinstance(error, HTTPProblem):
         return error
-    if isinstance(error, ModelError):
-        return HTTPProblem(503, _code_of(error), _SILENT, retry_after=10)
     if isinstance(error, MirrorError | SnapshotError | OSError):
         code = _code_of(error) if isinstance(error, KGError) else "snapshot"
         return HTTPProblem(503, code, _UNREADABLE, retry_after=5)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraint
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, shown
 from abstraction.files.records import Record
+from abstraction.language.languages import is_known, told_languages
 from abstraction.rows import QARow
 from abstraction.rows import TieredRow as Row
 from abstraction.tiers import Level, Tier
@@ -21,6 +22,7 @@ from granola import response_settings, shared_settings
 from granola.decoding import SampleRow
 from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.samples import sample_row
+from granola.matching import Matcher, matcher
 from granola.matching.registry import MATCHERS
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
@@ -40,13 +42,9 @@ from granola.service.incoming.problems import HTTPProblem
 if TYPE_CHECKING:
     MatcherName = str
     Linker = Literal["question", "smallest"]
-    PhraseMode = Literal["free", "word"]
-    Unproven = Literal["keep", "drop"]
 else:
-    MatcherName = Literal[tuple(MATCHERS)]
+    MatcherName = Literal[tuple(name for name in MATCHERS if name != "judge")]  # which asks a model
     Linker = Literal[tuple(map(str, shared_settings.LinkerName))]
-    PhraseMode = Literal[tuple(map(str, shared_settings.PhraseMode))]
-    Unproven = Literal[tuple(map(str, shared_settings.Unproven))]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
 Text = Annotated[str, StringConstraints(max_length=LONGEST)]
 Names = Annotated[list[Text], Field(min_length=1, max_length=MOST_NAMES)]
@@ -79,7 +77,7 @@ class _Asked(_Open):
     question_entity_qid: Any = Field(None, description="Its id alone.")
 
 
-class LinkRequest(_Asked):
+class LadderRequest(_Asked):
     """A question with its gold answer, the language of names and tiers, and how the answer finds its entity."""
 
     answer: Any = Field(None, description="A text, or a list of equal ones; also as `answers`.", examples=["Honolulu"])
@@ -90,21 +88,7 @@ class LinkRequest(_Asked):
     @cached_property
     def row(self) -> QARow:
         """The question as a row. Raises RowError, and HTTPProblem for more than is read of one."""
-        return read_question(self.model_dump(exclude_unset=True, exclude=_SETTINGS))
-
-
-_SETTINGS = {"language", "linker", "phrase", "unproven"}
-
-
-class LadderRequest(LinkRequest):
-    """The same, and whether a model is to word the ladder."""
-
-    phrase: PhraseMode | None = Field(
-        None,
-        description="Where the service has a model, let it write the coarser answers (free) or word those that the "
-        "graph gives (word), each checked by the graph.",
-    )
-    unproven: Unproven = _as_in(shared_settings.UnprovenTiers, "keep")
+        return read_question(self.model_dump(exclude_unset=True, exclude={"language", "linker"}))
 
 
 class AggregateRequest(_Asked):
@@ -113,9 +97,7 @@ class AggregateRequest(_Asked):
     samples: list[Text] = Field(
         min_length=1, max_length=MOST_SAMPLES, examples=[["Honolulu", "Hilo", "in Hawaii"]]
     )
-    method: Literal["drag-graph", "self-consistency", "drag"] = Field(
-        "drag-graph", description="drag: the service's model makes the answer, where it has one."
-    )
+    method: Literal["drag-graph", "self-consistency"] = "drag-graph"
     support: float = Field(
         SUPPORT,
         gt=0,
@@ -123,7 +105,7 @@ class AggregateRequest(_Asked):
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
     counting: Literal["text", "alias", "ladder"] = _as_in(response_settings.CountedAs, "text")
-    abstaining: Literal["ignore", "vote", "against", "pass"] | None = _as_in(response_settings.AbstainingRule, None)
+    abstaining: Literal["ignore", "vote", "against"] | None = _as_in(response_settings.AbstainingRule, None)
     language: Language = _as_in(response_settings.ResponseLanguage, "en")
     linker: Linker = _as_in(shared_settings.Linker, "question")
 
@@ -169,10 +151,17 @@ class TieredRow(_Open):
 class MatchSettings(_Closed):
     """What decides a match, and how levels weigh."""
 
-    matcher: MatcherName = Field("rules", description="judge: the service's model decides, where it has one.")
+    matcher: MatcherName = "rules"
     tau: float | None = _as_in(shared_settings.Tau, None, ge=0, lt=1)
     lambda_: float = _as_in(shared_settings.Lambda, 0.5, ge=0, le=1_000, alias="lambda")
     raw: bool = _as_in(shared_settings.Raw, False)
+
+    def chosen(self, language: str) -> Matcher:
+        """The matcher. Raises HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
+        if not is_known(language):
+            allowed = f"answers are read in {told_languages()}, or a kind as de-at"
+            raise HTTPProblem(422, "language", f"language is {language!r}; {allowed}")
+        return matcher(self.matcher, tau=self.tau, language=language, raw=self.raw)
 
 
 class MatchRequest(MatchSettings):

@@ -83,14 +83,13 @@ def render(
     ladder: FoundLadder | None,
     error: str,
     retry: bool,
-    has_model: bool,
     dataset: bool,
 ) -> bytes:
     """The page's bytes. All that was sent or is in the snapshot stands there as text.
 
-    `retry` offers to ask again, `has_model` a ladder in the words of a model, `dataset` the page of its ladders.
+    `retry` offers to ask again, `dataset` the page of its ladders.
     """
-    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions, phrase=asked.phrase)
+    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions)
     row = ladder.row if ladder else None
     page = render_page(
         "service",
@@ -98,7 +97,6 @@ def render(
         has_more=asked != plain,
         error=error,
         retry=retry,
-        has_model=has_model,
         dataset=dataset,
         examples=examples,
         row=row,

@@ -28,7 +28,6 @@ class Asked:
     subject: str = ""
     subject_qid: str = ""
     language: str = "en"
-    phrase: str = ""
     predictions: str = ""
 
     @classmethod
@@ -69,8 +68,6 @@ class Asked:
             "question_entity": {"text": self.subject} if self.subject else None,
             "question_entity_qid": self.subject_qid.upper(),
             "language": self.language,
-            "phrase": self.phrase,
-            "unproven": "drop" if self.phrase else "",  # every level of the page is right
         }
         try:
             return LadderRequest.model_validate({key: value for key, value in data.items() if value})

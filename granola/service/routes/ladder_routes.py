@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Annotated, Any
 
 import orjson
 from fastapi import FastAPI, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from abstraction.files.writing import json_line
-from abstraction.rows import QARow, RejectedRow
+from abstraction.rows import QARow
 from abstraction.rows import TieredRow as Row
 from granola.service.incoming.bodies import read_batch
 from granola.service.incoming.bounded_routes import BODY, Bound, as_typed, bounded
@@ -21,15 +21,11 @@ from granola.service.incoming.schemas import (
     LadderRequest,
     Language,
     Linker,
-    LinkRequest,
-    PhraseMode,
     TieredRow,
-    Unproven,
 )
-from granola.service.served import MODEL_HEADER, SNAPSHOT_HEADER, Service
+from granola.service.served import SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
 from granola.service.work import snapshot_work
-from granola.service.work.model_session import TOGETHER, Phrasing, check_model_rows
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshots import Generation
 
@@ -51,7 +47,7 @@ _BATCH: dict[str, Any] = {
 }
 
 
-def bound_row(asked: LinkRequest | AggregateRequest, settings: ServiceSettings) -> None:
+def bound_row(asked: LadderRequest | AggregateRequest, settings: ServiceSettings) -> None:
     """Raise HTTPProblem or RowError where what is read of the row is more than may be."""
     assert asked.row
 
@@ -60,16 +56,16 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     """Add them."""
 
     @app.post("/v1/ladder", response_model=TieredRow, tags=["ladders"])
-    @bounded(Bound(body="small", products=bound_row, seconds="model_seconds"))
+    @bounded(Bound(body="small", products=bound_row))
     async def ladder(asked: LadderRequest) -> Response:
         """The ladder of one answer: ever coarser correct answers with what entails each, or why there is none."""
-        with service.snapshots.current.held() as generation:
-            made, headers = await made_ladder(service, generation, asked)
-        return service.answer(snapshot_work.line_of(made.to_json(), first=True), generation, headers)
+        generation = service.snapshots.current
+        made = await made_ladder(service, generation, asked)
+        return service.answer(snapshot_work.line_of(made.to_json(), first=True), generation)
 
     @app.post("/v1/link", tags=["ladders"])
     @bounded(Bound(body="small", products=bound_row))
-    async def link(asked: LinkRequest) -> Response:
+    async def link(asked: LadderRequest) -> Response:
         """Which entity each answer means, how sure that is, and who else it may be."""
 
         def do(session: SnapshotSession) -> bytes:
@@ -78,20 +74,14 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         return await service.made(asked.language, do)
 
     @app.post("/v1/aggregate", tags=["ladders"])
-    @bounded(Bound(body="small", products=bound_row, seconds="model_seconds"))
+    @bounded(Bound(body="small", products=bound_row))
     async def aggregate(asked: AggregateRequest) -> Response:
         """One answer of several responses: the finest that enough of them entail, or what most of them say."""
 
         def do(session: SnapshotSession) -> bytes:
             return json_line(snapshot_work.aggregate(session, asked))
 
-        if asked.method != "drag":
-            return await service.made(asked.language, do)
-        generation = service.with_model()
-        answered, name = await generation.ask(
-            lambda session: session.drag(asked.row, abstaining=asked.abstaining, language=asked.language)
-        )
-        return service.answer(json_line(answered), generation, {MODEL_HEADER: name})
+        return await service.made(asked.language, do)
 
     @app.post("/v1/ladders", tags=["ladders"], openapi_extra=_BATCH, response_class=Response)
     @bounded(Bound(body="large", products=as_typed, seconds="batch_seconds"))
@@ -100,122 +90,69 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         language: Language = "en",
         linker: Linker = "question",
         relation: Annotated[str | None, Query(pattern=r"^P[1-9][0-9]{0,8}$")] = None,
-        phrase: PhraseMode | None = None,
-        unproven: Unproven = "keep",
     ) -> Response:
         """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""
-        settings = {"language": language, "linker": linker, "phrase": phrase, "unproven": unproven}
+        settings = {"language": language, "linker": linker}
         if strange := sorted(request.query_params.keys() - {*settings, "relation"}):
             raise HTTPProblem(422, "request", f"{', '.join(strange)[:100]} is no setting of a batch")
-        how = None if phrase is None else Phrasing(mode=phrase, unproven=unproven, language=language)
-        generation = service.snapshots.current if how is None else service.with_model()
-        body, most = request.scope[BODY], service.settings.rows
-        rows = await service.apart(lambda: read_batch(body, relation=relation, most=most))
-        if how is not None:
-            check_model_rows(len(rows), service.settings.model_rows)
+        if service.batches >= (most := service.settings.batches):
+            raise overloaded(f"{most} batches are being answered, which is as many as at a time", retry_after=5)
+        generation, body = service.snapshots.current, request.scope[BODY]
+        rows = await service.apart(lambda: read_batch(body, relation=relation, most=service.settings.rows))
         await generation.run(lambda session: snapshot_work.check_language(session, language))
-        together = snapshot_work.SLICE_ROWS if how is None else TOGETHER
-        batch = snapshot_work.Batch(rows, language=language, linker=linker, together=together)
         headers = {SNAPSHOT_HEADER: generation.snapshot_id}
-        if how is not None:
-            headers[MODEL_HEADER] = await generation.ask(lambda session: session.phrased_by(how))
         # Settings that some rows have fields of, which say something else and are handed on.
         extra = [row.extra for row in rows if isinstance(row, QARow)]
         if others := sorted(n for n, value in settings.items() if any(one.get(n, value) != value for one in extra)):
             headers[UNHEEDED_HEADER] = ", ".join(others)
-        return _Lines(batch, service, generation, how, headers)
+        batch = snapshot_work.Batch(rows, language=language, linker=linker)
+        return _Lines(_lines(batch, service, generation), headers=headers, media_type="application/x-ndjson")
 
 
-async def made_ladder(service: Service, generation: Generation, asked: LadderRequest) -> tuple[Row, dict[str, str]]:
-    """The graph's ladder, or the model's where it is asked for and has one, with the header that names the model.
-
-    Raises HTTPProblem for a model that is not there, and for a language that the snapshot has nothing in.
-    """
+async def made_ladder(service: Service, generation: Generation, asked: LadderRequest) -> Row:
+    """The ladder, counted. Raises HTTPProblem for a language that the snapshot has nothing in."""
 
     def do(session: SnapshotSession) -> Row:
         snapshot_work.check_language(session, asked.language)
         return snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
 
-    if asked.phrase is not None:
-        service.with_model()
     made = await generation.run(do)
     service.laddered(made)
-    if asked.phrase is None:
-        return made, {}
-    how = Phrasing(mode=asked.phrase, unproven=asked.unproven, language=asked.language)
-    (row,) = await generation.ask(lambda session: session.phrased([made], how))
-    service.phrased(row)
-    return row, {MODEL_HEADER: await generation.ask(lambda session: session.phrased_by(how))}
+    return made
 
 
-class _Lines(Response):
-    """The lines of a batch as they are made, all from one snapshot, which is let go when the last is sent or nobody
-    reads on. Where it cannot go on, a last line tells the problem, and the connection is cut."""
-
-    media_type = "application/x-ndjson"
-
-    def __init__(
-        self,
-        batch: snapshot_work.Batch,
-        service: Service,
-        generation: Generation,
-        how: Phrasing | None,
-        headers: dict[str, str],
-    ) -> None:
-        super().__init__(headers=headers)
-        del self.headers["content-length"]
-        self._batch = batch
-        self._service = service
-        self._generation = generation
-        self._how = how
+class _Lines(StreamingResponse):
+    """Lines as they are made, until nobody reads on: that is the gate's to notice."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        most = self._service.settings.batches
-        if self._service.batches >= most:
-            refused = overloaded(f"{most} batches are being answered, which is as many as at a time", retry_after=5)
-            await self._service.problem(refused).answer()(scope, receive, send)
-            return
-        self._service.batches += 1
-        try:
-            with self._generation.held():
-                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                async with aclosing(self._lines()) as made:
-                    async for lines in made:
-                        await send({"type": "http.response.body", "body": lines, "more_body": True})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            self._service.batches -= 1
+        await self.stream_response(send)
 
-    async def _lines(self) -> AsyncGenerator[bytes]:
-        settings = self._service.settings
-        reader = self._generation.reader()  # one for all slices
-        until = time.monotonic() + settings.batch_seconds
-        is_first = True
-        while not self._batch.is_done:
-            try:
+
+async def _lines(batch: snapshot_work.Batch, service: Service, generation: Generation) -> AsyncGenerator[bytes]:
+    """The lines of a batch, all from one snapshot, which is let go when the last is sent or nobody reads on.
+
+    Where it cannot go on, a last line tells the problem, which is then raised, so that the connection is cut.
+    """
+    reader = generation.reader()  # one for all slices
+    until = time.monotonic() + service.settings.batch_seconds
+    is_first = True
+    service.batches += 1
+    try:
+        with generation.held():
+            while not batch.is_done:
                 if time.monotonic() > until:
-                    raise too_slow(settings.batch_seconds)
-                rows = await reader.run(self._batch.slice, seconds=settings.seconds)
+                    raise too_slow(service.settings.batch_seconds)
+                rows = await reader.run(batch.slice, seconds=service.settings.seconds)
+                lines = []
                 for row in rows:
                     if isinstance(row, Row):
-                        self._service.laddered(row)
-                if self._how is not None:
-                    rows = await self._phrased(rows, self._how)
-                records = ({"rejected": r.to_json()} if isinstance(r, RejectedRow) else r.to_json() for r in rows)
-                lines = b"".join(
-                    snapshot_work.line_of(record, first=is_first and not n) for n, record in enumerate(records)
-                )
-            except Exception as error:
-                yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
-                raise
-            is_first = False
-            yield lines
-
-    async def _phrased(self, rows: list[Row | RejectedRow], how: Phrasing) -> list[Row | RejectedRow]:
-        """The rows of a slice, their ladders in the model's words."""
-        made = [row for row in rows if isinstance(row, Row)]
-        phrased = await self._generation.ask(lambda session: session.phrased(made, how)) if made else []
-        for row in phrased:
-            self._service.phrased(row)
-        others = iter(phrased)
-        return [next(others) if isinstance(row, Row) else row for row in rows]
+                        service.laddered(row)
+                    record = row.to_json() if isinstance(row, Row) else {"rejected": row.to_json()}
+                    lines.append(snapshot_work.line_of(record, first=is_first))
+                    is_first = False
+                yield b"".join(lines)
+    except Exception as error:
+        yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
+        raise
+    finally:
+        service.batches -= 1

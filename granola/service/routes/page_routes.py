@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 from fastapi import FastAPI, Request, Response
 
@@ -38,14 +39,14 @@ def add_page(app: FastAPI, service: Service) -> None:
 
     async def found_ladder(generation: Generation, asked: Asked) -> ladder_page.FoundLadder:
         request, lines = asked.request(), asked.lines()
-        row, _ = await made_ladder(service, generation, request)
+        row = await made_ladder(service, generation, request)
         found = await generation.run(lambda session: ladder_page.find(session, row, request.language))
         if not lines:
             return found
         return await service.apart(lambda: ladder_page.judge(found, lines, language=request.language))
 
     @app.get("/", include_in_schema=False)
-    @bounded(Bound(products=as_typed, seconds="model_seconds"))
+    @bounded(Bound(products=as_typed))
     async def look(request: Request) -> Response:
         asked = Asked.of(request.query_params)
         status, retry, ladder, error = 200, {}, None, ""
@@ -65,7 +66,6 @@ def add_page(app: FastAPI, service: Service) -> None:
             ladder=ladder,
             error=error,
             retry=bool(retry),
-            has_model=service.settings.model is not None,
             dataset=service.settings.dataset is not None,
         )
         return Response(body, status, {SNAPSHOT_HEADER: generation.snapshot_id, **_HEADERS, **retry}, media_type=_HTML)
@@ -74,6 +74,15 @@ def add_page(app: FastAPI, service: Service) -> None:
     @bounded(Bound(products=as_typed))
     async def documentation() -> Response:
         return Response(page_file("interface.html"), headers=_HEADERS, media_type=_HTML)
+
+    if (page := service.settings.dataset) is not None:
+        policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page.decode())
+        headers = {**_HEADERS, "Content-Security-Policy": f"{policy[1] if policy else ''}; frame-ancestors 'none'"}
+
+        @app.get("/dataset", include_in_schema=False)
+        @bounded(Bound(products=as_typed))
+        async def dataset() -> Response:
+            return Response(page, headers=headers, media_type=_HTML)
 
     def add_asset(name: str) -> None:
         @app.get(f"/{name}", include_in_schema=False)

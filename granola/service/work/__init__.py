@@ -1,1 +1,1 @@
-"""What requests ask for, done by threads that hold the snapshot, a model, or nothing."""
+"""What requests ask for, done by threads that hold the snapshot or nothing."""

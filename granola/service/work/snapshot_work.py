@@ -11,19 +11,16 @@ from typing import Any
 from abstraction.faults import RejectedRow
 from abstraction.files.records import Record
 from abstraction.files.writing import json_line
-from abstraction.language.languages import is_known, told_languages
+from abstraction.language.languages import told_languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow
 from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency, prediction_row
 from granola.errors import PredictionError
-from granola.matching import Matcher
-from granola.matching.model_judge import JudgeMatcher
 from granola.scoring.predictions import predictions_of
 from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.tiered_file import TieredFile
 from granola.service.incoming.limits import LONGEST
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.incoming.schemas import AggregateRequest, ScoreRequest
-from granola.service.work.model_session import judge_ahead
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.store.protocol import NameMatch
 from kg.terms import best_text, fallback_chain
@@ -40,14 +37,6 @@ def check_language(session: SnapshotSession, language: str) -> None:
             422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
             f"{told_languages()} alone; ask in one of these, or in one that the snapshot has names in",
         )  # fmt: skip
-
-
-def check_answer_language(code: str) -> None:
-    """Raise HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
-    if not is_known(code):
-        raise HTTPProblem(
-            422, "language", f"language is {code!r}; answers are read in {told_languages()}, or a kind as de-at"
-        )
 
 
 def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
@@ -69,11 +58,10 @@ def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
 class Batch:
     """The rows of a batch's answer, made slice by slice: a ladder each, or why there is none."""
 
-    def __init__(self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str, together: int) -> None:
+    def __init__(self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str) -> None:
         self._rows = rows
         self._language = language
         self._linker = linker
-        self._together = together
         self._made: Iterator[TieredRow | RejectedRow] | None = None
         self._at = 0
 
@@ -89,7 +77,7 @@ class Batch:
             self._made = session.maker(self._language, self._linker).make_each(questions)
         until = time.monotonic() + SLICE_SECONDS
         rows: list[TieredRow | RejectedRow] = []
-        while not self.is_done and len(rows) < self._together and not (rows and time.monotonic() > until):
+        while not self.is_done and len(rows) < SLICE_ROWS and not (rows and time.monotonic() > until):
             row = self._rows[self._at]
             if isinstance(row, QARow):
                 session.count_sent(_said_in(row))
@@ -145,32 +133,25 @@ def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -
 def aggregate(session: SnapshotSession, asked: AggregateRequest) -> dict[str, Any]:
     """The answer that several responses have in common, by the settings of the request."""
     row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
-    if abstaining is Abstaining.PASS:
-        raise HTTPProblem(422, "request", "abstaining is pass, which is drag's; allowed here: ignore, vote, against")
-    method: DragGraph | SelfConsistency
+    method: DragGraph | SelfConsistency = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
     if asked.method == "drag-graph":
         method = DragGraph(support=asked.support, abstaining=abstaining)
-    else:
-        method = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
     session.count_sent((row.question, row.subject_text or "", *row.samples))
     ((_, decision),) = session.aggregator(asked.language, asked.linker).decide([row], method)
     return prediction_row(row, decision, method=asked.method)
 
 
-def scores(request: ScoreRequest, chosen: Matcher, *, judged: int) -> dict[str, Any]:
+def scores(request: ScoreRequest) -> dict[str, Any]:
     """The scores of predictions against tiered rows.
 
-    `judged` bounds what a judge is asked about. The signature's hash is that of a file as `granola tiers` writes it,
-    with these rows as its lines. Raises as `granola.scoring.scores.score`, NeedsReplies for a judge's, and HTTPProblem.
+    The signature's hash is that of a file as `granola tiers` writes it, with these rows as its lines. Raises as
+    `granola.scoring.scores.score`.
     """
     rows, rejected = request.tiered
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
     records = (_prediction_record(number, data) for number, data in enumerate(request.predictions, 1))
     file = predictions_of(list(records), "predictions")
-    if isinstance(chosen, JudgeMatcher):
-        pairs = [(row, file.predictions[row.id].text) for row in rows if row.id in file.predictions]
-        judge_ahead(chosen, pairs, most=judged, standard=request.standard or "aliases")
     tiered = TieredFile(
         rows=rows, rejected=tuple(rejected), snapshot=request.snapshot or "unknown", prompts=request.prompts or ""
     )
@@ -182,7 +163,8 @@ def scores(request: ScoreRequest, chosen: Matcher, *, judged: int) -> dict[str, 
         allow_missing=request.allow_missing,
         ignore_unknown=request.ignore_unknown,
     )
-    report = score(tiered, replace(file, asked=request.asked or ""), chosen, settings, system=request.system)
+    file = replace(file, asked=request.asked or "")
+    report = score(tiered, file, request.chosen("en"), settings, system=request.system)
     return report.to_json() | {
         "items": [item.to_json() for item in report.items],
         "rejected": [row.to_json() for row in (*rejected, *file.rejected)],

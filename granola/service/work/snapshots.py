@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from granola.service.incoming.problems import overloaded
 from granola.service.service_settings import ServiceSettings
-from granola.service.work.model_session import ModelSession, opened_model
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.workroom import Workroom
 from kg.errors import KGError
@@ -23,23 +22,16 @@ log = logging.getLogger("granola.service")
 
 
 class Generation:
-    """A snapshot with the threads that read it, and those that ask the model about it. It is closed when nobody uses
-    it any more."""
+    """A snapshot with the threads that read it. It is closed when nobody uses it any more."""
 
     snapshot_id = ""
     manifest: Any = None
 
-    def __init__(self, settings: ServiceSettings, model: Any) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self.readers = [
             Workroom("reader", lambda: SnapshotSession(settings).prepared(), most=settings.waiting)
             for _ in range(settings.readers)
         ]
-        models = 0 if model is None else 1 if str(settings.model).startswith("local:") else settings.model_requests
-        self._models = [
-            Workroom("model", lambda: ModelSession(settings, model), most=settings.model_requests)
-            for _ in range(models)
-        ]
-        self._rooms: list[Workroom[Any]] = [*self.readers, *self._models]
         self._settings = settings
         self._users = 0
         self._is_retired = False
@@ -47,7 +39,7 @@ class Generation:
     async def opened(self) -> Generation:
         """This, when all its threads are ready. Raises what opening the snapshot raises."""
         try:
-            for room in self._rooms:
+            for room in self.readers:
                 await room.opened
         except BaseException:
             self.retire()
@@ -69,13 +61,6 @@ class Generation:
         """The result of a piece of work. Raises as `Workroom.run`."""
         return await self.reader().run(work, seconds=self._settings.seconds)
 
-    async def ask(self, work: Callable[[ModelSession], T]) -> T:
-        """The result of work with the model. Raises as `Workroom.run`, and ModelError."""
-        if sum(room.waiting for room in self._models) >= self._settings.model_requests:
-            raise overloaded("the model is asked by as many requests as may at a time", retry_after=2)
-        room = min(self._models, key=lambda room: room.waiting)
-        return await room.run(work, seconds=self._settings.model_seconds)
-
     @contextmanager
     def held(self) -> Iterator[Generation]:
         """This generation for several pieces of work: it is not closed meanwhile."""
@@ -91,7 +76,7 @@ class Generation:
         """Close it as soon as nobody uses it."""
         self._is_retired = True
         if not self._users:
-            for room in self._rooms:
+            for room in self.readers:
                 room.close()
 
 
@@ -103,7 +88,6 @@ class Snapshots:
         self._current: Generation | None = None
         self._seen: object = None  # what the place of the snapshot held when it was last looked at
         self._looked = 0.0
-        self._model: Any = None
 
     @property
     def is_open(self) -> bool:
@@ -120,10 +104,8 @@ class Snapshots:
     async def open(self) -> None:
         """Open what is there now, and let it be served. Raises what opening it raises."""
         seen = await asyncio.to_thread(self._identity)
-        if self._model is None and self._settings.model is not None:
-            self._model = await asyncio.to_thread(opened_model, self._settings)
         self._seen = seen
-        fresh = await Generation(self._settings, self._model).opened()
+        fresh = await Generation(self._settings).opened()
         if self._current is not None:
             self._current.retire()
         self._current = fresh
@@ -168,6 +150,3 @@ class Snapshots:
         """End the threads when they have done what they were given."""
         if self._current is not None:
             self._current.retire()
-        if self._model is not None:
-            with suppress(Exception):
-                self._model.close()

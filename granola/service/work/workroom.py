@@ -51,7 +51,6 @@ class Workroom(Generic[C]):
     def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[C] = self._loop.create_future()
-        self.name = name
         self._most = most
         self._queue: SimpleQueue[tuple[Callable[[C], Any], asyncio.Future[Any]] | None] = SimpleQueue()
         self._until: dict[asyncio.Future[Any], float] = {}  # of what waits or is being done

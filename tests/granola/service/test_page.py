@@ -215,6 +215,24 @@ def test_where_the_interface_is_described(service: Running) -> None:
             assert requests.get(f"{service.address}/{address.removeprefix('./')}", timeout=10).status_code == 200
 
 
+def test_the_ladders_of_a_dataset_are_a_page_of_their_own(service: Running, tmp_path: Path) -> None:
+    row = requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=10).json()
+    (tmp_path / "tiers.jsonl").write_text("".join(json.dumps({**row, "id": one}) + "\n" for one in ("a<b>", "c")))
+    assert "dataset" not in page(service).text
+    with serving(service.snapshot, "--dataset", str(tmp_path / "tiers.jsonl")) as browsed:
+        assert 'href="dataset"' in page(browsed).text
+        got = requests.get(f"{browsed.address}/dataset", timeout=10)
+    assert got.status_code == 200
+    tags = _Elements(got.text).tags
+    assert [given["id"] for tag, given in tags if tag == "details" and given.get("class") == "question"] == ["q1", "q2"]
+    assert {given.get("id") for tag, given in tags if tag in ("select", "input")} >= {"relation", "field", "order", "text"}
+    assert "a<b>" not in got.text
+    policy = got.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
 # Names that complete themselves, and evidence as the page draws it.
 
 
