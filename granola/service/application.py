@@ -28,15 +28,7 @@ from kg.web.addresses import without_secrets
 
 _PROBLEM = {
     "description": "Not answered: `code` says why, `detail` what to do. After 503 ask again in `Retry-After` seconds.",
-    "content": {
-        MEDIA_TYPE: {
-            "schema": {
-                "type": "object",
-                "required": ["type", "title", "status", "code", "detail"],
-                "properties": {"status": {"type": "integer"}, "code": {"type": "string"}, "detail": {"type": "string"}},
-            }
-        }
-    },
+    "content": {MEDIA_TYPE: {"schema": {"type": "object", "required": ["type", "title", "status", "code", "detail"]}}},
 }
 
 
@@ -90,10 +82,10 @@ def _add_health(app: FastAPI, service: Service) -> None:
     @bounded(Bound(products=as_typed, token=False))
     async def ready() -> Response:
         """Whether requests can be answered."""
+        is_open = service.snapshots.is_open
+        body = b'{"status":"ok"}' if is_open else b'{"status":"starting"}'
         headers = {"Cache-Control": "no-store"}
-        if service.snapshots.is_open:
-            return service.answer(b'{"status":"ok"}', service.snapshots.current, headers)
-        return Response(b'{"status":"starting"}', 503, media_type="application/json", headers=headers)
+        return Response(body, 200 if is_open else 503, headers, media_type="application/json")
 
     @app.get("/v1/metrics", tags=["health"], response_class=PlainTextResponse)
     @bounded(Bound(products=as_typed))

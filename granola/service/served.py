@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeVar
 
 from fastapi import Response
@@ -59,10 +59,9 @@ class Service:
         generation = self.snapshots.current
         return self.answer(await generation.run(do), generation)
 
-    def answer(self, body: bytes, generation: Generation, headers: Mapping[str, str] | None = None) -> Response:
+    def answer(self, body: bytes, generation: Generation) -> Response:
         """An answer in JSON that names its snapshot."""
-        named = {SNAPSHOT_HEADER: generation.snapshot_id, **(headers or {})}
-        return Response(body, headers=named, media_type="application/json")
+        return Response(body, headers={SNAPSHOT_HEADER: generation.snapshot_id}, media_type="application/json")
 
     def laddered(self, row: TieredRow) -> None:
         """Count a ladder: whole, or why there is none."""

@@ -167,7 +167,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                 most = max(service.settings.memory, 2 * own_memory())
             await asyncio.sleep(LOOK_SECONDS)
             is_fresh = await service.snapshots.look()
-            service.metrics.gauge("granola_waiting", service.snapshots.current.waiting)
+            service.metrics.gauge("granola_waiting", service.snapshots.current.reader.waiting)
             service.metrics.gauge("granola_connections", worker.nr_conns)
             service.metrics.share()
             why = self._fault(most)

@@ -7,7 +7,6 @@ from ipaddress import ip_address
 from typing import Literal
 
 from granola.errors import UsageError
-from kg.store import is_address
 
 MIB = 1 << 20
 AccessLog = Literal["off", "text", "json"]
@@ -48,11 +47,6 @@ class ServiceSettings:
         for name in ("body", "rows", "seconds", "waiting", "memory"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}; allowed: more than 0")
-
-    @property
-    def readers(self) -> int:
-        """Threads that read the snapshot: one for a file, whose reading is computing; several for a server's."""
-        return 4 if is_address(self.snapshot) else 1
 
 
 def is_loopback(host: str) -> bool:

@@ -112,15 +112,13 @@ def check_row(data: Mapping[str, Any]) -> None:
 
 def check_text(texts: Iterable[str], what: str) -> None:
     """Raise HTTPProblem where the texts that are to be read have too many characters together."""
-    total = sum(map(len, texts))
-    if total > MOST_TEXT:
+    if (total := sum(map(len, texts))) > MOST_TEXT:
         raise _too_much(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
 
 
 def check_answers(answers: int, size: int) -> None:
     """Raise HTTPProblem where a batch of `size` bytes has too many answers, as each is looked for in the snapshot."""
-    most = max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)
-    if answers > most:
+    if answers > (most := max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)):
         raise _too_much(answers, most, "answers in all rows", "send several requests")
 
 

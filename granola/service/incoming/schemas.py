@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, shown
@@ -122,30 +122,14 @@ class AggregateRequest(_Asked):
 # Ladders.
 
 
-class TieredRow(_Open):
-    """A question with its ladder, as `granola tiers` writes it. Levels are finest first, the first the answer."""
+def _typed(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as it was sent, its levels being of the library's types."""
+    _LEVELS.validate_python(row.get("levels"))
+    return row
 
-    id: str
-    question: str
-    relation: str | None = None
-    question_entity: dict[str, Any] | str | None = None
-    answer: list[str]
-    levels: list[Level] = Field(min_length=1)
-    abstained: str | None = Field(None, description="Why there is no coarser answer.")
-    links: list[dict[str, Any]] | None = Field(None, description="How each answer found its entity.")
-    _sent: Any = PrivateAttr(None)
 
-    @model_validator(mode="wrap")
-    @classmethod
-    def _keep(cls, data: Any, validate: Any) -> Any:
-        made = validate(data)
-        made._sent = data
-        return made
-
-    @property
-    def row(self) -> Row:
-        """The row as files have it. Raises RowError."""
-        return Row.from_json(self._sent)
+_LEVELS = TypeAdapter(Annotated[list[Level], Field(min_length=1)])
+SentRow = Annotated[dict[str, Any], Field(description="A row as `granola tiers` writes it."), AfterValidator(_typed)]
 
 
 class MatchSettings(_Closed):
@@ -168,7 +152,7 @@ class MatchRequest(MatchSettings):
     """Predictions held against levels: those of a tiered row, or names alone, finest level first."""
 
     predictions: list[Text] = Field(min_length=1, max_length=MOST_PREDICTIONS, examples=[["in Hawaii", "Kenya"]])
-    row: TieredRow | None = None
+    row: SentRow | None = None
     levels: Annotated[list[Names], Field(min_length=1, max_length=MOST_LEVELS)] | None = Field(
         None, examples=[[["Honolulu"], ["Hawaii"]]]
     )
@@ -181,7 +165,7 @@ class MatchRequest(MatchSettings):
         if (self.row is None) == (self.levels is None):
             raise HTTPProblem(422, "request", "give either a tiered row or levels")
         if self.row is not None:
-            return self.row.row
+            return Row.from_json(self.row)
         levels = self.levels or []
         made = (Level(tiers=(Tier(text=names[0], aliases=tuple(names[1:])),)) for names in levels)
         return Row(id="1", question=self.question or "", answers=tuple(levels[0]), levels=tuple(made))
@@ -190,13 +174,13 @@ class MatchRequest(MatchSettings):
 class AttributionRequest(BaseModel):
     """A tiered row whose evidence is to be looked at."""
 
-    row: TieredRow
+    row: SentRow
     language: Language = "en"
 
     @cached_property
     def tiered(self) -> Row:
         """The row as files have it. Raises RowError."""
-        return self.row.row
+        return Row.from_json(self.row)
 
 
 class ScoreRequest(MatchSettings):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fastapi import FastAPI, Response
 
+from abstraction.faults import RejectedRow, shown
+from abstraction.files.records import Record
 from abstraction.files.writing import json_line
-from granola.scoring.predictions import Prediction
-from granola.scoring.scores import score_item
+from granola.attribution.tier_checks import TierAttributor
+from granola.errors import PredictionError
+from granola.scoring.predictions import Prediction, predictions_of
+from granola.scoring.scores import ScoreSettings, score, score_item
+from granola.scoring.tiered_file import TieredFile
 from granola.service.incoming.bounded_routes import Bound, bounded
 from granola.service.incoming.limits import (
+    LONGEST,
     check_compared,
     check_evidence,
     check_resampled,
@@ -22,7 +30,6 @@ from granola.service.incoming.schemas import (
 )
 from granola.service.served import Service
 from granola.service.service_settings import ServiceSettings
-from granola.service.work import snapshot_work
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.workroom import Context
 
@@ -55,7 +62,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
         """Each tier's evidence as citations, and whether they support it by the snapshot."""
 
         def do(session: SnapshotSession) -> bytes:
-            tiers = session.attributor(asked.language).checked(asked.tiered)
+            tiers = TierAttributor(session.store, language=asked.language).checked(asked.tiered)
             return json_line({"id": asked.tiered.id, "tiers": [tier.to_json() for tier in tiers]})
 
         return await service.made(asked.language, do)
@@ -76,8 +83,40 @@ def add_judging(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/score", tags=["judging"])
     @bounded(Bound(body="large", products=bound_score, seconds="batch_seconds"))
-    async def score(asked: ScoreRequest) -> Response:
+    async def scored(asked: ScoreRequest) -> Response:
         """The scores of predictions against tiered rows, with intervals and a signature."""
-        seconds = service.settings.batch_seconds
-        body = await service.scoring.run(lambda _: json_line(snapshot_work.scores(asked)), seconds=seconds)
+        body = await service.scoring.run(lambda _: _scores(asked), seconds=service.settings.batch_seconds)
         return service.answer(body, service.snapshots.current)
+
+
+def _scores(asked: ScoreRequest) -> bytes:
+    """What `granola score` tells; the signature's hash is that of a file as `granola tiers` writes it."""
+    rows, rejected = asked.tiered
+    if not rows:
+        raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
+    records = [_prediction_record(number, data) for number, data in enumerate(asked.predictions, 1)]
+    file = replace(predictions_of(records, "predictions"), asked=asked.asked or "")
+    tiered = TieredFile(
+        rows=rows, rejected=tuple(rejected), snapshot=asked.snapshot or "unknown", prompts=asked.prompts or ""
+    )
+    settings = ScoreSettings(
+        lambda_=asked.lambda_,
+        standard=asked.standard,
+        resamples=asked.resamples,
+        seed=asked.seed,
+        allow_missing=asked.allow_missing,
+        ignore_unknown=asked.ignore_unknown,
+    )
+    report = score(tiered, file, asked.chosen("en"), settings, system=asked.system)
+    items = [item.to_json() for item in report.items]
+    refused = [row.to_json() for row in (*rejected, *file.rejected)]
+    return json_line({**report.to_json(), "items": items, "rejected": refused})
+
+
+def _prediction_record(number: int, data: object) -> Record | RejectedRow:
+    source, reason = f"predictions[{number}]", "no JSON object"
+    if isinstance(data, dict):
+        if len(str(data.get("prediction") or "")) <= LONGEST:
+            return Record(source=source, data=data)
+        reason = f"more than {LONGEST:,} characters"
+    return RejectedRow(source=source, reason=reason, excerpt=shown(data))

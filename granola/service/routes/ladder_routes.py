@@ -11,8 +11,9 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from abstraction.files.writing import json_line
-from abstraction.rows import QARow
+from abstraction.rows import QARow, linked_ids
 from abstraction.rows import TieredRow as Row
+from granola.decoding import Abstaining, Aggregator, Counting, DragGraph, SelfConsistency, prediction_row
 from granola.service.incoming.bodies import read_batch
 from granola.service.incoming.bounded_routes import BODY, Bound, as_typed, bounded
 from granola.service.incoming.problems import HTTPProblem, overloaded, problem_of, too_slow
@@ -21,7 +22,6 @@ from granola.service.incoming.schemas import (
     LadderRequest,
     Language,
     Linker,
-    TieredRow,
 )
 from granola.service.served import SNAPSHOT_HEADER, Service
 from granola.service.service_settings import ServiceSettings
@@ -55,7 +55,7 @@ def bound_row(asked: LadderRequest | AggregateRequest, settings: ServiceSettings
 def add_ladders(app: FastAPI, service: Service) -> None:
     """Add them."""
 
-    @app.post("/v1/ladder", response_model=TieredRow, tags=["ladders"])
+    @app.post("/v1/ladder", tags=["ladders"])
     @bounded(Bound(body="small", products=bound_row))
     async def ladder(asked: LadderRequest) -> Response:
         """The ladder of one answer: ever coarser correct answers with what entails each, or why there is none."""
@@ -69,7 +69,10 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         """Which entity each answer means, how sure that is, and who else it may be."""
 
         def do(session: SnapshotSession) -> bytes:
-            return json_line(snapshot_work.links(session, asked.row, language=asked.language, linker=asked.linker))
+            made = snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
+            ids = [i for link in made.links for i in linked_ids(link)]
+            entities = snapshot_work.named(session, ids, asked.language)
+            return json_line({"links": made.links, "abstained": made.abstained, "entities": entities})
 
         return await service.made(asked.language, do)
 
@@ -79,7 +82,17 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         """One answer of several responses: the finest that enough of them entail, or what most of them say."""
 
         def do(session: SnapshotSession) -> bytes:
-            return json_line(snapshot_work.aggregate(session, asked))
+            row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
+            method: DragGraph | SelfConsistency = SelfConsistency(
+                counting=Counting(asked.counting), abstaining=abstaining
+            )
+            if asked.method == "drag-graph":
+                method = DragGraph(support=asked.support, abstaining=abstaining)
+            session.count_sent((row.question, row.subject_text or "", *row.samples))
+            maker = session.maker(asked.language, asked.linker)
+            aggregator = Aggregator(session.store, language=asked.language, maker=maker)
+            ((_, decision),) = aggregator.decide([row], method)
+            return json_line(prediction_row(row, decision, method=asked.method))
 
         return await service.made(asked.language, do)
 
@@ -133,7 +146,6 @@ async def _lines(batch: snapshot_work.Batch, service: Service, generation: Gener
 
     Where it cannot go on, a last line tells the problem, which is then raised, so that the connection is cut.
     """
-    reader = generation.reader()  # one for all slices
     until = time.monotonic() + service.settings.batch_seconds
     is_first = True
     service.batches += 1
@@ -142,7 +154,7 @@ async def _lines(batch: snapshot_work.Batch, service: Service, generation: Gener
             while not batch.is_done:
                 if time.monotonic() > until:
                     raise too_slow(service.settings.batch_seconds)
-                rows = await reader.run(batch.slice, seconds=service.settings.seconds)
+                rows = await generation.run(batch.slice)
                 lines = []
                 for row in rows:
                     if isinstance(row, Row):

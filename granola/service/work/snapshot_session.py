@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import Any
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.languages import is_known, reading_language
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
-from granola.attribution.tier_checks import TierAttributor
-from granola.decoding import Aggregator
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.workroom import Context, OverTimeError
 from kg.store import is_address, open_store
@@ -23,7 +20,6 @@ from kg.terms import fallback_chain
 
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000  # of all languages
-ATTRIBUTED_KEPT = 50_000  # entities of what looks at evidence, which are few and common
 SENT_KEPT = 10_000_000  # characters of questions after which what was concluded of them is dropped
 SENT_AT_LEAST = 100  # characters that a question counts for
 TERMS_LOOKED_AT = 1_000_000  # of a snapshot with more it is not known in which languages none is
@@ -71,31 +67,31 @@ class SnapshotSession(Context):
         self.manifest = self.store.manifest()
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = settings.language
-        self._makers: OrderedDict[tuple[str, str], LadderMaker] = OrderedDict()
+        self._makers: dict[tuple[str, str], LadderMaker] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
-        self._spoken: dict[str, bool] = {}
-        self._aggregator: tuple[tuple[str, str], LadderMaker, Aggregator] | None = None
-        self._attributor: tuple[str, TierAttributor] | None = None
+        # Whether dates are written in a language, or the snapshot has names in it, or it cannot be told.
+        self.speaks = lru_cache(ANSWERS_KEPT)(self._speaks)
         self._sent = 0
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
         """The maker for a language and a linker.
 
-        The first language's is kept, and of others those asked for last; none where all have read too much together.
+        The first language's is kept, and some of others; none where all have read too much together. What it makes
+        ready serves all later requests, however long it takes.
         """
         key = (language or self.language, linker)
         if sum(maker.graph.held for maker in self._makers.values()) > ENTITIES_KEPT:
             self._makers.clear()
-        maker = self._makers.pop(key, None)
-        if maker is None:
-            with self._unhurried():
-                maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=self._vocabulary(key[0]))
-            self._vocabularies[_reading(key[0])] = maker.vocabulary
-        self._makers[key] = maker
-        others = [other for other in self._makers if other[0] != self.language]
-        for other in others[:-LANGUAGES_KEPT]:
-            del self._makers[other]
-        return maker
+        if key not in self._makers:
+            others = [other for other in self._makers if other[0] != self.language]
+            for other in others if len(others) >= LANGUAGES_KEPT else ():
+                del self._makers[other]
+            until, self.store.until = self.store.until, float("inf")  # whoever asked is told when time is up
+            words = self._vocabularies.get(_reading(key[0]))
+            self._makers[key] = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=words)
+            self._vocabularies[_reading(key[0])] = self._makers[key].vocabulary
+            self.store.until = until
+        return self._makers[key]
 
     def prepared(self) -> SnapshotSession:
         """This, with what requests in any language need of the snapshot, as far as that does not take too long.
@@ -111,45 +107,9 @@ class SnapshotSession(Context):
                 self._vocabularies[language] = Vocabulary.from_store(self.store, language)
         return self
 
-    def speaks(self, language: str) -> bool:
-        """Whether dates are written in the language, or the snapshot has names in it, or it cannot be told."""
-        if is_known(language):
-            return True
-        if language not in self._spoken:
-            if len(self._spoken) >= ANSWERS_KEPT:
-                self._spoken.clear()
-            others = [code for code in fallback_chain(language)[1:] if code not in ("mul", "en")]
-            self._spoken[language] = any(self.store.may_have_names(code) for code in (language, *others))
-        return self._spoken[language]
-
-    @contextmanager
-    def _unhurried(self) -> Iterator[None]:
-        """Make ready what serves all later requests, however long it takes: who asked is told when time is up."""
-        until, self.store.until = self.store.until, float("inf")
-        try:
-            yield
-        finally:
-            self.store.until = until
-
-    def _vocabulary(self, language: str) -> Vocabulary | None:
-        """The words of the snapshot, which take seconds to read, where they were read."""
-        return self._vocabularies.get(_reading(language))
-
-    def aggregator(self, language: str, linker: str) -> Aggregator:
-        """What makes one answer of several; the last one is kept."""
-        kept, key, maker = self._aggregator, (language, linker), self.maker(language, linker)
-        if kept is None or kept[:2] != (key, maker):
-            kept = (key, maker, Aggregator(self.store, language=language, maker=maker))
-        self._aggregator = kept
-        return kept[2]
-
-    def attributor(self, language: str) -> TierAttributor:
-        """What says whether evidence supports tiers; the last one is kept until it has read too much."""
-        kept = self._attributor
-        if kept is None or kept[0] != language or kept[1].held > ATTRIBUTED_KEPT:
-            kept = (language, TierAttributor(self.store, language=language))
-        self._attributor = kept
-        return kept[1]
+    def _speaks(self, language: str) -> bool:
+        others = [code for code in fallback_chain(language)[1:] if code not in ("mul", "en")]
+        return is_known(language) or any(self.store.may_have_names(code) for code in (language, *others))
 
     def count_sent(self, texts: Iterable[str]) -> None:
         """Count the characters of a question and its answers, which are about to be worked on.
@@ -170,8 +130,6 @@ class SnapshotSession(Context):
         """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""
         for maker in self._makers.values():
             maker.start_afresh()
-        self._aggregator = None
-        self._attributor = None
 
     def close(self) -> None:
         """Close the snapshot."""

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from abstraction.faults import RejectedRow
-from abstraction.files.records import Record
 from abstraction.files.writing import json_line
 from abstraction.language.languages import told_languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow
-from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency, prediction_row
-from granola.errors import PredictionError
-from granola.scoring.predictions import predictions_of
-from granola.scoring.scores import ScoreSettings, score
-from granola.scoring.tiered_file import TieredFile
-from granola.service.incoming.limits import LONGEST
 from granola.service.incoming.problems import HTTPProblem
-from granola.service.incoming.schemas import AggregateRequest, ScoreRequest
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.store.protocol import NameMatch
 from kg.terms import best_text, fallback_chain
@@ -86,14 +77,6 @@ class Batch:
         return rows
 
 
-def links(session: SnapshotSession, row: QARow, *, language: str, linker: str) -> dict[str, Any]:
-    """How the row's answers find their entities, as in its ladder."""
-    made = ladder(session, row, language=language, linker=linker)
-    notes = made.extra.get("links", [])
-    ids = [i for note in notes for i in (note.get("qid"), *note.get("rivals", ())) if i]
-    return {"links": notes, "abstained": made.abstained, "entities": named(session, ids, language)}
-
-
 def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
     """Entities briefly: id, label and description in a language or its fallbacks."""
     out = {}
@@ -128,53 +111,3 @@ def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -
         if match.id.startswith("Q"):
             match_of.setdefault(match.id, match)
     return list(match_of.values())
-
-
-def aggregate(session: SnapshotSession, asked: AggregateRequest) -> dict[str, Any]:
-    """The answer that several responses have in common, by the settings of the request."""
-    row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
-    method: DragGraph | SelfConsistency = SelfConsistency(counting=Counting(asked.counting), abstaining=abstaining)
-    if asked.method == "drag-graph":
-        method = DragGraph(support=asked.support, abstaining=abstaining)
-    session.count_sent((row.question, row.subject_text or "", *row.samples))
-    ((_, decision),) = session.aggregator(asked.language, asked.linker).decide([row], method)
-    return prediction_row(row, decision, method=asked.method)
-
-
-def scores(request: ScoreRequest) -> dict[str, Any]:
-    """The scores of predictions against tiered rows.
-
-    The signature's hash is that of a file as `granola tiers` writes it, with these rows as its lines. Raises as
-    `granola.scoring.scores.score`.
-    """
-    rows, rejected = request.tiered
-    if not rows:
-        raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
-    records = (_prediction_record(number, data) for number, data in enumerate(request.predictions, 1))
-    file = predictions_of(list(records), "predictions")
-    tiered = TieredFile(
-        rows=rows, rejected=tuple(rejected), snapshot=request.snapshot or "unknown", prompts=request.prompts or ""
-    )
-    settings = ScoreSettings(
-        lambda_=request.lambda_,
-        standard=request.standard,
-        resamples=request.resamples,
-        seed=request.seed,
-        allow_missing=request.allow_missing,
-        ignore_unknown=request.ignore_unknown,
-    )
-    file = replace(file, asked=request.asked or "")
-    report = score(tiered, file, request.chosen("en"), settings, system=request.system)
-    return report.to_json() | {
-        "items": [item.to_json() for item in report.items],
-        "rejected": [row.to_json() for row in (*rejected, *file.rejected)],
-    }
-
-
-def _prediction_record(number: int, data: object) -> Record | RejectedRow:
-    source = f"predictions[{number}]"
-    if isinstance(data, dict) and len(str(data.get("prediction") or "")) > LONGEST:
-        return RejectedRow(source=source, reason=f"more than {LONGEST:,} characters", excerpt=str(data.get("id"))[:160])
-    if isinstance(data, dict):
-        return Record(source=source, data=data)
-    return RejectedRow(source=source, reason="no JSON object", excerpt=repr(data)[:160])

@@ -22,44 +22,30 @@ log = logging.getLogger("granola.service")
 
 
 class Generation:
-    """A snapshot with the threads that read it. It is closed when nobody uses it any more."""
+    """A snapshot with the thread that reads it. It is closed when nobody uses it any more."""
 
     snapshot_id = ""
     manifest: Any = None
 
     def __init__(self, settings: ServiceSettings) -> None:
-        self.readers = [
-            Workroom("reader", lambda: SnapshotSession(settings).prepared(), most=settings.waiting)
-            for _ in range(settings.readers)
-        ]
+        self.reader = Workroom("reader", lambda: SnapshotSession(settings).prepared(), most=settings.waiting)
         self._settings = settings
         self._users = 0
         self._is_retired = False
 
     async def opened(self) -> Generation:
-        """This, when all its threads are ready. Raises what opening the snapshot raises."""
+        """This, when its thread is ready. Raises what opening the snapshot raises."""
         try:
-            for room in self.readers:
-                await room.opened
+            session = await self.reader.opened()
         except BaseException:
             self.retire()
             raise
-        session = self.readers[0].opened.result()
         self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
         return self
 
-    @property
-    def waiting(self) -> int:
-        """Pieces of work that wait for the snapshot, or are being done."""
-        return sum(room.waiting for room in self.readers)
-
-    def reader(self) -> Workroom[SnapshotSession]:
-        """The thread that has least to do; to be kept for work whose parts belong to one session."""
-        return min(self.readers, key=lambda room: room.waiting)
-
     async def run(self, work: Callable[[SnapshotSession], T]) -> T:
         """The result of a piece of work. Raises as `Workroom.run`."""
-        return await self.reader().run(work, seconds=self._settings.seconds)
+        return await self.reader.run(work, seconds=self._settings.seconds)
 
     @contextmanager
     def held(self) -> Iterator[Generation]:
@@ -76,8 +62,7 @@ class Generation:
         """Close it as soon as nobody uses it."""
         self._is_retired = True
         if not self._users:
-            for room in self.readers:
-                room.close()
+            self.reader.close()
 
 
 class Snapshots:

@@ -7,11 +7,9 @@ look into the snapshot, or goes on to its end and is used by nobody: no thread c
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from queue import SimpleQueue
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -39,23 +37,22 @@ class Context:
 
 
 C = TypeVar("C", bound=Context)
-ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process, whose threads have not ended
+ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process
 
 
 class Workroom(Generic[C]):
-    """The thread and what waits for it, at most `most` pieces of work. All but the work is done on the loop's thread.
-
-    `opened` is what `make` returns, in the thread, or raises what that raises.
-    """
+    """The thread and what waits for it, at most `most` pieces of work."""
 
     def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
-        self._loop = asyncio.get_running_loop()
-        self.opened: asyncio.Future[C] = self._loop.create_future()
         self._most = most
-        self._queue: SimpleQueue[tuple[Callable[[C], Any], asyncio.Future[Any]] | None] = SimpleQueue()
-        self._until: dict[asyncio.Future[Any], float] = {}  # of what waits or is being done
+        self._thread = ThreadPoolExecutor(1, name)
+        self._context = self._thread.submit(make)
+        self._until: dict[Future[Any], float] = {}  # of what waits or is being done
         ROOMS.add(self)
-        threading.Thread(target=self._run, args=(make,), name=name, daemon=True).start()
+
+    async def opened(self) -> C:
+        """What the thread works with. Raises what making that has raised."""
+        return await asyncio.wrap_future(self._context)
 
     @property
     def waiting(self) -> int:
@@ -66,56 +63,35 @@ class Workroom(Generic[C]):
         """The result of the work. Raises what it raises, and HTTPProblem where it is refused or over time."""
         if len(self._until) >= self._most:
             raise overloaded("too many requests are waiting")
-        answer: asyncio.Future[T] = self._loop.create_future()
-        self._until[answer] = time.monotonic() + seconds
-        self._queue.put((work, answer))
+        until = time.monotonic() + seconds
+        task = self._thread.submit(self._do, work, until)
+        self._until[task] = until
+        task.add_done_callback(self._until.pop)
         try:
             async with asyncio.timeout(seconds):
-                return await answer
+                return await asyncio.wrap_future(task)
         except (TimeoutError, OverTimeError):
             raise too_slow(seconds) from None
 
+    def _do(self, work: Callable[[C], T], until: float) -> T:
+        if time.monotonic() > until:
+            raise OverTimeError
+        context = self._context.result()
+        context.begin(until)
+        try:
+            return work(context)
+        except HTTPProblem:  # which is an answer, and no accident
+            raise
+        except BaseException:
+            context.begin(float("inf"))
+            context.interrupted()
+            raise
+
     def overdue(self, now: float) -> float:
         """For how many seconds the oldest work has gone on beyond its time."""
-        return max((now - until for until in self._until.values()), default=0.0)
+        return max((now - until for until in list(self._until.values())), default=0.0)
 
     def close(self) -> None:
-        """End the thread when all that was queued is done."""
-        self._queue.put(None)
-
-    def _run(self, make: Callable[[], C]) -> None:
-        try:
-            context = make()
-        except Exception as error:
-            self._tell(self.opened, None, error)
-            return
-        self._tell(self.opened, context, None)
-        while (task := self._queue.get()) is not None:
-            work, answer = task
-            until = self._until[answer]
-            result: Any = None
-            failed: Exception | None = OverTimeError()
-            try:
-                if not answer.cancelled() and time.monotonic() < until:
-                    context.begin(until)
-                    result, failed = work(context), None
-            except Exception as error:
-                failed = error
-                if not isinstance(error, HTTPProblem):  # which is an answer, and no accident
-                    context.begin(float("inf"))
-                    context.interrupted()
-            self._tell(answer, result, failed)
-        context.close()
-
-    def _tell(self, answer: asyncio.Future[Any], result: Any, failed: Exception | None) -> None:
-        with suppress(RuntimeError):  # the loop was closed meanwhile
-            self._loop.call_soon_threadsafe(self._settle, answer, result, failed)
-
-    def _settle(self, answer: asyncio.Future[Any], result: Any, failed: Exception | None) -> None:
-        self._until.pop(answer, None)
-        if answer.done():
-            return
-        if failed is None:
-            answer.set_result(result)
-        else:
-            answer.set_exception(failed)
+        """End the thread when all that was begun is done."""
+        self._thread.submit(lambda: self._context.result().close())
+        self._thread.shutdown(wait=False)

@@ -176,7 +176,6 @@ def test_the_first_language_stays_ready_and_words_are_read_once(demo_snapshot: P
         assert all(other.vocabulary is first.vocabulary for other in others)
         assert session.maker("en-abc") is others[-1]
         assert session.maker("de") is not others[0]
-        assert session.aggregator("en", "question") is session.aggregator("en", "question")
 
 
 def test_the_token_is_asked_for(demo_snapshot: Path) -> None:
