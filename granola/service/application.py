@@ -17,12 +17,10 @@ from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_type
 from granola.service.incoming.limits import LONGEST_NAME, MOST_FOUND
 from granola.service.incoming.problems import MEDIA_TYPE, HTTPProblem
 from granola.service.incoming.schemas import Language
-from granola.service.routes.judging_routes import add_judging
-from granola.service.routes.ladder_routes import add_ladders
 from granola.service.routes.page_routes import add_page
+from granola.service.routes.question_routes import add_judging, add_ladders
 from granola.service.served import Service
 from granola.service.work import snapshot_work
-from granola.service.work.entities import entity_json
 from granola.service.work.snapshot_session import SnapshotSession
 from kg.web.addresses import without_secrets
 
@@ -102,7 +100,11 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         language: Language = "en",
     ) -> Response:
         """An item or property: names, and all statements with those that hold today marked. Redirects are followed."""
-        return await service.made(language, lambda session: orjson.dumps(entity_json(session, qid, language=language)))
+
+        def do(session: SnapshotSession) -> bytes:
+            return orjson.dumps(snapshot_work.entity_json(session, qid, language=language))
+
+        return await service.made(language, do)
 
     @app.get("/v1/search", tags=["snapshot"])
     @bounded(Bound(products=as_typed))

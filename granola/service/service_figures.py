@@ -31,58 +31,53 @@ _METRICS = {
     "granola_snapshot_info": ("gauge", "1 for the snapshot that is served."),
 }
 _INFO = "granola_snapshot_info"
+_HALF = 1 << 17  # bytes that the figures of a process may take
 
 
 class SharedFigures:
     """Memory that forks share: a place for each of `workers`, one for the process above them, and some flags."""
 
-    _HALF = 1 << 17  # bytes that a place's figures may take
-
     def __init__(self, workers: int) -> None:
         self.places = workers + 1
-        self._memory = mmap.mmap(-1, self.places * (2 * self._HALF + 2) + 1)
+        self._halves = [(mmap.mmap(-1, _HALF), mmap.mmap(-1, _HALF)) for _ in range(self.places)]
+        self._read = mmap.mmap(-1, self.places)  # which half of each place is read
+        self._serves = mmap.mmap(-1, self.places)  # whether its worker answers requests
+        self._was_ready = mmap.mmap(-1, 1)
 
     @property
     def was_ready(self) -> bool:
         """Whether any worker has ever been ready."""
-        return bool(self._memory[-1])
+        return bool(self._was_ready[0])
 
     def set_ready(self) -> None:
         """Tell that one is."""
-        self._memory[len(self._memory) - 1] = 1
+        self._was_ready[0] = 1
 
     def write(self, place: int, values: Mapping[str, float]) -> None:
         """Put figures into a place: into the half that nobody reads, which is then the one that is read."""
         data = orjson.dumps(values)
-        if len(data) <= self._HALF - 4:
-            start = self._start(place)
-            half = 1 - self._memory[start]
-            at = start + 2 + half * self._HALF
-            self._memory[at : at + 4 + len(data)] = len(data).to_bytes(4, "big") + data
-            self._memory[start] = half
+        if len(data) <= _HALF - 4:
+            half = 1 - self._read[place]
+            self._halves[place][half][: 4 + len(data)] = len(data).to_bytes(4, "big") + data
+            self._read[place] = half
 
     def read(self, place: int) -> dict[str, float]:
         """The figures of a place; none where nothing was written yet, or somebody writes twice meanwhile."""
-        start = self._start(place)
-        at = start + 2 + self._memory[start] * self._HALF
-        size = int.from_bytes(self._memory[at : at + 4], "big")
+        memory = self._halves[place][self._read[place]]
         try:
-            values: dict[str, float] = orjson.loads(self._memory[at + 4 : at + 4 + size] or b"{}")
+            values: dict[str, float] = orjson.loads(memory[4 : 4 + int.from_bytes(memory[:4], "big")] or b"{}")
             return values
         except orjson.JSONDecodeError:
             return {}
 
     def serve(self, place: int, serves: bool) -> None:
         """Tell whether the worker at a place answers requests."""
-        self._memory[self._start(place) + 1] = serves
+        self._serves[place] = serves
 
     @property
     def serving(self) -> int:
         """How many workers answer requests."""
-        return sum(self._memory[self._start(place) + 1] for place in range(self.places))
-
-    def _start(self, place: int) -> int:
-        return place * (2 * self._HALF + 2)
+        return sum(self._serves[: self.places])
 
 
 class Metrics:

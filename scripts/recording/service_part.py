@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 
 from recording.recorder import Recorder, lines
 
-_HEADERS = ("content-type", "granola-snapshot", "granola-unheeded", "allow", "retry-after", "content-security-policy")
+_HEADERS = ("content-type", "granola-snapshot", "allow", "retry-after", "content-security-policy")
 _LEVELS = [["Honolulu"], ["Hawaii"], ["United States", "USA"]]
 _WRONG = (
     ("POST", "/v1/ladder", b"{"),

@@ -15,15 +15,7 @@ from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, excerpt, shown
 from abstraction.files.records import Record, record_of_line
 from abstraction.rows import QARow, question_rows
-from granola.service.incoming.limits import (
-    MOST_FIELDS,
-    MOST_VALUES,
-    SMALL,
-    check_answers,
-    check_row,
-    check_rows,
-    check_text,
-)
+from granola.service.incoming import limits
 from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_many
 
 M = TypeVar("M", bound=BaseModel)
@@ -43,9 +35,9 @@ def read_body(body: bytes, kind: type[M]) -> M:
 
 
 def _read_json(body: bytes) -> Any:
-    if len(body) > MOST_VALUES and body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
-        detail = f"the JSON has more than {MOST_VALUES:,} values; send several requests"
-        raise too_many("too-many-values", detail, MOST_VALUES)
+    if len(body) > limits.MOST_VALUES and body.count(b",") + body.count(b"[") + body.count(b"{") > limits.MOST_VALUES:
+        detail = f"the JSON has more than {limits.MOST_VALUES:,} values; send several requests"
+        raise too_many("too-many-values", detail, limits.MOST_VALUES)
     try:
         return json.loads(body.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -78,11 +70,11 @@ def fault_of(data: Any) -> str:
 
 def read_question(data: Mapping[str, Any]) -> QARow:
     """The question of one row. Raises RowError, and HTTPProblem for more than is read of one."""
-    check_row(data)
+    limits.check_row(data)
     row = next(question_rows([Record(source="the request", data=data)]))
     if isinstance(row, RejectedRow):
         raise RowError(row.reason)
-    check_text(row.answers, "answers")
+    limits.check_text(row.answers, "answers")
     return row
 
 
@@ -96,11 +88,11 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     answers = 0
     for row in question_rows(map(_bounded, _records(body)), relation=relation):
         rows.append(row)
-        check_rows(len(rows), most)
+        limits.check_rows(len(rows), most)
         answers += len(row.answers) if isinstance(row, QARow) else 0
     if not rows:
         raise RowError("request holds no row; expected a JSON array, or one JSON object a line")
-    check_answers(answers, len(body))
+    limits.check_answers(answers, len(body))
     return rows
 
 
@@ -117,8 +109,8 @@ def _records(body: bytes) -> Iterator[Record | RejectedRow]:
         return
     for number, raw in enumerate(io.BytesIO(body), 1):
         source, line = f"request:{number}", raw.strip()
-        if len(line) > SMALL:
-            reason = f"longer than {SMALL:,} bytes, the most that one record may have; split it or leave it out"
+        if len(line) > limits.SMALL:
+            reason = f"longer than {limits.SMALL:,} bytes, the most that one record may have; split it or leave it out"
             yield RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
         elif line:
             yield record_of_line(line, source)
@@ -128,11 +120,9 @@ def _bounded(record: Record | RejectedRow) -> Record | RejectedRow:
     """The record, rejected where it is more than a request for a single ladder may be, or cannot be written again."""
     if isinstance(record, RejectedRow):
         return record
-    if len(record.data) > MOST_FIELDS:
-        fault = f"{len(record.data):,} fields; allowed are {MOST_FIELDS:,}"
-    elif not (fault := fault_of(record.data)):
+    if not (fault := fault_of(record.data)):
         try:
-            check_row(record.data)
+            limits.check_row(record.data)
             return record
         except RowError as error:
             fault = str(error)

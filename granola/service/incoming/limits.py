@@ -20,7 +20,6 @@ from kg.model import ENTITY_ID
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
 MOST_VALUES = 1_200_000  # of one body: more would hold up everybody while they are read
-MOST_FIELDS = 10_000  # of a record
 LONGEST = 4_000  # characters of a question, an answer, a prediction, a name
 MOST_ANSWERS = 100  # of a question
 MOST_SAMPLES = 200  # responses to a question

@@ -26,17 +26,8 @@ from granola.matching import Matcher, matcher
 from granola.matching.registry import MATCHERS
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
+from granola.service.incoming import limits
 from granola.service.incoming.bodies import read_question
-from granola.service.incoming.limits import (
-    LONGEST,
-    MOST_LEVELS,
-    MOST_NAMES,
-    MOST_PREDICTIONS,
-    MOST_SAMPLES,
-    check_row,
-    check_text,
-    lengths_of,
-)
 from granola.service.incoming.problems import HTTPProblem
 
 if TYPE_CHECKING:
@@ -46,8 +37,8 @@ else:
     MatcherName = Literal[tuple(name for name in MATCHERS if name != "judge")]  # which asks a model
     Linker = Literal[tuple(map(str, shared_settings.LinkerName))]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{1,8}){0,3}$")]
-Text = Annotated[str, StringConstraints(max_length=LONGEST)]
-Names = Annotated[list[Text], Field(min_length=1, max_length=MOST_NAMES)]
+Text = Annotated[str, StringConstraints(max_length=limits.LONGEST)]
+Names = Annotated[list[Text], Field(min_length=1, max_length=limits.MOST_NAMES)]
 PromptsHash = Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-f]{8,64}$")]
 
 
@@ -94,9 +85,7 @@ class LadderRequest(_Asked):
 class AggregateRequest(_Asked):
     """A question with several responses to it, and the settings of `granola aggregate`."""
 
-    samples: list[Text] = Field(
-        min_length=1, max_length=MOST_SAMPLES, examples=[["Honolulu", "Hilo", "in Hawaii"]]
-    )
+    samples: list[Text] = Field(min_length=1, max_length=limits.MOST_SAMPLES, examples=[["Honolulu", "in Hawaii"]])
     method: Literal["drag-graph", "self-consistency"] = "drag-graph"
     support: float = Field(
         SUPPORT,
@@ -114,8 +103,8 @@ class AggregateRequest(_Asked):
         """The question with its responses. Raises RowError, and HTTPProblem for more than is read of them."""
         settings = {"method", "support", "counting", "abstaining", "language", "linker"}
         data = self.model_dump(exclude_unset=True, exclude=settings)
-        check_row(data)
-        check_text(self.samples, "samples")
+        limits.check_row(data)
+        limits.check_text(self.samples, "samples")
         return sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
 
 
@@ -151,9 +140,9 @@ class MatchSettings(_Closed):
 class MatchRequest(MatchSettings):
     """Predictions held against levels: those of a tiered row, or names alone, finest level first."""
 
-    predictions: list[Text] = Field(min_length=1, max_length=MOST_PREDICTIONS, examples=[["in Hawaii", "Kenya"]])
+    predictions: list[Text] = Field(min_length=1, max_length=limits.MOST_PREDICTIONS, examples=[["in Hawaii", "Kenya"]])
     row: SentRow | None = None
-    levels: Annotated[list[Names], Field(min_length=1, max_length=MOST_LEVELS)] | None = Field(
+    levels: Annotated[list[Names], Field(min_length=1, max_length=limits.MOST_LEVELS)] | None = Field(
         None, examples=[[["Honolulu"], ["Hawaii"]]]
     )
     question: Text | None = None
@@ -216,7 +205,7 @@ class ScoreRequest(MatchSettings):
                 if not isinstance(data, Mapping):
                     raise RowError("no JSON object")
                 row = Row.from_json({"id": f"row-{number}", **data})
-                lengths_of(row)
+                limits.lengths_of(row)
                 if row.id in rows:
                     raise RowError(f"id {row.id!r} stands there already")
                 rows[row.id] = row

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import re
 
 from fastapi import FastAPI, Request, Response
 
 from granola.pages.templates import page_file
 from granola.service.incoming.bounded_routes import Bound, as_typed, bounded
-from granola.service.page import ladder_page
-from granola.service.page.page_form import Asked
-from granola.service.routes.ladder_routes import made_ladder
+from granola.service.routes import ladder_page
+from granola.service.routes.ladder_page import Asked
+from granola.service.routes.question_routes import made_ladder
 from granola.service.served import SNAPSHOT_HEADER, Service
 from granola.service.work.snapshots import Generation
 
-log = logging.getLogger("granola.service")
 _TYPES = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
 _HEADERS = {"Content-Security-Policy": ladder_page.POLICY, "Cache-Control": "no-cache"}
 _HTML = "text/html; charset=utf-8"
@@ -23,20 +21,6 @@ _HTML = "text/html; charset=utf-8"
 
 def add_page(app: FastAPI, service: Service) -> None:
     """Add them. What cannot be answered is told on the page, with the status that it has."""
-    kept: dict[str, list[Asked]] = {}
-
-    async def examples(generation: Generation) -> list[Asked]:
-        """Those of the snapshot that is served; none while they cannot be found."""
-        if generation.snapshot_id not in kept:
-            try:
-                found = await generation.run(ladder_page.examples)
-            except Exception as error:
-                log.warning("no examples for the page: %s", service.problem(error).detail)
-                return []
-            kept.clear()
-            kept[generation.snapshot_id] = found
-        return kept[generation.snapshot_id]
-
     async def found_ladder(generation: Generation, asked: Asked) -> ladder_page.FoundLadder:
         request, lines = asked.request(), asked.lines()
         row = await made_ladder(service, generation, request)
@@ -50,9 +34,10 @@ def add_page(app: FastAPI, service: Service) -> None:
     async def look(request: Request) -> Response:
         asked = Asked.of(request.query_params)
         status, retry, ladder, error = 200, {}, None, ""
+        offered: list[Asked] = []
         with service.snapshots.current.held() as generation:
-            offered = await examples(generation)
             try:
+                offered = await generation.run(ladder_page.examples)
                 if asked.question or asked.answer:
                     ladder = await found_ladder(generation, asked)
             except Exception as failed:
@@ -87,12 +72,8 @@ def add_page(app: FastAPI, service: Service) -> None:
     def add_asset(name: str) -> None:
         @app.get(f"/{name}", include_in_schema=False)
         @bounded(Bound(products=as_typed))
-        async def asset(request: Request) -> Response:
-            data, tag = ladder_page.asset(name)
-            headers = {"ETag": tag, "Cache-Control": "no-cache"}
-            if request.headers.get("if-none-match") == tag:
-                return Response(status_code=304, headers=headers)
-            return Response(data, headers=headers, media_type=_TYPES[name])
+        async def asset() -> Response:
+            return Response(ladder_page.asset(name), headers={"Cache-Control": "no-cache"}, media_type=_TYPES[name])
 
     for name in _TYPES:
         add_asset(name)

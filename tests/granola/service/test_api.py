@@ -289,21 +289,6 @@ def test_unknown_paths_and_methods(service: Running) -> None:
         assert got.json()["status"] == status
 
 
-def test_fields_that_are_called_as_settings_are_handed_on(service: Running, tmp_path: Path) -> None:
-    row = {**OBAMA, "language": "de", "linker": "mine", "phrase": ["in Honolulu"]}
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text(json.dumps(row) + "\n", "utf-8")
-    done = run_granola("tiers", questions, "--snapshot", service.snapshot, "--out", "-")
-    address = f"{service.address}/v1/ladders"
-    got = requests.post(address, data=questions.read_bytes(), timeout=10)
-    assert got.headers["Granola-Unheeded"] == "language, linker"
-    in_german = requests.post(f"{address}?language=de", data=questions.read_bytes(), timeout=10)
-    assert in_german.headers["Granola-Unheeded"] == "linker"
-    assert in_german.content.decode() == done.stdout
-    plain = json.dumps({**OBAMA, "language": "en"})
-    assert "Granola-Unheeded" not in requests.post(address, data=plain, timeout=10).headers
-
-
 @pytest.mark.parametrize(
     "arguments",
     [("tiers", "QUESTIONS", "--out", "-", "--snapshot"), ("ladder", "Where was he born?", "Honolulu", "--snapshot"),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
+
+from pydantic import ValidationError
 
 from abstraction.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
 from granola.pages.templates import page_file, render_page
-from granola.pages.visible_text import escaped
+from granola.pages.visible_text import escaped, visible
 from granola.pages.wikidata_links import address
 from granola.report.ladder_view import view_ladder
 from granola.report.question_list import prediction_view
@@ -22,9 +24,76 @@ from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
 from granola.service.incoming.limits import LONGEST, check_compared
-from granola.service.page.page_form import MOST_TEXT, Asked
+from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_many
+from granola.service.incoming.schemas import LadderRequest
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.snapshot_work import named
+
+MOST_PREDICTIONS = 100
+MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What the form was filled in with."""
+
+    question: str = ""
+    answer: str = ""
+    relation: str = ""
+    answer_qid: str = ""
+    subject: str = ""
+    subject_qid: str = ""
+    language: str = "en"
+    predictions: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Asked:
+        """The fields of an address; others mean nothing. Control characters become signs, which can be seen."""
+        known = {field.name for field in fields(cls)}
+        given = {
+            name: visible(_one_line(text) if name != "predictions" else text.replace("\r\n", "\n"))
+            for name, text in query.items()
+            if name in known and text.strip()
+        }
+        if "language" in given:
+            given["language"] = given["language"].lower().replace("_", "-")
+        return cls(**given)
+
+    def address(self) -> str:
+        """The page's address with what was filled in, and nothing else."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        return "./" + (f"?{urlencode(given)}" if given else "") + "#ladder"
+
+    def lines(self) -> list[str]:
+        """The predictions. Raises HTTPProblem for too many."""
+        lines = [line.strip() for line in self.predictions.splitlines() if line.strip()]
+        if len(lines) > MOST_PREDICTIONS or len(self.predictions) > MOST_TEXT:
+            detail = f"more than {MOST_PREDICTIONS} predictions or {MOST_TEXT:,} characters of them; `granola score` "
+            raise too_many("predictions", detail + "takes files of any length", MOST_PREDICTIONS)
+        return lines
+
+    def request(self) -> LadderRequest:
+        """The request for the ladder. Raises HTTPProblem where a field is not as it must be."""
+        if not self.question or not self.answer:
+            raise HTTPProblem(422, "request", "give a question and its answer")
+        data = {
+            "question": self.question,
+            "answer": self.answer,
+            "relation": self.relation.upper(),
+            "answer_qid": self.answer_qid.upper(),
+            "question_entity": {"text": self.subject} if self.subject else None,
+            "question_entity_qid": self.subject_qid.upper(),
+            "language": self.language,
+        }
+        try:
+            return LadderRequest.model_validate({key: value for key, value in data.items() if value})
+        except ValidationError as error:
+            raise problem_of_errors(error.errors()) from None
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\t\r\n]+", " ", text).strip()
+
 
 MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
 POLICY = (
@@ -70,9 +139,9 @@ def judge(found: FoundLadder, lines: Sequence[str], *, language: str) -> FoundLa
 
 
 def examples(session: SnapshotSession) -> list[Asked]:
-    """Questions to begin with, those that have ladders here."""
-    spoken = (asked for asked in EXAMPLES if session.speaks(asked.language))
-    return [one for one in spoken if len(session.maker(one.language).make(one.request().row).levels) > 2]
+    """Questions to begin with: those whose answers the snapshot has."""
+    known = session.store.find([one.answer for one in EXAMPLES])
+    return [one for one in EXAMPLES if known.get(one.answer) and session.speaks(one.language)]
 
 
 def render(
@@ -138,8 +207,7 @@ def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
 
 
 @cache
-def asset(name: str) -> tuple[bytes, str]:
-    """(bytes, ETag) of the page's style or script."""
+def asset(name: str) -> bytes:
+    """The page's style or script."""
     own = page_file(name.replace("page", "service"))
-    data = page_file("shared.css") + own if name.endswith(".css") else own
-    return data, '"' + base64.urlsafe_b64encode(hashlib.sha256(data).digest()[:18]).decode() + '"'
+    return page_file("shared.css") + own if name.endswith(".css") else own

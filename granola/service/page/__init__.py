@@ -1,1 +1,0 @@
-"""The page for people: a form and a ladder."""

@@ -1,0 +1,243 @@
+"""The routes about questions: ladders, links, one answer of several; predictions held against ladders, and evidence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Annotated, Any
+
+import orjson
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from abstraction.faults import RejectedRow, shown
+from abstraction.files.records import Record
+from abstraction.files.writing import json_line
+from abstraction.rows import TieredRow as Row
+from abstraction.rows import linked_ids
+from granola.attribution.tier_checks import TierAttributor
+from granola.decoding import Abstaining, Aggregator, Counting, DragGraph, SelfConsistency, prediction_row
+from granola.errors import PredictionError
+from granola.scoring.predictions import Prediction, predictions_of
+from granola.scoring.scores import ScoreSettings, score, score_item
+from granola.scoring.tiered_file import TieredFile
+from granola.service.incoming import limits, schemas
+from granola.service.incoming.bodies import read_batch
+from granola.service.incoming.bounded_routes import BODY, Bound, as_typed, bounded
+from granola.service.incoming.problems import HTTPProblem, overloaded, problem_of, too_slow
+from granola.service.served import SNAPSHOT_HEADER, Service
+from granola.service.service_settings import ServiceSettings
+from granola.service.work import snapshot_work
+from granola.service.work.snapshot_session import SnapshotSession
+from granola.service.work.snapshots import Generation
+from granola.service.work.workroom import Context
+
+_BATCH: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "Rows as in a file of questions: one JSON object a line, or a JSON array.",
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+    },
+    "responses": {
+        "200": {
+            "description": 'A line a row, in order: a tiered row, or {"rejected": {source, reason, excerpt}}. An '
+            "answer that is cut before its end leaves the remaining rows unanswered.",
+            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+        }
+    },
+}
+
+
+def add_ladders(app: FastAPI, service: Service) -> None:
+    """Add them."""
+
+    @app.post("/v1/ladder", tags=["ladders"])
+    @bounded(Bound(body="small", products=lambda asked, _: asked.row))
+    async def ladder(asked: schemas.LadderRequest) -> Response:
+        """The ladder of one answer: ever coarser correct answers with what entails each, or why there is none."""
+        generation = service.snapshots.current
+        made = await made_ladder(service, generation, asked)
+        return service.answer(snapshot_work.line_of(made.to_json(), first=True), generation)
+
+    @app.post("/v1/link", tags=["ladders"])
+    @bounded(Bound(body="small", products=lambda asked, _: asked.row))
+    async def link(asked: schemas.LadderRequest) -> Response:
+        """Which entity each answer means, how sure that is, and who else it may be."""
+
+        def do(session: SnapshotSession) -> bytes:
+            made = snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
+            ids = [i for link in made.links for i in linked_ids(link)]
+            entities = snapshot_work.named(session, ids, asked.language)
+            return json_line({"links": made.links, "abstained": made.abstained, "entities": entities})
+
+        return await service.made(asked.language, do)
+
+    @app.post("/v1/aggregate", tags=["ladders"])
+    @bounded(Bound(body="small", products=lambda asked, _: asked.row))
+    async def aggregate(asked: schemas.AggregateRequest) -> Response:
+        """One answer of several responses: the finest that enough of them entail, or what most of them say."""
+
+        def do(session: SnapshotSession) -> bytes:
+            row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
+            method: DragGraph | SelfConsistency = SelfConsistency(
+                counting=Counting(asked.counting), abstaining=abstaining
+            )
+            if asked.method == "drag-graph":
+                method = DragGraph(support=asked.support, abstaining=abstaining)
+            session.count_sent((row.question, row.subject_text or "", *row.samples))
+            maker = session.maker(asked.language, asked.linker)
+            aggregator = Aggregator(session.store, language=asked.language, maker=maker)
+            ((_, decision),) = aggregator.decide([row], method)
+            return json_line(prediction_row(row, decision, method=asked.method))
+
+        return await service.made(asked.language, do)
+
+    @app.post("/v1/ladders", tags=["ladders"], openapi_extra=_BATCH, response_class=Response)
+    @bounded(Bound(body="large", products=as_typed, seconds="batch_seconds"))
+    async def ladders(
+        request: Request,
+        language: schemas.Language = "en",
+        linker: schemas.Linker = "question",
+        relation: Annotated[str | None, Query(pattern=r"^P[1-9][0-9]{0,8}$")] = None,
+    ) -> Response:
+        """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""
+        if strange := sorted(request.query_params.keys() - {"language", "linker", "relation"}):
+            raise HTTPProblem(422, "request", f"{', '.join(strange)[:100]} is no setting of a batch")
+        if service.batches >= (most := service.settings.batches):
+            raise overloaded(f"{most} batches are being answered, which is as many as at a time", retry_after=5)
+        body = request.scope[BODY]
+        rows = await service.apart(lambda: read_batch(body, relation=relation, most=service.settings.rows))
+        await service.snapshots.current.run(lambda session: snapshot_work.check_language(session, language))
+        return _Lines(snapshot_work.Batch(rows, language=language, linker=linker), service)
+
+
+async def made_ladder(service: Service, generation: Generation, asked: schemas.LadderRequest) -> Row:
+    """The ladder, counted. Raises HTTPProblem for a language that the snapshot has nothing in."""
+
+    def do(session: SnapshotSession) -> Row:
+        snapshot_work.check_language(session, asked.language)
+        return snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
+
+    made = await generation.run(do)
+    service.laddered(made)
+    return made
+
+
+class _Lines(StreamingResponse):
+    """The lines of a batch, all from one snapshot, which is let go when the last is sent or nobody reads on."""
+
+    def __init__(self, batch: snapshot_work.Batch, service: Service) -> None:
+        self._generation = service.snapshots.current
+        headers = {SNAPSHOT_HEADER: self._generation.snapshot_id}
+        super().__init__(_lines(batch, service, self._generation), headers=headers, media_type="application/x-ndjson")
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        with self._generation.held():
+            await self.stream_response(send)
+
+
+async def _lines(batch: snapshot_work.Batch, service: Service, generation: Generation) -> AsyncGenerator[bytes]:
+    """Lines as they are made. A problem is told by a last line and then raised, so that the connection is cut."""
+    until = time.monotonic() + service.settings.batch_seconds
+    is_first = True
+    service.batches += 1
+    try:
+        while not batch.is_done:
+            if time.monotonic() > until:
+                raise too_slow(service.settings.batch_seconds)
+            rows = await generation.run(batch.slice)
+            lines = []
+            for row in rows:
+                if isinstance(row, Row):
+                    service.laddered(row)
+                record = row.to_json() if isinstance(row, Row) else {"rejected": row.to_json()}
+                lines.append(snapshot_work.line_of(record, first=is_first))
+                is_first = False
+            yield b"".join(lines)
+    except Exception as error:
+        yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
+        raise
+    finally:
+        service.batches -= 1
+
+
+def _bound_match(asked: schemas.MatchRequest, settings: ServiceSettings) -> None:
+    limits.check_compared([(list(map(len, asked.predictions)), limits.lengths_of(asked.tiered))])
+
+
+def _bound_score(asked: schemas.ScoreRequest, settings: ServiceSettings) -> None:
+    limits.check_rows(max(len(asked.rows), len(asked.predictions)), settings.rows)
+    sent = {str(one.get("id")): len(str(one.get("prediction"))) for one in asked.predictions if isinstance(one, dict)}
+    rows, _ = asked.tiered
+    limits.check_compared(([sent[row.id]], limits.lengths_of(row)) for row in rows if row.id in sent)
+    limits.check_resampled(asked.resamples, len({row.relation for row in rows}), len(rows))
+
+
+def add_judging(app: FastAPI, service: Service) -> None:
+    """Add them."""
+
+    @app.post("/v1/attribution/check", tags=["judging"])
+    @bounded(Bound(body="small", products=lambda asked, _: limits.check_evidence(asked.tiered)))
+    async def check(asked: schemas.AttributionRequest) -> Response:
+        """Each tier's evidence as citations, and whether they support it by the snapshot."""
+
+        def do(session: SnapshotSession) -> bytes:
+            tiers = TierAttributor(session.store, language=asked.language).checked(asked.tiered)
+            return json_line({"id": asked.tiered.id, "tiers": [tier.to_json() for tier in tiers]})
+
+        return await service.made(asked.language, do)
+
+    @app.post("/v1/match", tags=["judging"])
+    @bounded(Bound(body="small", products=_bound_match))
+    async def match(asked: schemas.MatchRequest) -> Response:
+        """At which level each prediction matches a ladder, and by which rule."""
+        chosen = asked.chosen(asked.language)
+
+        def do(_: Context) -> bytes:
+            told = (Prediction(id=str(number), text=text) for number, text in enumerate(asked.predictions, 1))
+            items = [{**score_item(asked.tiered, o, chosen, asked.lambda_).to_json(), "id": o.id} for o in told]
+            return json_line({"matcher": chosen.signature(), "items": items})
+
+        body = await service.bench.run(do, seconds=service.settings.seconds)
+        return service.answer(body, service.snapshots.current)
+
+    @app.post("/v1/score", tags=["judging"])
+    @bounded(Bound(body="large", products=_bound_score, seconds="batch_seconds"))
+    async def scored(asked: schemas.ScoreRequest) -> Response:
+        """The scores of predictions against tiered rows, with intervals and a signature."""
+        body = await service.scoring.run(lambda _: _scores(asked), seconds=service.settings.batch_seconds)
+        return service.answer(body, service.snapshots.current)
+
+
+def _scores(asked: schemas.ScoreRequest) -> bytes:
+    """What `granola score` tells; the signature's hash is that of a file as `granola tiers` writes it."""
+    rows, rejected = asked.tiered
+    if not rows:
+        raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")
+    records = [_prediction_record(number, data) for number, data in enumerate(asked.predictions, 1)]
+    file = replace(predictions_of(records, "predictions"), asked=asked.asked or "")
+    tiered = TieredFile(
+        rows=rows, rejected=tuple(rejected), snapshot=asked.snapshot or "unknown", prompts=asked.prompts or ""
+    )
+    settings = ScoreSettings(
+        lambda_=asked.lambda_,
+        standard=asked.standard,
+        resamples=asked.resamples,
+        seed=asked.seed,
+        allow_missing=asked.allow_missing,
+        ignore_unknown=asked.ignore_unknown,
+    )
+    report = score(tiered, file, asked.chosen("en"), settings, system=asked.system)
+    items = [item.to_json() for item in report.items]
+    refused = [row.to_json() for row in (*rejected, *file.rejected)]
+    return json_line({**report.to_json(), "items": items, "rejected": refused})
+
+
+def _prediction_record(number: int, data: object) -> Record | RejectedRow:
+    source, reason = f"predictions[{number}]", "no JSON object"
+    if isinstance(data, dict):
+        if len(str(data.get("prediction") or "")) <= limits.LONGEST:
+            return Record(source=source, data=data)
+        reason = f"more than {limits.LONGEST:,} characters"
+    return RejectedRow(source=source, reason=reason, excerpt=shown(data))
