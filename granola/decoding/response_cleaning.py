@@ -6,37 +6,17 @@ lists shorter beginnings; who knows names (`granola.decoding.responses`) decides
 
 from __future__ import annotations
 
-import json
 import re
-from ast import literal_eval
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from granola.decoding.response_cache import DECODING
 from granola.replies import read_reply
 from granola.replies.refusals import refusal_in_any_language
+from granola.replies.reply import is_label
 
 IDK = "IDK"  # the prediction of a method that abstains
 EXAMINED = 2_000  # characters of a response that are read, what was thought aloud not counted
 
-# What models put before an answer, with a colon behind it.
-_LABELS = (
-    "answer|answers|ans|my guess|best guess|my best guess|guess|final answer|short answer|correct answer"
-    "|best answer|my answer|response|responses|final response|aggregated response|output|result|prediction"
-    "|solution|a|location|place|birthplace|birth place|deathplace|birth date|place of birth|place of death"
-    "|city|town|country|state|region|capital|headquarters|date|date of birth|date of death|year|month|day"
-    "|time|name|person|author|writer|composer|director|producer|performer|artist|creator|founder|owner|actor"
-    "|singer|spouse|father|mother|child|genre|language|occupation|profession|position|religion|school"
-    "|university|company|organi[sz]ation|publisher|manufacturer|record label|label|work|title|film|book|song"
-    "|number|amount|quantity|born|died|founded|released|published"
-    "|(?:(?:single|most|more|exact|specific|precise|accurate|likely|probable|consistent|aggregated?|combined|common)"
-    " ){1,4}(?:answer|response)"
-)
-_LABEL = re.compile(
-    rf"(?:the )?(?:{_LABELS})(?: \d{{1,2}})?(?: is)?\s*(?:[:：]|\s=)\s*|(?:the )?(?:final |correct )?answer is\s+",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(rf"\A[#\s]*(?:the )?(?:{_LABELS})\s*\Z", re.IGNORECASE)  # a label with a line of its own
 # What is thought aloud without tags, and how its conclusion begins.
 _STEPS = re.compile(
     r"\s*+(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s++)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
@@ -50,25 +30,19 @@ _CONCLUDES = re.compile(
     r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
     re.IGNORECASE,
 )
-_FIELD = re.compile(rf'\A\{{\s*"(?:{_LABELS})"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.]*)', re.IGNORECASE)  # of JSON
-_KEY = re.compile(rf"(?:the )?(?:{_LABELS})", re.IGNORECASE)
+_ANSWER_IS = re.compile(
+    r"(?:the )?(?:final |correct |short |aggregated |most (?:\w+ ){1,4})?answer(?: is\s+|\s*+[:：]\s*+)", re.IGNORECASE
+)
+_LABEL = re.compile(r"(?P<label>[^\W\d_][\w ]{0,30}?)\s?[:：]\s*+(?=(?P<again>(?P=label):)?)", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
 _AGAIN = re.compile(
     r"(?<=[^:：\s])\s++(?:(?:final|correct|short|incorrect|wrong) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL
 )
-# What the examples of DRAG's prompt have beside the answer; models write it before it as well.
-_BESIDE = re.compile(r"\A(?:(?:incorrect|wrong) answer|explanation|reasoning|reason|rationale)\s*+[:：]", re.IGNORECASE)
-_NAMED = re.compile(r"\A(?:the )?(?:correct |final |aggregated )?answer\s*+[:：]\s*+(?=\S)", re.IGNORECASE)
 _ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
 _QUOTED = re.compile(r"(?<!\s)\s++to (?:the|your|this) question\s*+[\"“][^\"”]{0,500}+[\"”]", re.IGNORECASE)
 _REMAINDER = re.compile(
-    r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale)\s*+:.*\Z", re.DOTALL
+    r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale|question)\s*+:.*\Z", re.DOTALL
 )
-_ANY_LABEL = re.compile(
-    r"(?P<label>[^\W\d_][\w ]{0,30}):\s*+(?=(?P=label):)", re.IGNORECASE
-)  # "Birthplace: Birthplace:"
-_ASKED = re.compile(r"(?:\A|(?<!\s)\s++)(?:q|question|query|user|human)\s*+\d*+\s*+[:：]", re.IGNORECASE)
-_ANSWERED = re.compile(r"(?:\A|\s)(?:a|answer|assistant)\s*+\d*+\s*+[:：]\s*+", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
 _MARKUP = re.compile(r"```\w*\n|\*\*|__|`+")
 _BULLET = re.compile(r"\A(?:[-*•>#]+|\(?(?:\d{1,2}|[A-Ea-e])\)|\d{1,2}\.)\s+")
@@ -216,59 +190,18 @@ def _conclusion(response: str) -> str:
 
 
 def _answer_part(response: str) -> str:
-    """The first answer in a response: what follows "A:", before the next "Q:", its first paragraph."""
-    text = _MARKUP.sub("", _TAG.sub("\n", response)).strip()
-    if (field := _field(text)) is not None:
-        return field
-    text = _LINK.sub(r"\1", text)
-    text = _QUOTED.sub("", _ECHO.sub("", text))
-    if _ASKED.match(text):  # the question is repeated first
-        answered = _ANSWERED.search(text)
-        text = text[answered.end() :] if answered else text.partition("\n")[2] or text
-    following = _ASKED.search(text, 1)
-    if following:
-        text = text[: following.start()]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines:
-        return ""
-    first = next((line for line in lines if not (line.endswith((":", "：")) or _HEADING.match(line))), "")
-    if _BESIDE.match(first):
-        first = next((line for line in lines if _NAMED.match(line)), first)
-    return " ".join((first or lines[0]).split())
-
-
-def _field(text: str) -> str | None:
-    """The answer in a text of JSON, or of what Python would read as such; None where it is none."""
-    if text[:1] not in ("{", "["):
-        return None
-    for read in (json.loads, literal_eval):
-        try:
-            return _value_of(read(text))
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-    match = _FIELD.match(text)  # with something behind it
-    return match[1].strip('"').replace('\\"', '"') if match else None
-
-
-def _value_of(data: object) -> str | None:
-    """What stands under the key of an answer, or is all there is."""
-    if isinstance(data, Mapping):
-        named = [value for key, value in data.items() if _KEY.fullmatch(str(key).replace("_", " "))]
-        values = named[:1] or list(data.values())
-    elif isinstance(data, list | tuple | set):
-        values = list(data)
-    else:
-        return None if data is None else str(data)
-    texts = [text for value in values if (text := _value_of(value))]
-    return " and ".join(texts) if texts else ""
+    """The first line of a response that is no heading, without marks of layout and a question that is repeated."""
+    text = _LINK.sub(r"\1", _MARKUP.sub("", _TAG.sub("\n", response)))
+    lines = [line.strip() for line in _QUOTED.sub("", _ECHO.sub("", text.strip())).splitlines() if line.strip()]
+    first = (line for line in lines if not line.endswith((":", "：")) and not is_label(line.strip("# ")))
+    return " ".join(next(first, lines[0] if lines else "").split())
 
 
 def _stated(text: str, subject: str | None) -> str:
     for _ in range(_LAYERS):
         before = text
         text = _unquoted(_BULLET.sub("", text))
-        text = _ANY_LABEL.sub("", _COURTESY.sub("", text), count=1)
-        text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
+        text = _unlabelled(_COURTESY.sub("", text))
         text = _AGAIN.sub("", text, count=1)
         text = _LEAD.sub("", text, count=1)
         text = _DOUBT.sub("", text) or text
@@ -277,6 +210,14 @@ def _stated(text: str, subject: str | None) -> str:
         if text == before:
             break
     return text
+
+
+def _unlabelled(text: str) -> str:
+    """The text without the label that it begins with, or without one of two that are the same."""
+    if said := _ANSWER_IS.match(text):
+        return text[said.end() :]
+    label = _LABEL.match(text)
+    return text[label.end() :] if label and (label["again"] or is_label(label["label"])) else text
 
 
 def _without_frame(text: str, subject: str | None) -> str:
