@@ -3,8 +3,10 @@
     python scripts/measure_aggregation.py SNAPSHOT [--data ../shared/data] [--only mintaka-da] [--limit 350]
 
 Five samples of a model to questions of Mintaka in several languages, six models' answers on citizenship (WILA), and
-those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed is a table a
-set: at each support precision, coverage and bits a question with 95 % intervals, of each rule.
+those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed are tables of a
+set: at each support precision, coverage and bits a question with 95 % intervals, of each rule; behind them the precision
+of the majority where it answers as many questions. Second are the questions whose gold answer has coarser tiers: without
+any no coarser answer can be right.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
 from granola.decoding import Aggregator, SampleRow
-from granola.decoding.support_curve import SUPPORTS, support_curves, support_outcomes
+from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes
 from granola.matching import matcher
 from kg.store import open_store
 
@@ -80,14 +84,30 @@ def main() -> None:
             rules = matcher("rules", language=language)
             aggregator = Aggregator(store, language=language)
             outcomes = support_outcomes(samples, ladders, aggregator, rules, on_reject=print)
-        curves = support_curves(outcomes)
-        for rule, of_rule in outcomes.items():
-            print(f"\n{name}, {rule}, {len(of_rule)} questions")
-            for at, support in enumerate(SUPPORTS):
-                if support in SHOWN:
-                    told = (lines[rule][at][1] for lines in curves.values())
-                    cells = (f"{one.value:.3f} [{one.interval.low:.3f}, {one.interval.high:.3f}]" for one in told)
-                    print(f"{support:<5g}", *cells, sep=" | ")
+        ids = [row.id for row in samples]
+        told = [at for at, id in enumerate(ids) if len(ladders[id].levels) > 1]
+        for of, places in (("all", range(len(ids))), ("with coarser tiers", told)):
+            show(name, of, {rule: [every[at] for at in places] for rule, every in outcomes.items()})
+
+
+def show(name: str, of: str, outcomes: dict[str, Outcomes]) -> None:
+    """A table a rule."""
+    curves = support_curves(outcomes)
+    majority = sorted(
+        (coverage.value, precision.value)
+        for (_, coverage), (_, precision) in zip(
+            curves["coverage"]["self-consistency"], curves["precision"]["self-consistency"], strict=True
+        )
+        if coverage.value
+    )
+    for rule, of_rule in outcomes.items():
+        print(f"\n{name}, {of}, {rule}, {len(of_rule)} questions")
+        for at, support in enumerate(SUPPORTS):
+            if support in SHOWN:
+                values = [lines[rule][at][1] for lines in curves.values()]
+                cells = [f"{one.value:.3f} [{one.interval.low:.3f}, {one.interval.high:.3f}]" for one in values]
+                like = np.interp(curves["coverage"][rule][at][1].value, *zip(*majority, strict=True))
+                print(f"{support:<5g}", *cells, f"majority {like:.3f}", sep=" | ")
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ def _in_unit(
 
 # What each response says.
 
+_NATIONS = frozenset({"country", "language"})  # what a national adjective may answer
 SHORT = 25  # characters of a response that is read as a whole alone
 
 
@@ -176,7 +177,10 @@ class ResponseReader:
             [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
             for row in rows
         ]
-        names = [_shared(row, responses, self._language) for row, responses in zip(rows, cleaned, strict=True)]
+        names = [
+            _shared(row, responses, self._language, self._asked(row))
+            for row, responses in zip(rows, cleaned, strict=True)
+        ]
         self._prefetch(rows, cleaned, names)
         out = []
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
@@ -352,11 +356,14 @@ class ResponseReader:
         graph.fetch(targets)
         return targets
 
-    def _context(self, row: SampleRow) -> AnswerContext:
+    def _asked(self, row: SampleRow) -> Relation:
+        """The row's relation, or what its wording tells of the answer."""
         asked = relation(row.relation) if row.relation else ANY
         kind = read_wording(row.question, self._language).kind if asked.asks == "any" else None
-        if kind is not None and (not row.relation or kind.asks in ("date", "quantity")):
-            asked = kind
+        return kind if kind is not None and (not row.relation or kind.asks in ("date", "quantity")) else asked
+
+    def _context(self, row: SampleRow) -> AnswerContext:
+        asked = self._asked(row)
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
         return AnswerContext(asked, subjects, row.question)
 
@@ -376,7 +383,7 @@ class ResponseReader:
             return _ReadingPlan(response.text, beside=self._named((remainder,), context) or _ReadingPlan(remainder))
         if plan := self._named((response.whole, response.text), context):
             return plan
-        if asks == "any" and (value := _value(response.text, response.whole, "date", self._language)):
+        if asks == "any" and (value := _date_alone(response.text, response.whole, self._language)):
             return _ReadingPlan(value)
         return _ReadingPlan(response.text)
 
@@ -416,12 +423,14 @@ class ResponseReader:
         return None
 
 
-def _shared(row: SampleRow, responses: Sequence[CleanedResponse], language: str) -> Mapping[str, str]:
+def _shared(
+    row: SampleRow, responses: Sequence[CleanedResponse], language: str, asked: Relation
+) -> Mapping[str, str]:
     """By the text of a response the name in it that others have too; nothing where all are short."""
     texts = Counter(response.text for response in responses if response.abstains is None)
     if all(len(text) <= SHORT for text in texts):
         return {}
-    return shared_names(texts, row.question, language)
+    return shared_names(texts, row.question, language, asks_nation=asked.asks in _NATIONS)
 
 
 def _with_initials_spelled(text: str, graph: Graph) -> str | None:
@@ -501,6 +510,12 @@ _OF_WHAT = re.compile(
     r"|in (?:height|length|width|depth|diameter|area|weight|mass|total|size|population|duration|elevation))\.?\Z",
     re.IGNORECASE,
 )
+
+
+def _date_alone(stated: str, whole: str, code: str) -> str | None:
+    """A date that is all that a response states, or what it states before a remark; None for one within a sentence."""
+    texts = dict.fromkeys((stated, whole, *readings(stated)))
+    return next((text for text in texts if parse_date(text, code=code)), None)
 
 
 @DECODING.remembered(1 << 15)

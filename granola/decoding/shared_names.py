@@ -11,8 +11,9 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from abstraction.language.demonyms import bundled_demonyms
 from kg.bounded_cache import bounded_cache
 
 LONGEST = 300  # characters of a response that are read
@@ -51,16 +52,21 @@ class _Word:
     begins: bool  # stands at the beginning of a sentence
 
 
-def shared_names(texts: Mapping[str, int], question: str, language: str = "en") -> dict[str, str]:
+def shared_names(
+    texts: Mapping[str, int], question: str, language: str = "en", *, asks_nation: bool = False
+) -> dict[str, str]:
     """By text the part of it that names its answer; nothing for a text in which no name is seen.
 
     `texts` are what different responses state, with how many responses state it. Of a text's names, and parts of
-    names, the one counts that most responses have; of as many the first, then the longest.
+    names, the one counts that most responses have; of as many the first, then the longest. A national adjective is a
+    name only where one `asks_nation`, or a response is no more than that: "a French explorer" does not say French.
     """
     read = {text: _words(text[:LONGEST]) for text in texts}
     asked = _words(question)
     small = {word.key for words in (*read.values(), asked) for word in words if not word.is_name}
     told, offered = {word.key for word in asked}, _offered(asked, language)
+    alone = {" ".join(word.key for word in words) for words in read.values()}
+    told |= set() if asks_nation else {word.key for words in read.values() for word in words} & _nations() - alone
     joined = {text: " ".join(("", *(word.key for word in words), "")) for text, words in read.items()}
     out = {}
     for text, words in read.items():
@@ -125,6 +131,12 @@ def _offered(asked: Sequence[_Word], language: str) -> frozenset[str]:
     keys = [[word.key for word in side] for side in sides]
     before = {" ".join(keys[0][first:]) for first in range(len(keys[0]))}
     return frozenset(before | {" ".join(keys[1][:last]) for last in range(1, len(keys[1]) + 1)})
+
+
+@cache
+def _nations() -> frozenset[str]:
+    """The national adjectives of one word."""
+    return frozenset(bundled_demonyms().countries)
 
 
 @bounded_cache(entries=1 << 12, longest=2_000)  # 30 MB at most
