@@ -3,10 +3,10 @@
     python scripts/measure_aggregation.py SNAPSHOT [--data ../shared/data] [--only mintaka-da] [--limit 350]
 
 Five samples of a model to questions of Mintaka in several languages, six models' answers on citizenship (WILA), and
-those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed are tables of a
-set: at each support precision, coverage and bits a question with 95 % intervals, of each rule; behind them the precision
-of the majority where it answers as many questions. Second are the questions whose gold answer has coarser tiers: without
-any no coarser answer can be right.
+those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed are tables of
+a set: at each support precision, coverage and bits a question with 95 % intervals, of each rule; behind them the
+precision of the majority where it answers as many questions. Second are the questions whose gold answer has coarser
+tiers: without any no coarser answer can be right.
 """
 
 from __future__ import annotations

@@ -116,6 +116,11 @@ def _asking_words(code: str) -> Mapping[str, QuestionKind]:
     return {word: QuestionKind(kind) for kind, words in language(code).asks.items() for word in words}
 
 
+def reads_questions(code: str) -> bool:
+    """Whether what a question in a language asks for is read: in English, and where its file has question words."""
+    return code.partition("-")[0] == "en" or bool(language(code).asks)
+
+
 def _stands_in(word: str, text: str, *, begins: bool) -> bool:
     """Whether a question word stands in a text; within other letters only where no spaces part words."""
     if word[0] > _LATIN:

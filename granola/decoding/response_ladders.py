@@ -6,7 +6,6 @@ the tiers that a question gives away are left out of them afterwards, by the fil
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -86,8 +85,6 @@ def is_several_regions(tier: Tier) -> bool:
 
 
 PEOPLE = frozenset({"person", "performer", "agent", "any"})
-_SOMEONE = re.compile(r"[Aa]n?\s+(?P<description>(?:[\w-]+\s+){0,5}[a-zß-ÿ][\w-]+)")
-NOBODY = "Q999999999999"  # an id for who is only described
 KEPT = 20_000  # ladders in memory before they are made anew
 
 
@@ -114,8 +111,6 @@ class Ladders:
             # What is asked for may have to be guessed.
             return self._maker.make(_question(row, text, qid, context.asked)).levels, None
         alone = Level(tiers=(Tier(text=text),))
-        if qid is None and context.asked.asks in PEOPLE and (described := self._levels_of_description(text, row)):
-            return (alone, *described), None
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
@@ -150,21 +145,6 @@ class Ladders:
         ):
             return self._made(qid, row.relation, subject)
         return self._made(qid, row.relation, None)
-
-    def _levels_of_description(self, text: str, row: SampleRow) -> tuple[Level, ...]:
-        """What follows from a description for an answer, "an American novelist", as of anyone described so."""
-        match = _SOMEONE.fullmatch(text)
-        if match is None:
-            return ()
-        key = (row.relation, text, "")
-        if key not in self._known:
-            self._make_room()
-            described = QARow(
-                id=row.id, question="", answers=(NOBODY,), answer_qids=(NOBODY,), relation=row.relation,
-                extra={"answer_description": match["description"]},
-            )  # fmt: skip
-            self._known[key] = self._maker.make(described).levels[1:]
-        return self._known[key]
 
     def of_entity(self, qid: str, asked: str | None) -> tuple[Level, ...]:
         """What an entity entails as an answer of the relation, whatever the question says."""

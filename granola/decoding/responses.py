@@ -10,19 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import localcontext
 from functools import partial
 
 from abstraction.assembly.filters import gives_away, without_article
-from abstraction.information.literal_bits import with_quantity_bits
 from abstraction.ladders.date_ladders import parse_date
 from abstraction.ladders.literal_answers import measured_levels
-from abstraction.ladders.quantities import parse_quantity, quantity_ladder, round_to
+from abstraction.ladders.quantities import parse_quantity
 from abstraction.language.amount_finder import amounts
-from abstraction.language.amount_reader import ParsedQuantity
 from abstraction.language.date_finder import dates
 from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_facts import tells
+from abstraction.questions.question_kinds import reads_questions
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
@@ -33,61 +31,8 @@ from granola.decoding.response_cleaning import CleanedResponse, clean_response, 
 from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
-from kg.model import entity_number
 from kg.terms import normalise
 from kg.walks.graph import Graph
-
-# Amounts in different units meet: 1.8 m, 180 cm and 5 ft 11 in are one height.
-#
-# All amounts of a dimension are read in the unit of the roundest one, each to the digits that it was given with, and
-# have the roundings that they have there.
-
-FEWEST_DIGITS = 2  # what a converted amount keeps: 7,000 miles are 11,000 km rather than 10,000
-
-
-def aligned(
-    amounts: Mapping[int, ParsedQuantity], levels: Sequence[tuple[Level, ...]], relation: str
-) -> dict[int, tuple[Level, ...]]:
-    """New levels of the responses that are to be read in another unit, by their place.
-
-    `amounts` are those with a unit among the responses, by the response's place in `levels`.
-    """
-    by_dimension: dict[str, dict[str, list[int]]] = {}
-    for place, parsed in amounts.items():
-        if parsed.unit is not None:
-            by_dimension.setdefault(parsed.unit.dimension, {}).setdefault(parsed.unit.qid, []).append(place)
-    out = {}
-    for places in by_dimension.values():
-        if len(places) < 2:
-            continue
-        common = min(places, key=lambda qid: (max(amounts[p].digits for p in places[qid]), entity_number(qid)))
-        there = min((amounts[p] for p in places[common]), key=lambda parsed: (parsed.sign, parsed.unit_text))
-        for qid, own in places.items():
-            for place in own if qid != common else ():
-                out[place] = _in_unit(amounts[place], there, levels[place], relation)
-    return out
-
-
-def _in_unit(
-    parsed: ParsedQuantity, like: ParsedQuantity, levels: tuple[Level, ...], relation: str
-) -> tuple[Level, ...]:
-    """The levels of an amount, told in the unit of another and as that writes it."""
-    assert parsed.unit is not None
-    assert like.unit is not None
-    digits = max(parsed.digits, FEWEST_DIGITS)
-    with localcontext(prec=40):
-        amount = round_to(parsed.unit.convert(parsed.amount, like.unit), digits)
-        bound = None if parsed.bound is None else parsed.bound * parsed.unit.factor / like.unit.factor
-    there = replace(
-        parsed, text="", amount=amount, digits=digits, unit=like.unit, unit_text=like.unit_text, sign=like.sign,
-        bound=bound,
-    )  # fmt: skip
-    made = with_quantity_bits(there, quantity_ladder(there), relation)
-    tier = levels[0].tiers[0]
-    known = {normalise(name) for name in tier.names()}
-    more = (name for name in made[0].tiers[0].names() if name and normalise(name) not in known)
-    return Level(tiers=(replace(tier, aliases=(*tier.aliases, *more)),)), *made[1:]
-
 
 # What each response says.
 
@@ -124,8 +69,6 @@ class ReadResponse:
 _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749"})
 
 
-_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_INITIALS = re.compile(r"(?:[A-Z]\.\s?|[A-Z]\s){1,4}(?=[^\W\d_a-z][^\W\d_])|[A-Z]{2,3}\s(?=[^\W\d_a-z][a-zß-ÿ])")
 _NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
 # What makes of a date or an amount an end of what is meant: "before 1961" is not 1961.
 _OPEN = re.compile(
@@ -188,10 +131,6 @@ class ResponseReader:
             answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
             read = {response: self._read(response, shared.get(response.text), row, context) for response in answering}
             known = self._settled(read, responses, row, context)
-            if context.asked.asks in PEOPLE - {"any"}:
-                known = _with_surnames(known)
-            if context.asked.asks in ("quantity", "any"):
-                known = self._in_one_unit(known, context)
             out.append(
                 tuple(
                     known[response] if response in known else ReadResponse(cleaned=response) for response in responses
@@ -298,25 +237,6 @@ class ResponseReader:
         chain_levels = self._ladders.levels(row, context, *rest_of_chain)
         return chain_levels if chain_levels[0].tiers[0].qid else levels[first:]
 
-    def _in_one_unit(
-        self, known: dict[CleanedResponse, ReadResponse], context: AnswerContext
-    ) -> dict[CleanedResponse, ReadResponse]:
-        """The readings with amounts of a dimension in one unit."""
-        read = list(known.values())
-        texts = {
-            place: reading.levels[0].tiers[0].text for place, reading in enumerate(read) if len(reading.levels) > 1
-        }
-        amounts = {
-            place: parsed
-            for place, text in texts.items()
-            if (parsed := parse_quantity(text, code=self._language)) and parsed.unit is not None
-        }
-        if len({parsed.unit for parsed in amounts.values()}) < 2:
-            return known
-        for place, levels in aligned(amounts, [reading.levels for reading in read], context.asked.id).items():
-            read[place] = replace(read[place], levels=levels)
-        return dict(zip(known, read, strict=True))
-
     def _prefetch(
         self,
         rows: Sequence[SampleRow],
@@ -383,8 +303,11 @@ class ResponseReader:
             return _ReadingPlan(response.text, beside=self._named((remainder,), context) or _ReadingPlan(remainder))
         if plan := self._named((response.whole, response.text), context):
             return plan
-        if asks == "any" and (value := _date_alone(response.text, response.whole, self._language)):
-            return _ReadingPlan(value)
+        if asks == "any":
+            # Where questions are read, one that asks for a date is known to: of others no date in a sentence is answer.
+            read = _date_alone if reads_questions(self._language) else _value
+            if value := read(response.text, response.whole, "date", self._language):
+                return _ReadingPlan(value)
         return _ReadingPlan(response.text)
 
     def _is_called(self, qid: str, names: Collection[str]) -> bool:
@@ -403,8 +326,6 @@ class ResponseReader:
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _ReadingPlan(text)
-            if context.asked.asks in PEOPLE and (spaced := _with_initials_spelled(text, self._maker.graph)):
-                return _ReadingPlan(spaced)
             parts = parts_of(text)
             if context.asked.asks in PEOPLE:
                 known = (name for name in _turned(text) if _is_known(self._maker.graph, name))
@@ -431,46 +352,6 @@ def _shared(
     if all(len(text) <= SHORT for text in texts):
         return {}
     return shared_names(texts, row.question, language, asks_nation=asked.asks in _NATIONS)
-
-
-def _with_initials_spelled(text: str, graph: Graph) -> str | None:
-    """ "J.R.R. Tolkien" and "JRR Tolkien" as the snapshot spells that name; None where it knows neither."""
-    match = _INITIALS.match(text)
-    if match is None:
-        return None
-    letters, surname = [c for c in match[0] if c.isalpha()], text[match.end() :]
-    spellings = (
-        f"{joint.join(f'{c}{dot}' for c in letters)} {surname}" for dot, joint in ((".", " "), (".", ""), ("", ""))
-    )
-    return next((spelling for spelling in spellings if _is_known(graph, spelling)), None)
-
-
-def _with_surnames(known: dict[CleanedResponse, ReadResponse]) -> dict[CleanedResponse, ReadResponse]:
-    """The readings with "Hitchcock" and "A. Hitchcock" as the one person so called whom another response names."""
-    people = {
-        tier.qid: {tuple(map(normalise, _NAME.findall(name))) for name in tier.names()}
-        for reading in known.values()
-        if (tier := reading.levels[0].tiers[0]).qid is not None
-    }
-    out = {}
-    for response, reading in known.items():
-        if not reading.linked and people and len(reading.levels) == 1:
-            name_words = tuple(map(normalise, _NAME.findall(response.text)))
-            meant = [qid for qid, names in people.items() if any(_is_short_for(name_words, name) for name in names)]
-            if len(meant) == 1:
-                whole = next(r for r in known.values() if r.levels[0].tiers[0].qid == meant[0])
-                reading = replace(reading, levels=whole.levels, linked=True)
-        out[response] = reading
-    return out
-
-
-def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
-    """Whether words are a surname, with nothing or with initials before it, of a name of several words."""
-    *first, last = words or ("",)
-    *given, surname = name or ("",)
-    if not given or last != surname or len(last) < 3:
-        return False
-    return len(first) <= len(given) and all(len(i) == 1 and i == n[:1] for i, n in zip(first, given, strict=False))
 
 
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
@@ -512,7 +393,7 @@ _OF_WHAT = re.compile(
 )
 
 
-def _date_alone(stated: str, whole: str, code: str) -> str | None:
+def _date_alone(stated: str, whole: str, _: str, code: str) -> str | None:
     """A date that is all that a response states, or what it states before a remark; None for one within a sentence."""
     texts = dict.fromkeys((stated, whole, *readings(stated)))
     return next((text for text in texts if parse_date(text, code=code)), None)
