@@ -3,7 +3,7 @@
     python scripts/measure_cases.py [--data ../shared/data] [--errors] [--only 03]
 
 Each row of `cases/NN-name.give.jsonl` failed when it was gathered, each of `NN-name.holds.jsonl` held. Read are those
-with a prediction (`granola match`), replies of judges (15), and deflections (16, 25).
+with a prediction (`granola match`), replies of judges (15), deflections (16, 25), and citations (17).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from granola.grounding.citation_markers import deflects
+from granola.grounding.citation_markers import cited_passages, deflects
 from granola.matching import in_language, matcher
 from granola.replies import read_reply, read_verdict
 
@@ -42,6 +42,8 @@ def outcome(case: Case) -> dict[str, Any] | str | None:
     if "passages" in case:
         ids = [passage["id"] for passage in case["passages"]]
         return {"deflects": deflects(case["answer"], ids, language=case["language"]) is not None}
+    if "passage_ids" in case:
+        return {"cited": list(cited_passages(case["answer"], case["passage_ids"])[0])}
     if "prediction" not in case or "levels" not in case:
         return None
     rules = in_language(matcher("rules"), case.get("language", "en"))
