@@ -181,12 +181,12 @@ def _scan(text: str, words: Language) -> Iterator[IntervalClaim]:
         if days is None and (year := _YEAR.match(lower, start)):
             days, end = _days(year[0], words.code), year.end()
         at = end if days else start + 1
-        if days and not (_is_of_years(lower[start:end], *days) and _is_amount(lower, start, end, words)):
+        if days and not (_is_of_years(lower[start:end], *days[:2]) and _is_amount(lower, start, end, words)):
             claim = IntervalClaim(days[0], days[1], text[start:end].strip(), start, end, wider=days[2])
             yield claim if words.has_file else _with_inflected_month(claim, text, lower, words)
 
 
-def _is_of_years(found: str, first: int, last: int, wider: object) -> bool:
+def _is_of_years(found: str, first: int, last: int) -> bool:
     """Whether what was found is a year or two, and no word tells so."""
     return found[0].isdigit() and found[-1].isdigit() and last - first >= _LEAST_OF_YEAR
 
