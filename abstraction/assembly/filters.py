@@ -165,6 +165,7 @@ def clean(
     def is_alias(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer, unless nobody could tell.
         same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
+        same = same or (relation.asks == "genre" and f"{normalise(p.text)} film" == normalise(label))
         if same:
             texts_of_answer.append(p.text)
         return same

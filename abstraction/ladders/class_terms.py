@@ -200,7 +200,7 @@ def genres(case: LadderCase) -> list[Proposal]:
                 add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
     nodes = as_graph(proposals.values())
     for fine, coarse in permutations(list(nodes), 2):
-        if fine in nodes and coarse in nodes and _is_same_writing(nodes[fine].text, nodes[coarse].text):
+        if fine in nodes and coarse in nodes and _is_same_genre(nodes[fine].text, nodes[coarse].text):
             nodes = merge(nodes, coarse, fine)
     return list(nodes.values())
 
@@ -208,9 +208,9 @@ def genres(case: LadderCase) -> list[Proposal]:
 _WRITING = re.compile(r" (?:literature|novel)\Z")
 
 
-def _is_same_writing(fine: str, coarse: str) -> bool:
-    """Whether two genres are one to a reader: crime literature and crime fiction."""
-    return _WRITING.search(fine) is not None and _WRITING.sub(" fiction", fine) == coarse
+def _is_same_genre(fine: str, coarse: str) -> bool:
+    """Whether two genres are one to a reader: crime literature and crime fiction, Western film and Western."""
+    return fine == f"{coarse} film" or (_WRITING.search(fine) is not None and _WRITING.sub(" fiction", fine) == coarse)
 
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".
