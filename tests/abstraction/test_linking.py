@@ -233,6 +233,24 @@ def test_the_only_namesake_is_not_believed_where_much_speaks_against_it() -> Non
     assert linked(maker(player, football, book), "John Smith", "P50", "My Life").rule == "only"
 
 
+def test_a_lone_place_is_not_believed_where_a_county_elsewhere_bears_its_name() -> None:
+    warren = entity("Q10", "Warren", P31="Q515", P131="Q1397")
+    county = entity("Q11", "Warren County", P31="Q47168", P131="Q1439")
+    world = (USA, OHIO, TEXAS)
+    assert linked(maker(*world, warren, county), "Warren", "P19").abstained == Abstention.AMBIGUOUS_LINK
+    assert linked(maker(*world, peopled(warren, 200_000), county), "Warren", "P19").qid == "Q10"
+    around = entity("Q11", "Warren County", P31="Q47168", P131="Q1397")
+    assert linked(maker(*world, warren, around), "Warren", "P19").qid == "Q10"
+    spelt = entity("Q12", "Sevastopol", aliases=["Sebastopol"], P31="Q515")
+    assert linked(maker(*world, spelt), "Sebastopol", "P19").abstained == Abstention.AMBIGUOUS_LINK
+
+
+def test_the_film_of_ones_book_is_no_work_of_ones_own() -> None:
+    writer = entity("Q10", "Ann Lee", "American writer", P31="Q5", P106="Q36180")
+    film = entity("Q11", "The Wall", "2007 film based on a book by Ann Lee", P31="Q11424")
+    assert linked(maker(writer, film), "The Wall", "P800", "Ann Lee").abstained == Abstention.TYPE_CONFLICT
+
+
 def test_nobody_made_a_work_before_being_born() -> None:
     early = entity("Q10", "Anne Brown", P31="Q5", P569=1960)
     late = entity("Q11", "Anne Brown", P31="Q5", P569=1790, P570=1850)
