@@ -101,10 +101,10 @@ class AggregateRequest(_Asked):
     @cached_property
     def row(self) -> SampleRow:
         """The question with its responses. Raises RowError, and HTTPProblem for more than is read of them."""
-        settings = {"method", "support", "counting", "abstaining", "language", "linker"}
-        data = self.model_dump(exclude_unset=True, exclude=settings)
+        data = self.model_dump(exclude_unset=True, exclude=set(AggregateRequest.__annotations__) - {"samples"})
         limits.check_row(data)
-        limits.check_text(self.samples, "samples")
+        again = [str(self.question)] * (2 * len(self.samples))  # it is read with each of them, for two purposes
+        limits.check_text([*self.samples, *again], "samples and of the question, twice with each")
         return sample_row(Record(source="the request", data={**data, "id": data.get("id") or "1"}))
 
 

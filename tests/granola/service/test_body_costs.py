@@ -85,7 +85,7 @@ def scored(salt: str) -> dict[str, Any]:
 
 def aggregated(piece: str, method: str) -> Body:
     return lambda salt: {
-        "question": run(piece, 1_000),
+        "question": run(piece, 350),
         "samples": [run(piece, 290, f" {salt}{number}") for number in range(190)],
         "method": method,
     }
