@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.rows import TieredRow, read_tiered
@@ -10,6 +10,7 @@ from granola.report.ladder_view import LadderView, gold, view_ladder
 from granola.report.score_tables import number, relation_title
 from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
+from granola.scoring.predictions import SystemSaid
 from granola.scoring.scores import ScoreReport
 
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
@@ -19,7 +20,10 @@ _LONGEST = 200  # characters of a field of the rows
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionView:
-    """What a system said: the part that decided is `marked`. `score`, `compared` and `weight` are empty without one."""
+    """What a system said: the part that decided is `marked`. `score`, `compared` and `weight` are empty without one.
+
+    `made_of` is what other systems said that the prediction was made of.
+    """
 
     system: str
     item: ItemScore
@@ -29,6 +33,7 @@ class PredictionView:
     score: str
     compared: str
     weight: str
+    made_of: Sequence[SystemSaid] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,8 +80,13 @@ def _texts(row: TieredRow) -> list[list[str]]:
     return [[tier.text for tier in level.tiers] for level in row.levels]
 
 
-def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> Iterator[QuestionView]:
-    """The questions at `shown_places`."""
+def question_views(
+    rows: Sequence[TieredRow],
+    reports: Sequence[ScoreReport],
+    made_of: Mapping[str, Mapping[str, Sequence[SystemSaid]]] | None = None,
+) -> Iterator[QuestionView]:
+    """The questions at `shown_places`; `made_of` has by system and id what other systems said."""
+    parts = made_of or {}
     for index in shown_places(len(rows), MOST if reports else MOST_LADDERS):
         row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
         relation = row.relation or NO_RELATION
@@ -88,7 +98,10 @@ def question_views(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) ->
             title="" if relation == NO_RELATION else relation_title(relation),
             verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
             is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
-            predictions=[prediction_view(system, item) for system, item in scored],
+            predictions=[
+                replace(prediction_view(system, item), made_of=parts.get(system, {}).get(row.id, ()))
+                for system, item in scored
+            ],
             ladder=view_ladder(row, scored),
             fields=() if reports else list(_fields(row)),
         )

@@ -29,6 +29,7 @@ from granola.report.score_tables import (
     share,
 )
 from granola.scoring.aggregation import NO_RELATION, Estimate
+from granola.scoring.predictions import SystemSaid
 from granola.scoring.scores import ScoreReport
 
 # How the page opens: who answered, one ladder with what the systems said, and three scores.
@@ -284,12 +285,13 @@ def render(
     tables: Sequence[PageTableFile] = (),
     files_of_tables: Sequence[str] = (),
     style: str = "",
+    made_of: Mapping[str, Mapping[str, Sequence[SystemSaid]]] | None = None,
 ) -> str:
     """The page for tiered rows and one or more reports on them; the same input gives the same bytes.
 
     Each report's items are those of `rows`, in that order (ValueError where not). `manifest` is the snapshot's, for
     the footer. `figures`, `tables`, the files of tables that the page shows elsewhere, and the figures' CSS `style`
-    are what `granola.report.study_html` makes.
+    are what `granola.report.study_html` makes. `made_of`: see `question_views`.
     """
     for report in reports:
         if report.items.ids != [row.id for row in rows]:
@@ -317,7 +319,7 @@ def render(
         files_of_tables=files_of_tables,
         relation_names=[(name, relation_title(name)) for name in known],
         shown_count=len(places),
-        questions=question_views(rows, reports),
+        questions=question_views(rows, reports, made_of),
         version=__version__,
         snapshot=(manifest or {}).get("snapshot_id"),
         counts=_counts(manifest or {}),

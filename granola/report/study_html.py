@@ -41,6 +41,10 @@ def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str
         tables=[_table(table) for table in tables if table.name not in _ELSEWHERE],
         files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name in _ELSEWHERE],
         style=_DARK,
+        made_of={
+            report.system: {one.id: one.made_of for one in file.predictions.values() if one.made_of}
+            for report, file in zip(study.reports, study.files, strict=True)
+        },
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -29,12 +29,22 @@ EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the co
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SystemSaid:
+    """What one of several systems said to a question, and whether the answer made of all follows from it."""
+
+    system: str
+    response: str
+    agrees: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Prediction:
     """One system's answer to one question; `samples` in the order drawn. `source` is "file:line".
 
     `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
     are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
     Which of them are scores is for who reads them to say. `question` is the one that the row carries, "" for none.
+    `made_of` is what several systems said, of an answer that `granola aggregate` made of theirs.
     """
 
     id: str
@@ -44,6 +54,7 @@ class Prediction:
     confidence: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     question: str = ""
+    made_of: tuple[SystemSaid, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,13 +239,22 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
         confidence=told.confidence,
         scores=scores or _NONE,
         question=question if isinstance(question := record.data.get("question"), str) else "",
+        made_of=tuple(_said(record.data.get("systems"))),
     )
+
+
+def _said(systems: object) -> Iterator[SystemSaid]:
+    """What a row of `granola aggregate` has of each system; nothing of a field of that name with something else."""
+    for said in systems if isinstance(systems, list) else ():
+        match said:
+            case {"system": str(system), "response": str(response), "agrees": bool(agrees)}:
+                yield SystemSaid(system=system, response=response, agrees=agrees)
 
 
 # What rows of ours carry along is no score of a prediction, even where it is a number.
 _NO_SCORES = frozenset({
     "id", "prediction", "samples", "confidence", "schema_version", "question", "relation", "method", "explanation",
-    "qid", "support", "bits", "question_entity_sitelinks", "question_entity_page_views",
+    "qid", "support", "counted", "responses", "bits", "question_entity_sitelinks", "question_entity_page_views",
 })  # fmt: skip
 _NONE: Mapping[str, float] = MappingProxyType({})  # of most predictions: one for all
 

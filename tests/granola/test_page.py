@@ -14,7 +14,7 @@ from abstraction.rows import read_tiered
 from granola.matching import matcher
 from granola.report.question_list import MOST
 from granola.report.score_page import PageTable, TableRow, render, texts
-from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring.predictions import Prediction, PredictionFile, SystemSaid, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 
 FILES = Path(__file__).parent / "files"
@@ -128,6 +128,16 @@ def test_a_text_that_looks_like_a_slot_stays_a_text() -> None:
 
 def test_the_same_input_gives_the_same_bytes() -> None:
     assert render(ROWS, REPORTS, {"snapshot_id": "ab12", "counts": {"entities": 1345, "statements": 20}}) == PAGE
+
+
+def test_what_each_system_said_stands_beside_what_was_made_of_it() -> None:
+    said = [
+        SystemSaid(system="small", response="<b>Rome", agrees=True),
+        SystemSaid(system="large", response="Oslo", agrees=False),
+    ]
+    page = render(ROWS, REPORTS, made_of={REPORTS[0].system: {ROWS[0].id: said}})
+    assert "<table class=systems><tr><th scope=row>small<td>&lt;b&gt;Rome<td>agrees" in page
+    assert page.count("<table class=systems>") == 1
 
 
 def test_reports_on_other_rows_are_refused() -> None:

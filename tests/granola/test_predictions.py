@@ -107,3 +107,12 @@ def test_a_file_tells_the_prompts_that_were_asked_with(tmp_path: Path) -> None:
     for said, expected in (("guided-0a1b2c3d", "guided-0a1b2c3d"), ("x|seed:9", ""), (None, ""), ({}, "")):
         record.write_text(json.dumps({"prompts": said}))
         assert read_predictions(path).asked == expected
+
+
+def test_what_each_system_said_comes_along(tmp_path: Path) -> None:
+    said = [{"system": "a", "response": "Rome", "agrees": True}, {"system": "b", "response": "Oslo", "agrees": False}]
+    lines = line(id="1", prediction="Rome", systems=said) + line(id="2", prediction="Oslo", systems=["a", {"b": 1}])
+    first, second = read_predictions(written(tmp_path, lines)).predictions.values()
+    told = [(one.system, one.response, one.agrees) for one in first.made_of]
+    assert told == [("a", "Rome", True), ("b", "Oslo", False)]
+    assert second.made_of == ()

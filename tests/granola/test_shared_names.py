@@ -40,3 +40,11 @@ def test_what_the_question_says_is_no_answer() -> None:
 def test_a_choice() -> None:
     assert offers_choice("Castlevania or Resident Evil?", "en")
     assert not offers_choice("Hvem vandt eller tabte?", "da")
+
+
+def test_a_national_adjective_is_shared_where_a_nation_is_asked_for_or_is_said_alone() -> None:
+    texts = {"Henri Matisse was a French artist": 1, "He was a French painter": 1}
+    question = "What style of art did Henri Matisse do?"
+    assert "French" not in shared_names(texts, question).values()
+    assert set(shared_names(texts, question, asks_nation=True).values()) == {"French"}
+    assert set(shared_names({**texts, "French": 1}, question).values()) == {"French"}
