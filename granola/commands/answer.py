@@ -252,6 +252,7 @@ class AggregateMethod(StrEnum):
     DRAG_GRAPH = "drag-graph"
     SELF_CONSISTENCY = "self-consistency"
     DRAG = "drag"
+    GUESS = "guess"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,13 +260,14 @@ class Aggregate(RowsCommand):
     """Make one answer of several responses to each question, with its support, confidence and an explanation.
 
     Fields that mean nothing here stay in the rows. Bad rows are listed in OUT.rejects.jsonl, and the exit status is 1.
+    With --method guess a baseline of tiered rows: each guessed from the others of its relation and the subject's name.
     """
 
     samples: Annotated[
         tuple[str, ...],
         Setting(
             'Rows with "id", "question" and "samples", or one file a system, with its "prediction" or "samples", as '
-            "JSONL, CSV or Parquet; - is standard input.",
+            "JSONL, CSV or Parquet; tiered rows to guess from; - is standard input.",
             metavar="SAMPLES...",
             positional=True,
         ),
@@ -283,7 +285,14 @@ class Aggregate(RowsCommand):
         str | None,
         Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT. Counting words needs none."),
     ] = None
-    support: Support = None
+    support: Annotated[
+        float | None,
+        Setting(
+            "drag-graph: the share that must entail the answer, above 0 and up to 1, of the responses that do not "
+            f"decline. Default: {SUPPORT:g}. guess: how likely the finest tier must be; by default it guesses the "
+            "likeliest."
+        ),
+    ] = None
     counting: CountedAs = Counting.TEXT
     abstaining: AbstainingRule = None
     aggregator: AggregatorModel = None
@@ -303,6 +312,8 @@ class Aggregate(RowsCommand):
         from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining
         from kg.store import open_store
 
+        if self.method is AggregateMethod.GUESS:
+            return self._guessed()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method)
@@ -326,6 +337,31 @@ class Aggregate(RowsCommand):
             support = getattr(rule, "support", None)
             source = ", ".join(self.samples)
             return output.ended(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
+
+    def _guessed(self) -> RowsWritten:
+        """Guess each tiered row from the others. Raises PredictionError where there is none."""
+        from abstraction.rows import read_tiered
+        from granola.decoding.guessing import guesses
+
+        if len(self.samples) != 1 or self.aggregator or self.snapshot or self.labelled:
+            raise UsageError("--method guess takes one file of tiered rows; no --aggregator, --snapshot, --labelled")
+        (tiered,) = self.samples
+        with writing_rows(self, self.out, inputs=[tiered], force=self.force) as output:
+            rejected = output.rejected
+            rows = list(read_tiered(tiered, on_reject=rejected.append))
+            if not rows:
+                reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+                raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
+
+            def predictions() -> Iterator[dict[str, Any]]:
+                for row, decision in guesses(rows, least=self.support, on_reject=rejected.append):
+                    output.taken.take(row.source, row.id, row.question)
+                    output.counts["IDK" if decision.abstains else "answered"] += 1
+                    yield {"id": row.id, "question": row.question, "method": str(self.method), **decision.to_json()}
+
+            output.write(predictions())
+            output.more["outcomes"] = dict(output.counts)
+            return output.ended(_outcomes_line(output), source=tiered, support=self.support)
 
     def _predictions(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining

@@ -53,7 +53,6 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     "Predictions": (
         CommandEntry("answer", "Ask a model the questions, and keep its responses.", "answer"),
         CommandEntry("aggregate", "Make one answer of several responses to each question.", "answer"),
-        CommandEntry("guess", "Guess answers from relations and names alone: a baseline.", "guess"),
         CommandEntry("curve", "Show what more demanded support brings: precision, coverage, bits.", "curve"),
         CommandEntry("experiment", "Run models, methods and settings of a file, and compare them.", "experiment"),
     ),

@@ -30,9 +30,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from abstraction.errors import ModelSpecError
-from granola.commands.answer import Answer
+from granola.commands.answer import Aggregate, AggregateMethod, Answer
 from granola.commands.command import Command
-from granola.commands.guess import Guess
 from granola.commands.messages import note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, alone
 from granola.commands.report import Report
@@ -59,7 +58,7 @@ _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a numb
 class ExperimentDone:
     """The systems of an experiment by their names, and how they compare; of a dry run the systems alone."""
 
-    systems: Mapping[str, Answer | Guess]
+    systems: Mapping[str, Answer | Aggregate]
     comparing: Compare | None = None
     compared: ComparedSystems | None = None
     missing: int = 0
@@ -130,7 +129,7 @@ class Experiment(Command[ExperimentDone]):
 # What a file says.
 
 
-def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Guess], dict[str, Any]]:
+def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate], dict[str, Any]]:
     """The tiered rows, the runs that make predictions of them in `out`, by system, and the settings of scoring.
 
     Raises UsageError for what no run takes, and where no file is.
@@ -150,7 +149,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Guess], di
     tiered = str(table["tiered"])
     if not Path(tiered).is_file():
         raise FileNotFoundError(2, "no such file", tiered)
-    systems: dict[str, Answer | Guess] = {}
+    systems: dict[str, Answer | Aggregate] = {}
     from abstraction.models import parse_model_spec, with_settings
 
     answers = out.parent / ANSWERS
@@ -165,7 +164,8 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Guess], di
             systems[name] = answering
     except (UsageError, ModelSpecError) as error:
         raise UsageError(f"{path}: {error}") from error
-    systems[GUESS] = Guess(tiered=tiered, out=str(out / f"{GUESS}.jsonl"), force=True)
+    guessed = str(out / f"{GUESS}.jsonl")
+    systems[GUESS] = Aggregate(samples=(tiered,), out=guessed, method=AggregateMethod.GUESS, force=True)
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
 
 
@@ -219,7 +219,7 @@ def _uses(method: str, key: str) -> bool:
 # What is done.
 
 
-def _begin(out: Path, systems: Mapping[str, Answer | Guess]) -> None:
+def _begin(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
     """Write which commands make the systems. Raises UsageError for a folder that holds something else."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")
@@ -232,7 +232,7 @@ def _begin(out: Path, systems: Mapping[str, Answer | Guess]) -> None:
     )
 
 
-def _is_whole(system: Answer | Guess) -> bool:
+def _is_whole(system: Answer | Aggregate) -> bool:
     """Whether an earlier run made this output: by these settings and prompts, of these inputs, nothing rejected."""
     from abstraction.models.prompts import hash_of
     from granola import __version__

@@ -90,8 +90,8 @@ def record_scores(recorder: Recorder) -> None:
     """The demo; scores, comparisons and reports of two demo systems and of EVOUNA's five on ladders made here."""
     run, folder = recorder.run, recorder.folder
     run("demo", "demo", "--out", "demo")
-    guessed = ("guess", "demo/tiers.jsonl", "--out", "guesses.jsonl")
-    _ = run("guessing", "derive", *guessed) or run("guessing", *guessed)
+    guessed = ("demo/tiers.jsonl", "--out", "guesses.jsonl")
+    _ = run("guessing", "guess", *guessed) or run("guessing", "aggregate", *guessed, "--method", "guess")
     pair = [shutil.copy(recorder.demo / f"predictions-{name}.jsonl", folder) for name in ("specific", "cautious")]
     _score("bundled", recorder, "demo/tiers.jsonl", [Path(one).name for one in pair])
     systems: dict[str, list[dict[str, Any]]] = {}

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import pytest
 
 import granola
-from granola.commands import AttributionBuild, Guess, Score, Tiers
+from granola.commands import Aggregate, AttributionBuild, Score, Tiers
+from granola.commands.answer import AggregateMethod
 from granola.commands.command import Command
 from granola.commands.command_list import VERBS, class_name, command_class
 from granola.errors import UsageError
@@ -142,7 +143,7 @@ def test_python_and_the_command_line_do_the_same(run: Run, demo: Path, tmp_path:
 
 def test_a_chain_of_runs_in_python(demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tiers = demo / "tiers.jsonl"
-    guessed = Guess(tiered=str(tiers), out=str(tmp_path / "guessed.jsonl")).run()
+    guessed = Aggregate(samples=(str(tiers),), method=AggregateMethod.GUESS, out=str(tmp_path / "guessed.jsonl")).run()
     assert not guessed.rejected
     assert sum(guessed.counts.values()) == len(tiers.read_text().splitlines())
     command = Score(tiered=str(tiers), predictions=guessed.out, resamples=10)

@@ -71,7 +71,7 @@ def test_order_and_settings() -> None:
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     tiered, out = tmp_path / "t.jsonl", tmp_path / "g.jsonl"
     write_tiered(ROWS, tiered)
-    for words in (["guess", tiered, "--out", out], ["score", tiered, out, "--json"]):
+    for words in (["aggregate", tiered, "--method", "guess", "--out", out], ["score", tiered, out, "--json"]):
         monkeypatch.setattr("sys.argv", ["granola", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main.main()
