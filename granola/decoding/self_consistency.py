@@ -1,9 +1,8 @@
 """Self-consistency: the answer that most responses give (Wang et al. 2023), after normalisation.
 
 `text` counts answers that are the same words but for case, punctuation and articles (Yona et al. 2024); `alias` those
-that are the same entity, date or amount; `ladder` also counts for an answer the responses that entail
-it, so that Hamburg speaks for
-Germany where somebody said Germany.
+that are the same entity, date or amount; `ladder` also counts for an answer the responses that entail it, so that
+Hamburg speaks for Germany where somebody said Germany. By what they mean, what the question says is no answer.
 """
 
 from __future__ import annotations
@@ -77,7 +76,10 @@ class SelfConsistency:
         def votes(claim: Claim) -> float:
             return claim.support if self.counting is Counting.LADDER else claim.said
 
-        answers = [claim for claim in tally.claims if claim.said_by]
+        said = [claim for claim in tally.claims if claim.said_by]
+        answers = [claim for claim in said if not tally.tells(claim)]
+        if said and not answers:
+            return abstained("nothing that the question does not say")
         chance = tie_break(claim.text for claim in answers)
         ranked = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.text]))
         decided = self._decided([(claim.text, votes(claim)) for claim in ranked], tally.responses, tally.abstaining)
