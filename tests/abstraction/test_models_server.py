@@ -100,7 +100,7 @@ def test_what_never_succeeds_is_a_failure_with_its_reason(kind: str, reason: Fai
 def test_a_server_that_fails_everything_ends_the_run() -> None:
     with (
         serving(fail=1.0, kinds=("500",)) as (url, _),
-        pytest.raises(ModelUnreachableError, match="so did the 20 requests before it"),
+        pytest.raises(ModelUnreachableError, match=r"so did the \d+ requests before it"),
     ):
         list(quick(url, concurrency=4, tries=1).generate(ask(str(at)) for at in range(100)))
 

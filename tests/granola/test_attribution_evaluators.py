@@ -520,8 +520,8 @@ def test_a_killed_evaluation_goes_on(tmp_path: Path) -> None:
     write_samples([sample(n, statement=f"Ann {n} was born.") for n in range(12)], tmp_path / "samples.jsonl")
     with serving() as (address, _):
         asked = {
-            "samples": tmp_path / "samples.jsonl", "evaluator": (f"options=openai:{address}/v1#m",),
-            "answers": tmp_path / "kept.sqlite", "resamples": 10,
+            "samples": tmp_path / "samples.jsonl", "resamples": 10,
+            "evaluator": (f"options=openai:{address}/v1?answers={tmp_path / 'kept.sqlite'}#m",),
         }  # fmt: skip
         first = AttributionEvaluate(**asked, limit=5).run()
         calls = [calls_in(tmp_path / "kept.sqlite")]

@@ -117,7 +117,7 @@ def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words:
     [
         (("--consistency", "replay:x", "--samples", "0"), "allowed: 1 or more"),
         (("--phrase", "replay:x?max_tokens=0"), "max_tokens must be the longest answer"),
-        (("--unproven", "drop"), "--unproven goes with --phrase MODEL"),
+        (("--phrase-mode", "strict"), "--phrase-mode goes with --phrase MODEL"),
     ],
 )
 def test_the_script_tells_of_wrong_use(demo: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:

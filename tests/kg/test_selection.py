@@ -8,7 +8,7 @@ from store_contract import statement
 from strategies import times
 
 from kg.model import Rank, Snak, SnakKind, Statement, TimeValue
-from kg.walks.ranks import current, held_at, set_aside, time_key, valid_at
+from kg.walks.ranks import current, held_at, time_key, valid_at
 
 
 def year(number: int, precision: int = 9) -> TimeValue:
@@ -78,25 +78,6 @@ def test_a_time_lies_within_its_own_span(value: TimeValue) -> None:
 )
 def test_what_holds_today(statements: list[Statement], expected: list[str]) -> None:
     assert [s.target for s in current(statements, historical=lambda target: target == "Q99")] == expected
-
-
-@pytest.mark.parametrize(
-    ("statements", "expected"),
-    [
-        ([when("Q2"), when("Q3", rank=Rank.PREFERRED)], ["not-preferred", None]),
-        ([when("Q2", rank=Rank.DEPRECATED, end=year(1990))], ["deprecated"]),
-        ([when("Q2", end=year(1990)), when("Q3", rank=Rank.PREFERRED)], ["ended", None]),
-        ([when("Q2", rank=Rank.PREFERRED, end=year(1990)), when("Q3")], ["ended", "not-preferred"]),
-        ([when("Q2", disputed=None), when("Q3")], ["disputed", None]),
-        ([when("Q2", disputed=None)], [None]),
-        ([when("Q2", hedged=None)], ["hedged"]),
-        ([when("Q99"), when("Q3")], ["historical", None]),
-        ([Statement(id="x", subject="Q1", property="P17", kind=SnakKind.SOMEVALUE)], ["no-value"]),
-    ],
-)
-def test_why_a_statement_does_not_hold_today(statements: list[Statement], expected: list[str | None]) -> None:
-    why = {id(s): reason for s, reason in set_aside(statements, historical=lambda target: target == "Q99")}
-    assert [why.get(id(s)) for s in statements] == expected
 
 
 def test_absent_and_unknown_values_never_hold() -> None:
