@@ -263,7 +263,9 @@ def _in_digits(found: re.Match[str], words: Language) -> str:
 
 # Months in forms that CLDR does not list, in languages without a file.
 
-_BEFORE_YEAR = re.compile(r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+\Z")
+_BEFORE_YEAR = re.compile(  # 7. května roku 1961, maaliskuussa vuonna 1961
+    r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+(?:(?:roku|roka|vuonna)\s+)?\Z"
+)
 _NEAR = 30  # characters before a year that may be a day and a month
 _STEM, _ENDING = 3, 4  # letters that forms of a month have in common at least, and that they end with at most
 
@@ -283,12 +285,19 @@ def _with_inflected_month(claim: IntervalClaim, text: str, lower: str, words: La
     return replace(claim, low=low, high=high, text=text[start : claim.end], start=start)
 
 
+def _forms_of_may(name: str) -> tuple[str, ...]:
+    """The cases of май, whose stem is too short to be told by."""
+    return ("мае", "маю", "маем") if name == "май" else ()
+
+
 @lru_cache(maxsize=1 << 12)
 def _month_of(word: str, words: Language) -> int | None:
     """The month of which a word in small letters may be a form: the one with which it shares most letters."""
     shared: dict[int, int] = {}
     for number, month in enumerate(words.months, 1):
-        for name in (month.name.lower(), *(form.lower() for form in month.read)):
+        for name in (month.name.lower(), month.alone.lower(), *(form.lower() for form in month.read)):
+            if word in _forms_of_may(name):
+                return number
             size = sum(takewhile(bool, map(eq, word, name)))
             longest_ending = max(len(word), len(name)) - size
             if size >= _STEM and longest_ending <= _ENDING:

@@ -17,13 +17,14 @@ import orjson
 
 from abstraction.errors import ModelError
 from abstraction.models.answer_store import read_calls
-from abstraction.models.chat_model import FailureReason, Request, Result, Totals, result_of
-from abstraction.models.chat_protocol import PATH
-from abstraction.models.http_client import error_text
+from abstraction.models.chat_model import FailureReason, Message, Request, Result, Totals, result_of
+from abstraction.models.chat_protocol import PATH, choice_of, parse
+from abstraction.models.http_client import Trouble, error_text
 from abstraction.models.server_chat import OpenAIModel
 from kg.files import atomic_path
 
-_ID = re.compile(r"([0-9a-f]{64})-(\d+)-(\d+)")
+_ID = re.compile(r"([0-9a-f]{64})-(\d{1,9})-(\d{1,9})")
+_ANY = Request(id="result", messages=(Message(role="user", content=""),))  # choices are read without their request
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,15 +45,18 @@ def take_results(model: OpenAIModel, path: Path | str) -> BatchTaken:
                 raise ModelError(
                     f"{path}, line {number}: no result of a request that batch_file= wrote; name the provider's output"
                 )
-            response = line.get("response") or {}
-            body = response.get("body") or {}
-            choices = body.get("choices") if response.get("status_code") == 200 else None
-            if not choices:
-                failed[error_text(body) or error_text(line) or "no answer"] += 1
+            response = line.get("response")
+            body = response.get("body") if isinstance(response, dict) else None
+            first, wanted = int(match[2]), int(match[3])
+            try:
+                if not isinstance(response, dict) or response.get("status_code") != 200:
+                    raise Trouble(FailureReason.REFUSED, error_text(body) or error_text(line) or "no answer")
+                made = parse(body, _ANY, first=first, count=wanted).completions
+            except Trouble as trouble:
+                failed[str(trouble)] += 1
                 continue
-            ordered = sorted(choices, key=lambda choice: int(choice.get("index", 0)))[: int(match[3])]
-            model.keep(match[1], {int(match[2]) + at: choice for at, choice in enumerate(ordered)})
-            answers += len(ordered)
+            model.keep(match[1], {first + at: choice_of(completion) for at, completion in enumerate(made)})
+            answers += len(made)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
     return BatchTaken(answers=answers, failed=failed)

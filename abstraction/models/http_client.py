@@ -345,8 +345,16 @@ class ServerClient:
             loop, self._loop = self._loop, None
         if loop is not None:
             with suppress(Exception):
-                asyncio.run_coroutine_threadsafe(self._http.aclose(), loop).result(5.0)
+                asyncio.run_coroutine_threadsafe(self._ended(), loop).result(5.0)
             loop.call_soon_threadsafe(loop.stop)
+
+    async def _ended(self) -> None:
+        # Tasks that are dropped unended would be told of on standard error.
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._http.aclose()
 
 
 def _result(future: Future[R], failed: Future[None]) -> R:

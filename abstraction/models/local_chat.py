@@ -147,8 +147,9 @@ class LocalModel:
 
         loaded, how, on_card = self._weights.model, rows[0].request.sampling, self._on_card
         model, tokenizer = loaded.model, loaded.tokenizer
-        # On a card a short batch is filled up with its last row: another shape would be compiled anew.
-        filled = [*rows, *([rows[-1]] * (batch - len(rows) if on_card else 0))]
+        # On a card a short batch is filled up with its last row to a power of 2: each shape is compiled once.
+        size = min(batch, 1 << (len(rows) - 1).bit_length())
+        filled = [*rows, *([rows[-1]] * (size - len(rows) if on_card else 0))]
         padded = tokenizer.pad(
             {"input_ids": [list(row.prompt) for row in filled]}, padding_side="left", return_tensors="pt",
             pad_to_multiple_of=_ROUND if on_card and self._room() is None else None,

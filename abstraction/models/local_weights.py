@@ -20,6 +20,7 @@ LONGEST = 512  # tokens of a text where neither the model nor its tokenizer name
 FIRST_BATCH = 16
 ON_PROCESSOR = 16  # texts that are scored together there: more cost padding and bring nothing
 _ON_CARD = 4096
+AGAIN = 16  # batches at the size that fits before a greater one is tried again: one long text is no measure of the rest
 _NO_LIMIT = 1_000_000  # what tokenizers without a limit name is far above
 _FIRST_POSITIONS = {"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text"}
 T = TypeVar("T")
@@ -72,6 +73,7 @@ class LocalWeights:
             )
         self._size = self.settings.batch or FIRST_BATCH
         self._grows = self.settings.batch is None
+        self._pause, self._left = AGAIN, 0
         self._most = _ON_CARD if self.device.startswith("cuda") else on_processor
 
     def _check_dtype(self) -> None:
@@ -165,7 +167,7 @@ class LocalWeights:
         """Parts of the items, in order, each with what `run` makes of it; None for a single one that does not fit.
 
         `run(part, batch)` gets up to `rounds` batches at a time. With batch=auto a batch that went well is followed by
-        one of twice the size; one that memory cannot hold is halved, and the size that fits is remembered.
+        one of twice the size; one that memory cannot hold is halved; a greater one is tried later, ever more rarely.
         """
         import torch
 
@@ -179,13 +181,17 @@ class LocalWeights:
                 if self.device.startswith("cuda"):
                     torch.cuda.empty_cache()
                 if self._size > 1 and len(part) > 1:
-                    self._size, self._grows = max(1, min(self._size, len(part)) // 2), False
+                    self._size = max(1, min(self._size, len(part)) // 2)
+                    self._pause, self._left = self._pause * (1 if self._left else 2), self._pause
                     continue
                 if len(part) > 1:
                     rounds = 1
                     continue
             elif self._grows and len(part) >= self._size:
-                self._size = min(2 * self._size, self._most)
+                if self._left:
+                    self._left -= 1
+                else:
+                    self._size = min(2 * self._size, self._most)
             at += len(part)
             yield part, done
 
@@ -292,6 +298,7 @@ def folder_hash(path: Path) -> str:
     whole = hashlib.sha256()
     for file in sorted(path.rglob("*")):
         name = file.relative_to(path)
-        if file.is_file() and not any(part.startswith(".") for part in name.parts):
+        hidden = any(part.startswith(".") for part in name.parts)
+        if file.is_file() and not hidden and not name.name.endswith(".run.json"):  # how it was made: dates and places
             whole.update(f"{name.as_posix()}\0{sha256_of(file)}\n".encode())
     return whole.hexdigest()

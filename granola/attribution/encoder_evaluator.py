@@ -180,8 +180,8 @@ def _trained(
         model.config.pad_token_id = tokenizer.pad_token_id
     with tempfile.TemporaryDirectory(prefix="granola-encoder-") as scratch:
         encoded = [_encoded(tokenizer, part, how) for part in (rows, held)]
-        trainer = _trainer(model, tokenizer, encoded[0], encoded[1], scratch, how)
         try:
+            trainer = _trainer(model, tokenizer, encoded[0], encoded[1], scratch, how)  # moves it to the card
             with redirect_stdout(sys.stderr):  # where the library's messages go
                 trainer.train()
                 found = trainer.evaluate()

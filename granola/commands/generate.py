@@ -63,14 +63,14 @@ class Generate(RowsCommand):
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""
-        from abstraction.models import Sampling, parse_model_spec
+        from abstraction.models import Sampling, parse_model_spec, sampling_of
 
-        told = parse_model_spec(self.model).sampling
+        spec = parse_model_spec(self.model)
         if self.target is Target.GROUNDED and (self.examples is not None or self.samples > 1):
             raise UsageError("--target grounded takes neither --examples nor --samples")
         temperature, top_p = DRAWN_AT if self.samples > 1 else (0.0, 1.0)
-        usual = {"temperature": temperature, "top_p": top_p, "max_tokens": _LONGEST[self.target]}
-        sampling = Sampling(**{"n": self.samples, "seed": 0, **usual, **told})
+        usual = Sampling(n=self.samples, temperature=temperature, top_p=top_p, max_tokens=_LONGEST[self.target])
+        sampling = sampling_of(spec, usual)
         with writing_rows(self, self.out, inputs=[self.items, self.examples], force=self.force) as output:
             rows = self._grounded if self.target is Target.GROUNDED else self._texts
             output.write(rows(output, sampling))

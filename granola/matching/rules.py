@@ -133,9 +133,7 @@ class RulesMatcher(ReplyMatcher):
             verdict_of_repair = _decided(repaired, names, question, code)
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
-        if len(names) == 1 and (
-            verdict.rule in _COVERABLE
-        ):
+        if len(names) == 1 and (verdict.rule in _COVERABLE):
             for reading in readings:
                 if coverage := _covered(reading, names, question, code):
                     return coverage
@@ -245,7 +243,9 @@ def _is_open(
     if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
         return False
     if len(key(prediction)) <= BARE and any(
-        _numbers(claim.text) & set(key(tier.text)) == set(key(tier.text)) for claim in claims for tier in ladder[0]
+        any(map(str.isdigit, tier.text)) and _numbers(claim.text) >= _numbers(tier.text)
+        for claim in claims
+        for tier in ladder[0]
     ):
         return False  # fewer than 42, 23 million; in sentences people read past "over 216 countries"
     return all(_currencies(tier.text) <= _currencies(prediction) for tier in ladder[0])

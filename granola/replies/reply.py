@@ -117,9 +117,10 @@ def _tagged(text: str) -> str:
 
 
 _QUESTION_WORDS = _any_of("question")
-_ASKED_AGAIN = re.compile(  # a label and a question
-    r"(?<=\S)\s++(?:#{1,6} |\*\*|[-*] )?+(?:[^\W\d_]\w{0,20})(?: ?\d{1,3})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
-    r"(?![\"“„«])[^\n?？:：]{3,300}[?？؟]"
+_ASKED_AGAIN = re.compile(  # a label of questions and a question
+    rf"(?<=\S)\s++(?:#{{1,6}} |\*\*|[-*] )?+(?:{_QUESTION_WORDS})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
+    r"(?![\"“„«])[^\n?？؟]{3,300}[?？؟]",
+    re.IGNORECASE,
 )
 _NEXT_TURN = re.compile(
     rf"(?<=\S)(?:[^\S\n]*+\n\s*+[-*_=]{{3,}})?[^\S\n]*+\n\s*+{_BEGINS}(?:"

@@ -83,6 +83,16 @@ def test_what_lacks_is_written_again_or_asked_for(questions: Path, tmp_path: Pat
     assert len(out.read_text(encoding="utf-8").splitlines()) == 4
 
 
+@pytest.mark.parametrize("response", ["oops", {"status_code": 200, "body": {"choices": [{"index": 0}]}}])
+def test_a_damaged_result_is_counted_and_asked_again(questions: Path, tmp_path: Path, response: Any) -> None:
+    out, file = tmp_path / "out.jsonl", tmp_path / "batch.jsonl"
+    assert asked(questions, out, file=file).execute() == 0
+    lines = results(file)
+    lines[0]["response"] = response
+    with pytest.raises(BatchWritten, match="1 request written"):
+        asked(questions, out, results=written(lines, tmp_path / "results.jsonl"), file=tmp_path / "again.jsonl").run()
+
+
 def test_what_is_no_file_of_results_is_told(questions: Path, tmp_path: Path) -> None:
     given = written([{"custom_id": "mine", "response": None}], tmp_path / "results.jsonl")
     with pytest.raises(ModelError, match="line 1: no result of a request that batch_file= wrote"):

@@ -234,6 +234,8 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
     alone = answer.asks_place and len(key(name)) == 1 and name[:1].isupper()
     if alone and answer.loose_present.isdisjoint(loose_key(name)):
         return False  # Dominica and the Dominican Republic have a root in common
+    if len(key(name)) > 1 and is_known(key(name)):
+        return False  # Mexico is no part of what New Mexico says
     word_of, answer_roots = {root(word): word for word in informative(name)}, answer.roots
     if any(_may_not_miss(word) and form not in answer_roots for form, word in word_of.items()):
         return False

@@ -40,8 +40,13 @@ def is_denied(answer: AnswerText, position: int) -> bool:
 
 
 def _clause(answer: AnswerText, start: int) -> Iterator[str]:
-    """The words before word `start`, nearest first, back to the beginning of its clause; at most six."""
-    for index in range(start - 1, max(-1, start - 7), -1):
+    """The words before word `start`, nearest first, back to the beginning of its clause; at most six.
+
+    A misconception is two words farther: `a misconception is that he was born in Paris`.
+    """
+    for index in range(start - 1, max(-1, start - 9), -1):
+        if index < start - 6 and answer.texts[index] != "misconception":
+            continue
         gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
         text = answer.words[index].text
         if '"' in gap or "”" in gap:
@@ -67,7 +72,8 @@ _DENYING = word_lists.NEGATIONS | {phrase[0] for phrase in (*word_lists.NEGATION
 
 
 _CORRECTED = re.compile(
-    r"\W{1,4}(?:(?:oh|hm+|no|wait),? )*(?:no|wait|sorry|scratch that|i mean|correction|make that)\b[\s,:.–—-]{1,4}"
+    r"\W{1,4}(?:(?:oh|hm+|no|wait),? )*"
+    r"(?:no\b(?=\s?[,;:.!–—-])|wait|sorry|scratch that|i mean|correction|make that)\b[\s,:.–—-]{1,4}"  # not Spanish no
     r"(?:it(?:'s| is| was) |i mean(?:t)? |in |make that )?",
     re.IGNORECASE,
 )
