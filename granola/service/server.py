@@ -40,7 +40,6 @@ SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes la
 COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
 LOOK_SECONDS, TICK_SECONDS = 1.0, 0.05
 LONGEST_PAUSE = 30.0  # seconds between two tries to open a snapshot
-_IN_MEMORY = "/dev/shm"  # where gunicorn's files of workers' heartbeats fill no disk
 log = logging.getLogger("granola.service")
 
 
@@ -94,7 +93,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
             "timeout": max(1, round(self._settings.hang_seconds)), "graceful_timeout": GRACE, "keepalive": IDLE,
             "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "off",
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
-            "worker_tmp_dir": _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None,
+            "worker_tmp_dir": "/dev/shm" if os.access("/dev/shm", os.W_OK) else None,  # heartbeats fill no disk
             "pre_fork": self._before_fork, "post_worker_init": self._begin, "child_exit": self._after_exit,
             "worker_exit": lambda _, worker: self._service.snapshots.close(),
         }  # fmt: skip
@@ -112,6 +111,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
 
     def _begin(self, worker: Any) -> None:
         """A worker's beginning, before it takes requests: the snapshot is opened. Exits where it cannot be."""
+        worker.notify()  # without a first sign, gunicorn would never replace a worker that hangs
         self._metrics.take_place(worker.place)
         try:
             worker.loop.run_until_complete(self._open(worker))
