@@ -142,8 +142,7 @@ def relation(property_id: str) -> Relation:
     else:
         hint = f"; nearest: {by_id[0]}" if by_id else ""
     raise UnknownRelationError(
-        f"unknown relation {property_id!r}: expected a WikiData property id such as P19{hint}. "
-        "docs/reference/ladders.md lists the relations that have a row in the table"
+        f"unknown relation {property_id!r}: expected a WikiData property id such as P19{hint}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +51,9 @@ def _spread(
         yield work(matcher, case)
     further = list(islice(left, 1))
     if further:
-        yield from _by_processes(work, matcher, chain(further, left), workers or len(os.sched_getaffinity(0)))
+        from kg.building.worker_pool import cores
+
+        yield from _by_processes(work, matcher, chain(further, left), workers or cores())
 
 
 def _by_processes(
