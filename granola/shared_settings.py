@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # Outputs.
 Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
 Force = Annotated[bool, Setting("Replace an existing output.", recorded=False)]
-AsJson = Annotated[bool, Setting("Print the result as one JSON object.", flag="--json", recorded=False)]
 
 # What is read.
 LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."

@@ -32,6 +32,8 @@ All commands work alike:
   and none is written by two commands at once: the second is refused.
 - Where a text in CSV begins with a sign that a spreadsheet takes for a formula, a `'` stands before it;
   with the environment variable `GRANOLA_CSV_RAW=1` it does not.
+- `--json` prints the result of any command as one JSON object, in the place of its tables and sentences; only `serve`
+  and `mcp` have no result. Where rows go to standard output, it goes to standard error.
 - `OUT.run.json` beside an output records how it was made: see [file formats](file-formats.md#run-records).
 """
 

@@ -13,15 +13,23 @@ from granola.cli.config_file import config
 from granola.commands.command import Command
 from granola.settings import DeclaredSetting, settings_of
 
+_JSON = inspect.Parameter(
+    "as_json", inspect.Parameter.KEYWORD_ONLY, annotation=bool,
+    default=typer.Option(False, "--json", help="Print the result as one JSON object."),
+)  # fmt: skip
+
 
 def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     """What typer makes a command of: its docstring is the help, its exit status that of `execute`."""
 
-    def run(**settings: Any) -> None:
-        if status := command(**{name: value for name, value in settings.items() if value is not None}).execute():
+    def run(*, as_json: bool = False, **settings: Any) -> None:
+        made = command(**{name: value for name, value in settings.items() if value is not None})
+        if status := made.execute(as_json=as_json):
             raise typer.Exit(status)
 
     parameters = [_parameter(declared) for declared in settings_of(command)]
+    if command.prints:
+        parameters.append(_JSON)
     run.__name__ = command.__name__
     run.__doc__ = command.__doc__
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -22,6 +22,8 @@ class Mcp(Command[None]):
     An agent starts it and speaks to it over standard input and output; it ends with the agent.
     """
 
+    prints = False
+
     snapshot: Annotated[
         str | None, Setting("The snapshot to link to and climb in; without one, the bundled sample.")
     ] = None

@@ -16,13 +16,13 @@ from granola.attribution.benchmark_building import CategoryShares
 from granola.attribution.query_extension import AnswerEdge
 from granola.commands.attribution_evaluation import AttributionEvaluate as AttributionEvaluate
 from granola.commands.command import Command
-from granola.commands.messages import count, note, print_json, report_rejects
+from granola.commands.messages import count, note, report_rejects
 from granola.commands.models import opened
 from granola.commands.output import alone
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
-from granola.shared_settings import AsJson, Force
+from granola.shared_settings import Force
 from granola.terminal_lines import TextTable, Verbatim, counted, show_lines
 from kg.files import resolved
 from kg.queries.logical_query import Shape
@@ -110,7 +110,6 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         ),
     ] = None
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> BenchmarkBuilt:
         """Build it. Raises UsageError where no sample can be made."""
@@ -166,9 +165,6 @@ class AttributionBuild(Command[BenchmarkBuilt]):
     def show(self, result: BenchmarkBuilt) -> None:
         """Samples by category and complexity, and what was left out."""
         built = result.built()
-        if self.as_json:
-            print_json({"built": built, "statistics": result.statistics}, indent=1)
-            return
         sides = result.statistics["counts"]
         rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
         show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "")
@@ -181,6 +177,13 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             "samples over the paper's shares": built["over"],
         }
         show_lines(counted(result.worded), counted(split), "", str(self.out))
+
+    def told(self, result: BenchmarkBuilt) -> Any:
+        """The counts of the build, and the statistics."""
+        return {"built": result.built(), "statistics": result.statistics}
+
+    def tell(self, result: BenchmarkBuilt) -> None:
+        """Damaged rows of the sources."""
         if self.failed(result):
             note(f"{count(result.sources.damaged, 'row')} rejected; see rejected.jsonl there")
 
@@ -251,7 +254,6 @@ class AttributionAudit(Command[TextsAudited]):
     """
 
     files: Annotated[tuple[Path, ...], Setting("Files of samples.", metavar="FILE...", positional=True)]
-    as_json: AsJson = False
 
     def run(self) -> TextsAudited:
         """Check. Raises UsageError where no sample has facts."""
@@ -270,13 +272,17 @@ class AttributionAudit(Command[TextsAudited]):
 
     def show(self, result: TextsAudited) -> None:
         """The shares."""
-        if self.as_json:
-            print_json({kind: {str(k): n for k, n in own.items()} for kind, own in result.counts.items()}, indent=1)
-        else:
-            for kind, own in result.counts.items():
-                rows = [(f"{n:>8,}", f"{n / own.total():.1%}", str(label)) for label, n in own.most_common()]
-                title = f"{count(own.total(), kind)}, by an automatic check of names:"
-                show_lines(title, TextTable(rows=rows, words=(2,)))
+        for kind, own in result.counts.items():
+            rows = [(f"{n:>8,}", f"{n / own.total():.1%}", str(label)) for label, n in own.most_common()]
+            title = f"{count(own.total(), kind)}, by an automatic check of names:"
+            show_lines(title, TextTable(rows=rows, words=(2,)))
+
+    def told(self, result: TextsAudited) -> Any:
+        """The counts."""
+        return result.counts
+
+    def tell(self, result: TextsAudited) -> None:
+        """The rejected rows."""
         report_rejects(str(self.files[0]), result.rejected)
 
 
@@ -364,9 +370,12 @@ class AttributionTrain(Command[EvaluatorTrained]):
         return FILE, EncoderEvaluator(str(self.out)).signature()
 
     def show(self, result: EvaluatorTrained) -> None:
-        """Where it is, and what was rejected."""
+        """What it was trained on, and how it is used."""
         show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
         show_lines(counted(dict(result.samples.most_common())))
         kind = "trained" if self.encoder is None else "encoder"
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.out}"))
+
+    def tell(self, result: EvaluatorTrained) -> None:
+        """The rejected rows."""
         report_rejects(str(self.samples[0]), result.rejected)

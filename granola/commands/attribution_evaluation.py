@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.files.writing import check_kind
 from granola.attribution.entailment_evaluators import PremiseIs
 from granola.commands.command import Command
-from granola.commands.messages import count, print_json, report_rejects, told_test
+from granola.commands.messages import count, report_rejects, told_test
 from granola.commands.models import opened
 from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Resamples
+from granola.shared_settings import Force, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -31,15 +31,6 @@ if TYPE_CHECKING:
     from granola.scoring.system_comparison import Difference
 
 PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
-
-
-def without_nan(value: Any) -> Any:
-    """The same for JSON: NaN is null."""
-    if isinstance(value, Mapping):
-        return {key: without_nan(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(one) for one in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +48,7 @@ class EvaluatorsCompared:
     def to_json(self) -> dict[str, Any]:
         """Everything but the judgements."""
         return {
-            "schema_version": 1, "samples": self.samples, "evaluators": [report.to_json() for report in self.reports],
+            "samples": self.samples, "evaluators": [report.to_json() for report in self.reports],
             "tests": [test.to_json() for test in self.tests], "fact_scores": dict(self.facts),
             "automatic_fact_score": self.automatic_facts, "agreement": dict(self.agreement),
         }  # fmt: skip
@@ -102,7 +93,6 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
     resamples: Resamples = 1_000
     seed: Annotated[int, Setting("Seed of draws and resamples.", least=0, advanced=True)] = 0
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> EvaluatorsCompared:
         """Judge and score. Raises UsageError for settings that do not go together."""
@@ -159,10 +149,10 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
 
     def show(self, result: EvaluatorsCompared) -> None:
         """The table, the tests, what people said."""
-        if self.as_json:
-            print_json(without_nan(result.to_json()), indent=1)
-        else:
-            show_lines(f"{count(result.samples, 'sample')} of {self.samples}", "", *_parts(result))
+        show_lines(f"{count(result.samples, 'sample')} of {self.samples}", "", *_parts(result))
+
+    def tell(self, result: EvaluatorsCompared) -> None:
+        """The rejected rows."""
         report_rejects(str(self.samples), result.rejected)
 
     def _words(self) -> EvaluatorWords:

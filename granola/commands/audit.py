@@ -17,11 +17,11 @@ from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, e
 from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
 from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
 from granola.commands.command import Command
-from granola.commands.messages import count, note, print_json, report_rejects, table_width
+from granola.commands.messages import count, note, report_rejects, table_width
 from granola.commands.output import check_standard_input, csv_raw, writing
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Language, check_language
+from granola.shared_settings import Force, Language, check_language
 from granola.terminal_lines import Verbatim, show_lines
 from kg.files import atomic_path
 from kg.store import open_store
@@ -50,7 +50,6 @@ class Audited:
             return {"rows": counts.rows, "tiers": counts.tiers, **dict(sorted(counts.by.items()))}
 
         return {
-            "schema_version": 1,
             "snapshot": self.snapshot,
             "total": group(self.tally.total),
             "relations": {name: group(counts) for name, counts in sorted(self.tally.relations.items())},
@@ -82,7 +81,7 @@ class Annotations:
         """The rates."""
         every = {"rates_with_first_answers": [rate.to_json() for rate in self.every]} if self.every else {}
         rates = [rate.to_json() for rate in self.coarser]
-        return {"schema_version": 1, "sheets": list(self.sheets), "rates": rates, **every, "comparable": COMPARABLE}
+        return {"sheets": list(self.sheets), "rates": rates, **every, "comparable": COMPARABLE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +123,6 @@ class Audit(Command["Audited | SheetDrawn | Annotations"]):
         bool, Setting("Read filled sheets: error rates with intervals, and the annotators' agreement.")
     ] = False
     language: Language = "en"
-    as_json: AsJson = False
     force: Force = False
 
     def run(self) -> Audited | SheetDrawn | Annotations:
@@ -199,19 +197,20 @@ class Audit(Command["Audited | SheetDrawn | Annotations"]):
         return bool(getattr(result, "findings", ()) or getattr(result, "rejected", ()))
 
     def show(self, result: Audited | SheetDrawn | Annotations) -> None:
-        """The tables and the findings, where a sheet is, or the rates of filled ones; figures as JSON."""
+        """The tables and the findings, where a sheet is, or the rates of filled ones."""
         if isinstance(result, SheetDrawn):
             show_lines(
                 f"{result.sheet}: {count(result.tiers, 'tier')} to annotate; {result.key} says where each is from"
             )
-        elif self.as_json:
-            print_json(result.to_json(), indent=2)
         elif isinstance(result, Annotations):
             _show_rates(result)
         else:
             lines = entailment_lines if self.entailment else attribution_lines if self.attribution else axes_lines
             show_lines(*map(Verbatim, lines(result.tally, table_width(WIDTH))))
             show_lines(*_listed(result.findings, result.tally, self.out))
+
+    def tell(self, result: Audited | SheetDrawn | Annotations) -> None:
+        """The rejected rows."""
         if not isinstance(result, Annotations):
             report_rejects(self.files[0], result.rejected)
 

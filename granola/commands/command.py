@@ -16,6 +16,9 @@ class Count(Command[int]):
     def show(self, result: int) -> None:
         print(result)
 
+    def told(self, result: int) -> Any:
+        return {"rows": result}  # what --json prints
+
     def failed(self, result: int) -> bool:
         return result < self.least
 ```
@@ -26,13 +29,14 @@ A command that writes does so within `granola.commands.output.writing`, and mess
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from granola.commands.command_list import verb_of
-from granola.commands.messages import note
+from granola.commands.messages import note, print_json
 from granola.errors import BatchWritten
 from granola.settings import fit, recorded
 
@@ -44,10 +48,12 @@ class Command(ABC, Generic[Result]):
     """A command with its settings; the docstring of a subclass is its help.
 
     Values that fit after all are taken: a text for a path or a choice, one text for several. Raises UsageError for
-    those that a setting does not allow. One that `resumes` goes on where it was, where it is called again.
+    those that a setting does not allow. One that `resumes` goes on where it was, where it is called again; one whose
+    `prints` is False has no result, and no --json.
     """
 
     resumes: ClassVar[bool] = False
+    prints: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Fit and check every value."""
@@ -60,18 +66,32 @@ class Command(ABC, Generic[Result]):
     def show(self, result: Result) -> None:
         """Print what was made: data on standard output, all else on standard error."""
 
+    def told(self, result: Result) -> Any:
+        """What --json prints in the place of `show`: what the result says of itself, or its fields."""
+        return result
+
+    def tell(self, result: Result) -> None:
+        """On standard error, in either case: what was rejected, and where it is listed."""
+
     def failed(self, result: Result) -> bool:
         """Whether rows were rejected, or what was checked does not hold: exit status 1."""
         return bool(getattr(result, "rejected", ()))
 
-    def execute(self) -> int:
-        """Run and show it, as the command line does; returns the exit status."""
+    def execute(self, *, as_json: bool = False) -> int:
+        """Run it and show what came of it, or print that as JSON, as the command line does; returns the exit status.
+
+        JSON goes to standard error where rows go to standard output.
+        """
         try:
             result = self.run()
         except BatchWritten as told:
             note(str(told))
             return 0
-        self.show(result)
+        if as_json:
+            print_json(self.told(result), file=sys.stderr if str(getattr(self, "out", "")) == "-" else sys.stdout)
+        else:
+            self.show(result)
+        self.tell(result)
         return int(self.failed(result))
 
     @property

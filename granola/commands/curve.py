@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.command import Command
-from granola.commands.messages import count, print_json, report_rejects, warn_of_language
+from granola.commands.messages import count, report_rejects, warn_of_language
 from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.response_settings import ResponseLanguage
 from granola.settings import Setting
-from granola.shared_settings import LINKED_TO, AsJson, Force, Samples, check_language
+from granola.shared_settings import LINKED_TO, Force, Samples, check_language
 from granola.terminal_lines import TextTable, show_lines
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ class Curve(Command[Curves]):
     ] = None
     force: Force = False
     language: ResponseLanguage = "en"
-    as_json: AsJson = False
 
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
@@ -101,29 +100,32 @@ class Curve(Command[Curves]):
         return outcomes
 
     def show(self, result: Curves) -> None:
-        """A table a rule, and the support that is wanted; or the tables as JSON."""
+        """A table a rule, and the support that is wanted."""
         from granola.decoding.support_curve import SUPPORTS
 
-        if self.as_json:
-            told: dict[str, Any] = {
-                name: {rule: [{"support": at, **one.to_json()} for at, one in line] for rule, line in lines.items()}
-                for name, lines in result.curves.items()
-            }
-            if result.reaching:
-                told["support_reaching_precision"] = {rule: one.to_json() for rule, one in result.reaching.items()}
-            print_json({"schema_version": 1, **told}, indent=1)
-        for rule, outcomes in {} if self.as_json else result.outcomes.items():
-            columns = [[_told(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
+        for rule, outcomes in result.outcomes.items():
+            columns = [[_cell(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
             rows = list(zip((f"{support:g}" for support in SUPPORTS), *columns, strict=True))
             table = TextTable(head=("support", *result.curves), rows=rows, words=(1, 2, 3))
             show_lines(f"{rule}, {count(len(outcomes), 'question')}", table)
             if (least := result.reaching.get(rule)) is not None:
-                reached = "no support" if math.isnan(least.value) else f"support {_told(least)}"
+                reached = "no support" if math.isnan(least.value) else f"support {_cell(least)}"
                 show_lines(f"precision {self.precision:g} is reached with {reached}")
+
+    def told(self, result: Curves) -> Any:
+        """The tables."""
+        tables = {
+            name: {rule: [{"support": at, **one.to_json()} for at, one in line] for rule, line in lines.items()}
+            for name, lines in result.curves.items()
+        }
+        return tables | ({"support_reaching_precision": result.reaching} if result.reaching else {})
+
+    def tell(self, result: Curves) -> None:
+        """The rejected rows."""
         report_rejects(self.samples, result.rejected)
 
 
-def _told(estimate: Estimate) -> str:
+def _cell(estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "-"
     return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"

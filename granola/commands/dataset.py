@@ -17,7 +17,6 @@ from granola.commands.messages import (
     count,
     counting,
     note,
-    print_json,
     unanswered_line,
     warn_of_language,
     warn_of_relation,
@@ -25,10 +24,9 @@ from granola.commands.messages import (
 from granola.commands.output import alone, writing
 from granola.commands.phrasing import DatasetModels
 from granola.run_record import write_run_record
-from granola.settings import ADVANCED, Setting, command_line
+from granola.settings import Setting, command_line
 from granola.shared_settings import (
     LINKED_TO,
-    AsJson,
     Force,
     Language,
     Limit,
@@ -184,7 +182,6 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
             advanced=True,
         ),
     ] = None
-    as_json: Annotated[AsJson, ADVANCED] = False
 
     def shape(self) -> RowShape | None:
         """As `QuestionSettings.shape`; rows that say nothing of a split are taken."""
@@ -222,21 +219,20 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
         return made
 
     def show(self, result: DatasetBuilt) -> None:
-        """As `show_dataset`, or the statistics as JSON."""
-        if self.as_json:
-            print_json(
-                {
-                    "schema_version": 1,
-                    "data": str(result.built.data),
-                    "statistics": result.built.statistics.to_json(),
-                    "cleaning": {str(step): of.to_json() for step, of in result.built.cleaner.counts.items()},
-                    "rejected": result.rejected,
-                    "unanswered": result.built.unanswered,
-                },
-                indent=1,
-            )
-        else:
-            show_dataset(self, result)
+        """As `show_dataset`."""
+        show_dataset(self, result)
+
+    def told(self, result: DatasetBuilt) -> Any:
+        """The statistics."""
+        built = result.built
+        return {
+            "data": built.data, "statistics": built.statistics, "cleaning": built.cleaner.counts,
+            "rejected": result.rejected, "unanswered": built.unanswered,
+        }  # fmt: skip
+
+    def tell(self, result: DatasetBuilt) -> None:
+        """As `tell_of_dataset`."""
+        tell_of_dataset(self, result)
 
 
 def show_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
@@ -256,6 +252,11 @@ def show_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
     for head, lines in built.statistics.tables(made.beside):
         show_lines("", TextTable(head=head, rows=lines))
     show_lines("", f"{built.data}")
+
+
+def tell_of_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
+    """What was rejected, or got no answer of a model, on standard error."""
+    built = made.built
     if built.unanswered:
         note(unanswered_line(built.unanswered))
     if built.rejected:

@@ -62,6 +62,10 @@ class Demo(Command["Sequence[ScoreReport]"]):
             print(f"signature: {signature}")
         print(f"page: {self.out / PAGE}")
 
+    def told(self, result: Sequence[ScoreReport]) -> Any:
+        """The scores, and where the page is."""
+        return {"page": self.out / PAGE, "systems": result}
+
     def _check(self) -> None:
         if not str(self.out) or self.out == Path():
             raise UsageError("--out is empty; name a folder, as in --out demo-output")

@@ -122,6 +122,14 @@ class Experiment(Command[ExperimentDone]):
                 print(f"{name}: {command_line(system.verb, system)}")
             return
         result.comparing.show(result.compared)
+
+    def told(self, result: ExperimentDone) -> Any:
+        """The comparison, and the commands that make the systems."""
+        commands = {name: command_line(system.verb, system) for name, system in result.systems.items()}
+        return {"commands": commands, "comparison": result.compared, "missing": result.missing}
+
+    def tell(self, result: ExperimentDone) -> None:
+        """How many answers are missing."""
         if result.missing:
             note(f"{result.missing:,} answers are missing; the same command asks for them again")
 

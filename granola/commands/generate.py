@@ -14,7 +14,7 @@ from granola.commands.models import opened
 from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Limit, Out
+from granola.shared_settings import Force, Limit, Out
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import Sampling
@@ -59,7 +59,6 @@ class Generate(RowsCommand):
     ] = None
     limit: Limit = None
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""

@@ -14,7 +14,7 @@ from granola.commands.models import opened
 from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Language, Limit, Out
+from granola.shared_settings import Force, Language, Limit, Out
 from granola.terminal_lines import Verbatim
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class GroundingJudge(RowsCommand):
     language: Language = "en"
     limit: Limit = None
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError for settings that do not go together."""

@@ -16,7 +16,7 @@ from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Resamples, Seed
+from granola.shared_settings import Force, Resamples, Seed
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class VerdictsTold:
 
     def to_json(self) -> dict[str, Any]:
         """Everything that there is."""
-        told: dict[str, Any] = {"schema_version": 1, "signature": self.signature, **self.counts}
+        told: dict[str, Any] = {"signature": self.signature, **self.counts}
         if self.report:
             told["systems"] = {name: _json_of(scores) for name, scores in self.report.items()}
             told |= {"unjudged": self.unjudged, "judges": self.judges}
@@ -186,7 +186,6 @@ class Verdicts(Command[VerdictsTold]):
     resamples: Resamples = 1_000
     seed: Seed = 0
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> VerdictsTold:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
@@ -347,11 +346,14 @@ class Verdicts(Command[VerdictsTold]):
         write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged, more=more)
 
     def show(self, result: VerdictsTold) -> None:
-        """Tables, or everything as JSON; the counts of questions are JSON in any case."""
-        if self.as_json or (result.counts and not result.panels):
-            print_json(result.to_json(), indent=1)
+        """Tables; the counts of questions as JSON."""
+        if result.counts and not result.panels:
+            print_json(result)
         else:
             show_lines(*map(str, result.files), *result.parts())
+
+    def tell(self, result: VerdictsTold) -> None:
+        """The rejected rows."""
         report_rejects(str(self.judged[0]), result.rejected)
 
 

@@ -15,7 +15,7 @@ from granola.errors import UsageError
 from granola.knowledge.knowledge_judge import PARTS_OF_MODELS, AnswerForm
 from granola.knowledge.knowledge_metrics import Aggregation
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Out
+from granola.shared_settings import Force, Out
 from granola.terminal_lines import Verbatim
 
 if TYPE_CHECKING:
@@ -93,7 +93,6 @@ class KnowledgeJudge(RowsCommand):
         Path | None, Setting("A folder with prompts of your own: given_query.txt, given_knowledge.txt.", advanced=True)
     ] = None
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Judge and write. Raises UsageError where there is no model, ModelSpecError for one that is misnamed."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from granola.terminal_lines import visible
 
@@ -137,12 +139,31 @@ def warn_of_relation(relation: str) -> None:
         note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
 
 
-def print_json(data: Any, *, indent: int) -> None:
-    """One JSON object on standard output, in ASCII where that cannot take more."""
+def print_json(data: Any, *, file: TextIO | None = None) -> None:
+    """One JSON object, on standard output unless `file` is given; in ASCII where that cannot take more."""
     import json
 
-    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
-    print(json.dumps(data, ensure_ascii=encoding != "utf8", indent=indent, allow_nan=False))
+    stream = file or sys.stdout
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
+    shown = json.dumps(
+        {"schema_version": 1, **json_of(data)}, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False
+    )
+    print(shown, file=stream)
+
+
+def json_of(value: Any) -> Any:
+    """A value as JSON has it: by its `to_json`, of other dataclasses by their fields; NaN is null, a path its text."""
+    if hasattr(value, "to_json"):
+        return json_of(value.to_json())
+    if is_dataclass(value):
+        return {one.name: json_of(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): json_of(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [json_of(part) for part in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def table_width(plain: int = PLAIN_WIDTH) -> int:

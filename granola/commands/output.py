@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,7 @@ import orjson
 from abstraction.faults import Fault, RejectedRow, Taken
 from abstraction.files.writing import check_format, write_records, writing_lines
 from granola.commands.command import Command
-from granola.commands.messages import note, print_json, report_rejects, with_progress
+from granola.commands.messages import note, report_rejects, with_progress
 from granola.errors import BatchWritten, UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
@@ -269,7 +269,7 @@ class RowsWritten:
 
     def to_json(self) -> dict[str, Any]:
         """What came of the rows, with what the run record has besides."""
-        return {"schema_version": 1, "out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected),
+        return {"out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected),
                 **self.more}  # fmt: skip
 
 
@@ -277,15 +277,11 @@ class RowsCommand(Command[RowsWritten]):
     """A command that writes rows."""
 
     def show(self, result: RowsWritten) -> None:
-        """The lines, on standard error where rows went to standard output; then the rejected rows.
+        """The lines, on standard error where rows went to standard output."""
+        show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
 
-        Of a command that takes --json, one JSON object instead.
-        """
-        if getattr(self, "as_json", False):
-            with redirect_stdout(sys.stderr if result.out == STANDARD else sys.stdout):
-                print_json(result.to_json(), indent=1)
-        else:
-            show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
+    def tell(self, result: RowsWritten) -> None:
+        """The rejected rows."""
         report_rejects(result.source, result.rejected, listed=result.listed)
 
 

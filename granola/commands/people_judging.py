@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind
-from granola.commands.attribution_evaluation import without_nan
 from granola.commands.command import Command
-from granola.commands.messages import count, print_json
+from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsWritten, csv_raw, writing, writing_rows
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force, Out
+from granola.shared_settings import Force, Out
 from granola.terminal_lines import Part, TextTable, show_lines
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ class SheetsDraw(RowsCommand):
     ] = 1.0  # fmt: skip
     seed: Annotated[int, Setting("Seed of what is drawn.", least=0)] = 0
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> RowsWritten:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
@@ -117,7 +115,7 @@ class SheetsJudged:
     paper: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Everything; NaN is null."""
+        """Everything."""
         told = {
             field: {
                 **own,
@@ -128,8 +126,7 @@ class SheetsJudged:
             }
             for field, own in self.agreement.items()
         }
-        shown: dict[str, Any] = without_nan({"schema_version": 1, "agreement": told, "verdicts": self.verdicts})
-        return shown
+        return {"agreement": told, "verdicts": self.verdicts}
 
     def parts(self) -> Iterator[Part]:
         """A table of each question."""
@@ -163,7 +160,6 @@ class SheetsRead(Command[SheetsJudged]):
     ]
     out: Annotated[Path | None, Setting("Write the verdicts to this file, as JSONL.")] = None
     force: Force = False
-    as_json: AsJson = False
 
     def run(self) -> SheetsJudged:
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
@@ -194,8 +190,5 @@ class SheetsRead(Command[SheetsJudged]):
         )  # fmt: skip
 
     def show(self, result: SheetsJudged) -> None:
-        """Tables, or JSON; of texts what the paper's readers said beside."""
-        if self.as_json:
-            print_json(result.to_json(), indent=1)
-        else:
-            show_lines(*result.parts())
+        """Tables; of texts what the paper's readers said beside."""
+        show_lines(*result.parts())

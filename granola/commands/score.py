@@ -12,7 +12,6 @@ from granola.commands.command import Command
 from granola.commands.messages import (
     count,
     note,
-    print_json,
     print_tables,
     report_rejects,
     table_width,
@@ -27,7 +26,6 @@ from granola.scoring.scored_systems import ComparedSystems, Systems, judge_ahead
 from granola.settings import Setting, recorded
 from granola.shared_settings import (
     AllowMissing,
-    AsJson,
     FirstLevel,
     Force,
     IgnoreUnknown,
@@ -213,7 +211,6 @@ class Score(Command[Systems], ScoringSettings):
             folder=True,
         ),
     ]
-    as_json: AsJson = False
     out: Annotated[
         Path | None,
         Setting(
@@ -259,15 +256,19 @@ class Score(Command[Systems], ScoringSettings):
         return bool(result.rejected) or _is_empty(result)
 
     def show(self, result: Systems) -> None:
-        """The tables and the signature, or JSON."""
+        """The tables and the signature."""
+        _print_scores(result.report)
+
+    def told(self, result: Systems) -> Any:
+        """The scores."""
+        return result.report
+
+    def tell(self, result: Systems) -> None:
+        """The rejected rows, and what is not scored."""
         if self.out is not None and result.rejected:
             note(f"{count(len(result.rejected), 'rejected row')} listed in {self.out}{REJECTS_SUFFIX}")
         if unscored := result.report.overall.unscored:
             note(f"{unscored} of {count(len(result.rows), 'question')} are unscored")
-        if self.as_json:
-            print_json(result.report.to_json(), indent=1)
-        else:
-            _print_scores(result.report)
         if _is_empty(result):
             note("nothing is scored: no question has a usable prediction")
 
@@ -373,7 +374,6 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
         tuple[str, ...],
         Setting("Test this metric; may be repeated. Default: both accuracies, selective and not, and informativeness."),
     ] = ()
-    as_json: AsJson = False
 
     def run(self) -> ComparedSystems:
         """Score every system and test each pair. Raises MatcherError, UsageError."""
@@ -403,10 +403,7 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
         )
 
     def show(self, result: ComparedSystems) -> None:
-        """Tables, or everything as JSON."""
-        if self.as_json:
-            print_json(result.to_json(), indent=1)
-            return
+        """The tables, the risk-coverage curves and the signatures."""
         print_tables(_comparison_tables(result, table_width(WIDE)), WIDE)
         for system, curve in result.curves.items():
             show_lines(

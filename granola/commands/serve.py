@@ -46,6 +46,8 @@ class Serve(Command[None]):
     request.
     """
 
+    prints = False
+
     snapshot: Annotated[str | None, Setting("The snapshot to serve: a file, or bolt://HOST:PORT.")] = None
     demo: Annotated[bool, Setting("Serve the bundled sample; nothing else is needed.")] = False
     dataset: Annotated[

@@ -19,7 +19,7 @@ from granola.commands.snapshot_build import SnapshotBuild, languages_of
 from granola.commands.snapshot_text import COUNTED, manifest_lines
 from granola.errors import UsageError
 from granola.settings import Setting
-from granola.shared_settings import AsJson, Force
+from granola.shared_settings import Force
 from granola.terminal_lines import Part, TextTable, show_lines
 from kg.errors import ExportError
 from kg.web.addresses import scrubbed, without_secrets
@@ -55,7 +55,6 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
     """Say what a snapshot holds, and what it was made from and how."""
 
     snapshot: AnySnapshot
-    as_json: AsJson = False
 
     def run(self) -> Mapping[str, Any]:
         """The manifest. Raises DamagedSnapshotError where it does not count what there is."""
@@ -78,17 +77,8 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
         return {"entities": counts["entities"], "statements": counts["statements"], "bytes": size, **manifest}
 
     def show(self, result: Mapping[str, Any]) -> None:
-        """It in words, or as JSON."""
-        if self.as_json:
-            _print_json(result)
-        else:
-            show_lines(*manifest_lines(dict(result)))
-
-
-def _print_json(data: Mapping[str, Any]) -> None:
-    import orjson
-
-    print(orjson.dumps(data, option=orjson.OPT_INDENT_2).decode())
+        """It in words."""
+        show_lines(*manifest_lines(dict(result)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +255,6 @@ class SnapshotDiff(Command["SnapshotDifference"]):
 
     old: Annotated[Path, Setting("The earlier snapshot file.", positional=True)]
     new: Annotated[Path, Setting("The later snapshot file.", positional=True)]
-    as_json: AsJson = False
     changes: Annotated[Path | None, Setting("Write every change to this file, one JSON object a line.")] = None
     force: Force = False
 
@@ -280,10 +269,8 @@ class SnapshotDiff(Command["SnapshotDifference"]):
                 return diff(self.old, self.new, on_change=write)
 
     def show(self, result: SnapshotDifference) -> None:
-        """The counts as a table, or as JSON."""
-        if self.as_json:
-            _print_json(result.to_json())
-        elif result.same:
+        """The counts as a table."""
+        if result.same:
             print("no difference in entities, statements, terms and redirects")
         else:
             show_lines(*_difference_parts(result))

@@ -22,7 +22,6 @@ from granola.commands.messages import (
     console,
     count,
     note,
-    print_json,
     unanswered_line,
     warn_of_language,
     warn_of_relation,
@@ -33,13 +32,11 @@ from granola.commands.messages import (
 from granola.commands.models import opened
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, RejectsFile, check_standard_input, csv_raw, writing
 from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
-from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.settings import Setting
 from granola.shared_settings import (
     LINKED_TO,
-    AsJson,
     Force,
     Language,
     Limit,
@@ -148,7 +145,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
             advanced=True,
         ),
     ] = None
-    as_json: AsJson = False
     force: Force = False
 
     def run(self) -> LaddersMade:
@@ -208,14 +204,18 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
         return bool(result.rejected or (result.phrasing is not None and result.phrasing.counts.unanswered))
 
     def show(self, result: LaddersMade) -> None:
-        """The coverage, what became of a model's words, and the rejected rows."""
+        """The coverage, and what became of a model's words."""
         screen = sys.stderr if self.out == STANDARD else sys.stdout
-        if self.as_json:
-            print_json({"schema_version": 1, "snapshot": result.snapshot, **result.to_json()}, indent=1)
-        else:
-            show_lines(*result.coverage.tables(), file=screen)
-        if result.phrasing is not None and not self.as_json:
+        show_lines(*result.coverage.tables(), file=screen)
+        if result.phrasing is not None:
             result.phrasing.report(screen)
+
+    def told(self, result: LaddersMade) -> Any:
+        """The counts."""
+        return {"snapshot": result.snapshot, **result.to_json()}
+
+    def tell(self, result: LaddersMade) -> None:
+        """The rejected rows."""
         if result.unanswered:
             note(unanswered_line(result.unanswered))
         if result.rejected:
@@ -224,8 +224,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
             show_lines(counted(result.reasons), file=sys.stderr)
 
     def _check(self) -> None:
-        if self.as_json and self.out == STANDARD:
-            raise UsageError("--json prints the coverage on standard output, where the rows go; give --out a file")
         check_language(self.language)
         check_standard_input(self.qa)
         self.check_phrasing()
@@ -293,7 +291,6 @@ class Ladder(Command[ReviewedLadder]):
     subject_qid: Annotated[str | None, Setting("Its item, as Q76.")] = None
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
-    as_json: AsJson = False
 
     def run(self) -> ReviewedLadder:
         """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
@@ -311,18 +308,19 @@ class Ladder(Command[ReviewedLadder]):
             warn_of_language(self.language, store)
             warn_of_time(store)
             made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
-            doubts = [] if self.as_json else shown(list(Reviewer(store, language=self.language).doubts(made)))
+            doubts = shown(list(Reviewer(store, language=self.language).doubts(made)))
         return ReviewedLadder(row=made, doubts=doubts)
 
     def show(self, result: ReviewedLadder) -> None:
-        """The ladder as a tree with its evidence, or the row as JSON."""
-        if self.as_json:
-            print_json({"schema_version": 1, **result.row.to_json()}, indent=2)
-            return
+        """The ladder as a tree with its evidence."""
         screen = console(PLAIN_WIDTH, highlight=False)
         screen.print(_tree(result.row))
         for line in result.doubts:
             screen.print(line, style="dim", markup=False)
+
+    def told(self, result: ReviewedLadder) -> Any:
+        """The row."""
+        return result.row
 
     def _relation(self) -> str | None:
         """The relation that is given, or that the question's wording tells, which is said."""

@@ -13,6 +13,7 @@ from kg.web.addresses import ServiceAddress, without_secrets
 from kg.web.rate_limits import RetryDelays, TryAgain, excerpt, retry_after, user_agent
 
 LARGEST = 256 << 20  # bytes of an answer
+CONNECTING = 10.0  # seconds at most until a connection stands
 _TOLD = 1 << 16  # bytes of an answer that a message is taken from
 
 
@@ -33,13 +34,15 @@ class ServiceClient:
         self.address = address
         self.patience = patience
         self.requests = 0
+        self._answered = False
         self._agent = user_agent("requests")
         self._local = threading.local()
 
     def ask(self, method: str, accept: str, **parts: Mapping[str, str]) -> Answer:
         """One answer, whatever its status; `parts` are `params` or `data` of the request.
 
-        Raises TimeLimitError where it does not come in `patience.timeout`, TryAgain where the connection fails.
+        Raises TimeLimitError where it does not come in `patience.timeout`, TryAgain where the connection fails;
+        ServiceError where it fails and the service has never answered: whoever mistyped an address is told at once.
         """
         import requests
         from urllib3.exceptions import HTTPError, ReadTimeoutError
@@ -53,7 +56,8 @@ class ServiceClient:
         url, timeout = self.address.shown, self.patience.timeout
         until = time.monotonic() + timeout
         late = TimeLimitError(f"{url}: no whole answer within {timeout:g} s")
-        options: dict[str, Any] = {"timeout": timeout, "stream": True, "allow_redirects": False, **parts}
+        limits = (min(timeout, CONNECTING), timeout)
+        options: dict[str, Any] = {"timeout": limits, "stream": True, "allow_redirects": False, **parts}
         try:
             with session.request(method, self.address.sent, headers={"Accept": accept}, **options) as response:
                 body = bytearray()
@@ -70,12 +74,16 @@ class ServiceClient:
                     raise late from None
                 except HTTPError as error:
                     cut = ServiceError(f"{url}: {self.address.clean(str(error))}")
+                self._answered = True
                 return Answer(status=response.status_code, headers=response.headers, body=bytes(body), cut=cut)
-        except requests.Timeout:
+        except requests.ReadTimeout:
             raise late from None
         except requests.RequestException as error:  # not `from error`: it repeats the address as it was sent
             cause = getattr(error.args[0] if error.args else None, "reason", error)
-            raise TryAgain(ServiceError(f"{url}: {self.address.clean(str(cause))}")) from None  # refused, reset
+            failed = f"{url}: {self.address.clean(str(cause))}"  # refused, reset, unknown, without an answer
+            if self._answered:
+                raise TryAgain(ServiceError(failed)) from None
+            raise ServiceError(f"{failed}; is the address right, and is this machine on the network?") from None
 
     def check(self, answer: Answer) -> None:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""

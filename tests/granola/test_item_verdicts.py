@@ -227,7 +227,7 @@ def test_a_table_is_text_latex_csv_and_json(tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     more = {"system": "other", "scores": {"relevance": 0.0}}
     both = write(tmp_path / "both.jsonl", [*rows, *({**row, **more} for row in rows)])
-    Verdicts(judged=(both,), table="conner-2", score=("relevance",), resamples=100, as_json=True).execute()
+    Verdicts(judged=(both,), table="conner-2", score=("relevance",), resamples=100).execute(as_json=True)
     told = orjson.loads(capsys.readouterr().out)
     assert told["table"]["systems"]["my_model"]["rel."]["n"] == 3
     assert told["table"]["printed"]["DPR, supervised"]["cons."] == 0.9778

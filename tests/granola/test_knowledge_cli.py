@@ -142,7 +142,7 @@ def test_judging_choosing_rating_and_correlating(
     people = written(people_file)
     assert (len(people), people[0]["judge"]) == (16, "person:filled0")
     assert people[0]["scores"].keys() == {f"rated {axis}" for axis in AXES}
-    Verdicts(judged=(out, people_file), correlate=True, resamples=50, as_json=True).execute()
+    Verdicts(judged=(out, people_file), correlate=True, resamples=50).execute(as_json=True)
     told_json = json.loads(capsys.readouterr().out)
     assert {line["independent"] for line in told_json["somers_d"]} == set(AXES)
     with pytest.raises(SheetError, match="is not row"):
