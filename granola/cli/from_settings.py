@@ -15,7 +15,9 @@ from granola.settings import DeclaredSetting, settings_of
 
 _JSON = inspect.Parameter(
     "as_json", inspect.Parameter.KEYWORD_ONLY, annotation=bool,
-    default=typer.Option(False, "--json", help="Print the result as one JSON object."),
+    default=typer.Option(
+        False, "--json", help="Print the result as one JSON object.", rich_help_panel="Of every command"
+    ),
 )  # fmt: skip
 
 

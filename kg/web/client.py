@@ -42,10 +42,10 @@ class ServiceClient:
         """One answer, whatever its status; `parts` are `params` or `data` of the request.
 
         Raises TimeLimitError where it does not come in `patience.timeout`, TryAgain where the connection fails;
-        ServiceError where it fails and the service has never answered: whoever mistyped an address is told at once.
+        ServiceError where none could be made and the service has never answered: a mistyped address is told at once.
         """
         import requests
-        from urllib3.exceptions import HTTPError, ReadTimeoutError
+        from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 
         session = getattr(self._local, "session", None)
         if session is None:
@@ -80,10 +80,10 @@ class ServiceClient:
             raise late from None
         except requests.RequestException as error:  # not `from error`: it repeats the address as it was sent
             cause = getattr(error.args[0] if error.args else None, "reason", error)
-            failed = f"{url}: {self.address.clean(str(cause))}"  # refused, reset, unknown, without an answer
-            if self._answered:
-                raise TryAgain(ServiceError(failed)) from None
-            raise ServiceError(f"{failed}; is the address right, and is this machine on the network?") from None
+            failed = f"{url}: {self.address.clean(str(cause))}"
+            if isinstance(cause, NewConnectionError | ConnectTimeoutError) and not self._answered:
+                raise ServiceError(f"{failed}; is the address right, and is this machine on the network?") from None
+            raise TryAgain(ServiceError(failed)) from None  # reset, or away for a while
 
     def check(self, answer: Answer) -> None:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""
