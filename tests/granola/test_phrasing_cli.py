@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,8 @@ import pytest
 from tests import tiny_model
 from tests.chat_server import serving
 from tests.conftest import Run
-from tests.thorough import thorough_only
 from tests.worlds import CLASSES, entity, snapshot_at
 
-ROOT = Path(__file__).resolve().parents[2]
 WORLD = (
     *CLASSES,
     entity("Q64", "Berlin", "capital of Germany", P31="Q515", P131="Q183", P17="Q183"),
@@ -242,14 +238,6 @@ def test_a_dataset_phrased_and_scored(run: Run, world: list[object], tmp_path: P
     assert "| `contradicted` | 1 dropped |" in card
     assert "openai:m free prompts:" in card
     assert "openai:m 4 samples prompts:" in card
-
-
-@thorough_only
-def test_a_run_killed_at_random_points_comes_through() -> None:
-    command = [sys.executable, str(ROOT / "scripts" / "kill_phrasing.py"), "--rows", "100", "--kills", "2"]
-    done = subprocess.run([*command, "--fail", "0.05"], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "100 rows, 2 kills" in done.stdout
 
 
 @pytest.fixture(scope="module")
