@@ -134,8 +134,12 @@ FirstLevel = Annotated[
         "aliases."
     ),
 ]
-AllowMissing = Annotated[bool, Setting("Leave questions without a prediction unscored instead of stopping.")]
-IgnoreUnknown = Annotated[bool, Setting("Leave out predictions for unknown ids instead of stopping.", advanced=True)]
+AllowMissing = Annotated[
+    bool,
+    Setting(
+        "Leave questions without a prediction unscored, and predictions for unknown ids out, instead of stopping."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -78,7 +78,7 @@ def test_the_words_of_an_option_are_found() -> None:
 # Of programs that are none of ours.
 FOREIGN = {
     "--multiline-fields", "--read-buffer-size", "--input-type", "--overwrite-destination", "--log_samples",
-    "--reasoning-parser", "--reasoning-format", "--parallel", "--model-id", "--gpus",
+    "--reasoning-parser", "--reasoning-format", "--parallel", "--model-id", "--fail", "--gpus",
 }  # fmt: skip
 OPTIONS: dict[str, list[Any]] = {}
 for _command in every_command(get_command(app)):
@@ -110,7 +110,7 @@ def test_options_that_stand_alone_exist_with_their_values(page: Path) -> None:
 def test_the_page_on_the_paper_names_what_there_is() -> None:
     """Every word in backticks is a command, an option, a metric, a figure or table, a step, a column or a file."""
     from abstraction.datasets.dataset_cleaning import STEPS
-    from granola.audit.sheets import COLUMNS
+    from granola.audit.tier_sheets import MEANINGS, SHOWN
     from granola.decoding.methods import Answering
     from granola.decoding.self_consistency import Counting
     from granola.matching import MATCHERS
@@ -130,7 +130,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     assert len(named) >= 9
     assert set(named) <= drawn | tables
     every = {metric.name for standard in STANDARDS for metric in metrics(standard=standard)}
-    every |= drawn | tables | set(map(str, STEPS)) | set(COLUMNS) | set(map(str, Answering)) | set(MATCHERS)
+    every |= drawn | tables | set(map(str, STEPS)) | {*MEANINGS, *SHOWN} | set(map(str, Answering)) | set(MATCHERS)
     every |= set(map(str, Counting)) | set(STANDARDS) | {"number:: answer"}
     for span in spans(page):
         if span.startswith(("granola ", "--")) or span in every:

@@ -22,8 +22,6 @@ from granola.settings import ADVANCED, Setting
 from granola.shared_settings import (
     Force,
     Limit,
-    Linker,
-    LinkerName,
     Out,
     QuestionSettings,
     Relation,
@@ -92,7 +90,6 @@ class Answer(RowsCommand, QuestionSettings):
     abstaining: AbstainingRule = None
     aggregator: AggregatorModel = None
     language: Annotated[ResponseLanguage, ADVANCED] = "en"
-    linker: Linker = LinkerName.QUESTION
     limit: Limit = None
     force: Force = False
 
@@ -170,7 +167,7 @@ class Answer(RowsCommand, QuestionSettings):
         drag_model = None
         if self.aggregator is not None and self.aggregator != self.model:
             drag_model = stack.enter_context(opened(self.aggregator, output.beside, output.inputs))
-        linked = None if rule is None else Aggregator(store, language=self.language, linker=self.linker)
+        linked = None if rule is None else Aggregator(store, language=self.language)
         answerer = Answerer(
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
         )
@@ -298,7 +295,6 @@ class Aggregate(RowsCommand):
     aggregator: AggregatorModel = None
     prompts: Annotated[str | None, Setting(f"drag: {PROMPTS_HELP}", metavar="SET|FOLDER", advanced=True)] = None
     language: ResponseLanguage = "en"
-    linker: Linker = LinkerName.QUESTION
     limit: Limit = None
     force: Force = False
 
@@ -374,7 +370,7 @@ class Aggregate(RowsCommand):
         if rule is None:
             decided = self._by_model(rows, output, stack, abstaining)
         else:
-            linked = Aggregator(store, language=self.language, linker=self.linker)
+            linked = Aggregator(store, language=self.language)
             decided = linked.decide(rows, rule, on_reject=reject)
         for row, decision in decided:
             output.taken.take(row.source, row.id, row.question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,11 @@ from typing import Annotated, Any
 
 from abstraction.files.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
-from granola.audit.annotation import Rate, rates, rates_table
 from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, entailment_lines
 from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
-from granola.audit.sheets import KEY_SUFFIX, draw, read_sheet, write_sheet
 from granola.commands.command import Command
-from granola.commands.messages import count, note, report_rejects, table_width
-from granola.commands.output import check_standard_input, csv_raw, writing
+from granola.commands.messages import count, report_rejects, table_width
+from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.settings import Setting
 from granola.shared_settings import Force, Language, check_language
@@ -27,11 +25,6 @@ from kg.files import atomic_path
 from kg.store import open_store
 
 SHOWN = 20
-COMPARABLE = (
-    "paper: Yona et al. 2024, Table 2, of 358 answers with the 124 first ones among them; of coarser tiers alone its "
-    "shares are about 9 % (informative_template) and 14 % (granularity), if they are of answers. informative is our "
-    "stricter reading, from the question as asked."
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,99 +52,42 @@ class Audited:
         }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SheetDrawn:
-    """A sheet for annotators, and the key that says where each tier is from."""
-
-    sheet: Path
-    key: Path
-    tiers: int
-    rejected: Sequence[RejectedRow]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Annotations:
-    """Rates of filled sheets: of coarser tiers, and of every answer where first ones are among them."""
-
-    sheets: Sequence[str]
-    coarser: Sequence[Rate]
-    every: Sequence[Rate] | None
-
-    def to_json(self) -> Mapping[str, Any]:
-        """The rates."""
-        every = {"rates_with_first_answers": [rate.to_json() for rate in self.every]} if self.every else {}
-        rates = [rate.to_json() for rate in self.coarser]
-        return {"sheets": list(self.sheets), "rates": rates, **every, "comparable": COMPARABLE}
-
-
 @dataclass(frozen=True, kw_only=True)
-class Audit(Command["Audited | SheetDrawn | Annotations"]):
+class Audit(Command[Audited]):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
     Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
-    any. --entailment replays evidence, --attribution says what it is to the tier; --sheet and --annotated are for
-    audits by people.
+    any. --entailment replays evidence, --attribution says what it is to the tier. `granola sheets` is for audits by
+    people.
     """
 
-    files: Annotated[
-        tuple[str, ...],
+    file: Annotated[
+        str,
         Setting(
-            "A tiered file, ours or GRANOLA-EQ's, or a dataset's folder; with --annotated, filled sheets.",
+            "A tiered file, ours or GRANOLA-EQ's, or a dataset's folder; - is standard input.",
             metavar="TIERED",
             positional=True,
             folder=True,
         ),
     ]
-    snapshot: Annotated[str | None, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")] = None
+    snapshot: Annotated[str, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")]
     entailment: Annotated[bool, Setting("Replay each tier's own evidence instead of judging its words.")] = False
     attribution: Annotated[
         bool, Setting("Turn each tier's evidence into citations, and say whether they support it.")
     ] = False
-    out: Annotated[
-        Path | None,
-        Setting("Write every offending tier as JSONL; with --sheet, the sheet (default TIERED.sheet.csv)."),
-    ] = None
-    sheet: Annotated[int | None, Setting("Draw so many tiers into a CSV sheet for annotators.", least=1)] = None
-    equally: Annotated[bool, Setting("Draw as many from each relation, not from all tiers alike.", advanced=True)] = (
-        False
-    )
-    with_first: Annotated[
-        bool, Setting("With --sheet: draw from the answers themselves, too, as in the paper's audit.", advanced=True)
-    ] = False
-    seed: Annotated[int, Setting("Seed of the draw and of the order of a sheet.")] = 0
-    annotated: Annotated[
-        bool, Setting("Read filled sheets: error rates with intervals, and the annotators' agreement.")
-    ] = False
+    out: Annotated[Path | None, Setting("Write every offending tier as JSONL.")] = None
     language: Language = "en"
     force: Force = False
 
-    def run(self) -> Audited | SheetDrawn | Annotations:
-        """Audit, draw a sheet or read sheets. Raises UsageError for settings that do not go together."""
-        if self.annotated:
-            if self.sheet or self.entailment or self.attribution or self.out:
-                raise UsageError(
-                    "--annotated reads filled sheets and goes with none of --sheet, --entailment, --attribution "
-                    "and --out"
-                )
-            return self._annotations()
+    def run(self) -> Audited:
+        """Audit. Raises UsageError for settings that do not go together, and where there is no row."""
         if self.entailment and self.attribution:
             raise UsageError("--entailment names flaws, --attribution categories: give one of them")
-        if len(self.files) != 1:
-            raise UsageError(
-                f"one tiered file is audited at a time, not {len(self.files)}; sheets are read with --annotated"
-            )
-        check_standard_input(self.files)
-        if self.sheet is not None:
-            if self.entailment or self.attribution:
-                raise UsageError("--sheet draws tiers for people; --entailment and --attribution go without it")
-            return self._draw(self.files[0], self.sheet)
-        if self.snapshot is None:
-            raise UsageError("give the --snapshot to judge by; `granola snapshot build` makes one")
         check_language(self.language)
-        with writing(self.out, inputs=[*self.files, self.snapshot], force=self.force):
+        with writing(self.out, inputs=[self.file, self.snapshot], force=self.force):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
-            return self._audit(self.files[0], self.snapshot)
+            return self._audit(self.file, self.snapshot)
 
     def _audit(self, path: str, snapshot: str) -> Audited:
         rejected: list[RejectedRow] = []
@@ -168,58 +104,19 @@ class Audit(Command["Audited | SheetDrawn | Annotations"]):
             _write(findings, tally, self.out, about)
         return Audited(findings=findings, tally=tally, snapshot=about, rejected=rejected)
 
-    def _draw(self, path: str, n: int) -> SheetDrawn:
-        if path == "-" and self.out is None:
-            raise UsageError("name the sheet with --out where the tiered file is standard input")
-        place = self.out or Path(f"{path}.sheet.csv")
-        with writing(place, inputs=[path], sides=(KEY_SUFFIX,), force=self.force):
-            check_kind(place, "csv")
-            rejected: list[RejectedRow] = []
-            rows = read_tiered(path, on_reject=rejected.append)
-            items = draw(rows, n, seed=self.seed, equally=self.equally, with_first=self.with_first)
-            if not items:
-                raise UsageError(f"{path}: no tier beyond the answers, so there is nothing to annotate")
-            if len(items) < n:
-                note(f"there are only {count(len(items), 'tier')}; all of them are in the sheet")
-            key = write_sheet(items, place, source=path, seed=self.seed, csv_raw=csv_raw())
-        return SheetDrawn(sheet=place, key=key, tiers=len(items), rejected=rejected)
-
-    def _annotations(self) -> Annotations:
-        sheets = [read_sheet(path) for path in self.files]
-        return Annotations(
-            sheets=self.files,
-            coarser=rates(sheets, first=False),
-            every=rates(sheets) if any(sheet.first for sheet in sheets) else None,
-        )
-
-    def failed(self, result: Audited | SheetDrawn | Annotations) -> bool:
+    def failed(self, result: Audited) -> bool:
         """Whether anything was found, or rejected."""
-        return bool(getattr(result, "findings", ()) or getattr(result, "rejected", ()))
+        return bool(result.findings or result.rejected)
 
-    def show(self, result: Audited | SheetDrawn | Annotations) -> None:
-        """The tables and the findings, where a sheet is, or the rates of filled ones."""
-        if isinstance(result, SheetDrawn):
-            show_lines(
-                f"{result.sheet}: {count(result.tiers, 'tier')} to annotate; {result.key} says where each is from"
-            )
-        elif isinstance(result, Annotations):
-            _show_rates(result)
-        else:
-            lines = entailment_lines if self.entailment else attribution_lines if self.attribution else axes_lines
-            show_lines(*map(Verbatim, lines(result.tally, table_width(WIDTH))))
-            show_lines(*_listed(result.findings, result.tally, self.out))
+    def show(self, result: Audited) -> None:
+        """The tables and the findings."""
+        lines = entailment_lines if self.entailment else attribution_lines if self.attribution else axes_lines
+        show_lines(*map(Verbatim, lines(result.tally, table_width(WIDTH))))
+        show_lines(*_listed(result.findings, result.tally, self.out))
 
-    def tell(self, result: Audited | SheetDrawn | Annotations) -> None:
+    def tell(self, result: Audited) -> None:
         """The rejected rows."""
-        if not isinstance(result, Annotations):
-            report_rejects(self.files[0], result.rejected)
-
-
-def _show_rates(annotations: Annotations) -> None:
-    if annotations.every:
-        whole = "All answers, the first ones among them, as in the paper's audit:"
-        show_lines(whole, rates_table(annotations.every), "")
-    show_lines("Tiers coarser than the answer:", rates_table(annotations.coarser), COMPARABLE)
+        report_rejects(self.file, result.rejected)
 
 
 def _listed(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> Iterator[str]:

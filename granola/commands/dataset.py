@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.datasets.building import BATCH, Built, DatasetSettings, build_dataset, check_place
+from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import Published, QuestionFiles, Questions
 from granola.commands.command import Command
@@ -82,7 +82,6 @@ class BuildingSettings(DatasetModels, ReviewSettings):
         float, Setting("Rows whose score_for_potential_error is above it are left out; from 0 to 1.", advanced=True)
     ] = MOST
     limit: Limit = None
-    batch: Annotated[int, Setting("Questions to a batch, what a kill may cost.", least=1, advanced=True)] = BATCH
     restart: Annotated[bool, Setting("Throw away what a killed run left.", recorded=False, advanced=True)] = False
     force: Force = False
 
@@ -96,7 +95,6 @@ class BuildingSettings(DatasetModels, ReviewSettings):
                 "steps": frozenset(STEPS) - frozenset(self.without),
                 "trivial": read_trivial(self.trivial) if self.trivial else (),
                 "most": self.threshold,
-                "batch": self.batch,
                 "least": self.min_confidence.value if self.min_confidence is not None else None,
                 "decisions": tuple((*key, meant) for key, meant in sorted(self.decided().items())),
                 **more,

@@ -46,7 +46,7 @@ from kg.files import atomic_path, sha256_of
 STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"
 ASKING = (
     "method", "temperature", "samples", "top_p", "max_tokens", "seed", "support", "counting", "abstaining",
-    "aggregator", "prompts", "snapshot", "language", "linker",
+    "aggregator", "prompts", "snapshot", "language",
 )  # fmt: skip
 SAMPLING = ("temperature", "top_p", "max_tokens", "seed")  # of the model's own word
 SCORING = ("matcher", "standard", "lambda", "resamples")
@@ -218,7 +218,7 @@ def _uses(method: str, key: str) -> bool:
         return drawn != "no"
     if key in ("samples", "abstaining"):
         return drawn == "often"
-    if key in ("snapshot", "linker"):
+    if key == "snapshot":
         return method in ("drag-graph", "self-consistency")
     owners = {"support": "drag-graph", "counting": "self-consistency", "aggregator": "drag"}
     return owners.get(key, method) == method

@@ -16,7 +16,7 @@ from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.settings import Setting
-from granola.shared_settings import Force, Resamples, Seed
+from granola.shared_settings import Force, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
@@ -184,7 +184,6 @@ class Verdicts(Command[VerdictsTold]):
         ),
     ] = ()
     resamples: Resamples = 1_000
-    seed: Seed = 0
     force: Force = False
 
     def run(self) -> VerdictsTold:
@@ -195,7 +194,7 @@ class Verdicts(Command[VerdictsTold]):
 
         self._check()
         rejected: list[RejectedRow] = []
-        forming = Forming(resamples=self.resamples, seed=self.seed, rules=self.rule)
+        forming = Forming(resamples=self.resamples, rules=self.rule)
         sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
         with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
             if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):

@@ -1,11 +1,11 @@
-"""`granola sheets`: sheets on which people judge the items of any evidence task, and the filled ones read."""
+"""`granola sheets`: sheets on which people judge tiers or the items of any evidence task, and the filled ones read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +21,7 @@ from granola.terminal_lines import Part, TextTable, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
+    from granola.audit.tier_sheets import Rate
     from granola.evidence.evidence_task import Row
 
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 class SheetsDraw(RowsCommand):
     """Draw items and write a sheet for each annotator, OUT.1.csv and so on, without systems, labels and scores.
 
-    ITEMS are samples of attribution, judged answers or judged knowledge texts. OUT keeps the drawn items in the sheets'
-    order; `granola sheets read OUT SHEET...` reads the filled sheets. Every cell may be left open, or say "unclear".
+    ITEMS are tiered rows, samples of attribution, judged answers or judged knowledge texts. OUT keeps the drawn items
+    in the sheets' order; `granola sheets read OUT SHEET...` reads the filled sheets. Every cell may be left open, or
+    say "unclear".
     """
 
     items: Annotated[Path, Setting("The items.", metavar="ITEMS", positional=True)]
@@ -39,6 +41,9 @@ class SheetsDraw(RowsCommand):
     ] = None
     texts: Annotated[
         bool, Setting("Of samples: people judge whether texts cover their facts, not the four categories.")
+    ] = False
+    with_first: Annotated[
+        bool, Setting("Of tiered rows: draw from the answers themselves, too, as in the paper's audit.", advanced=True)
     ] = False
     number: Annotated[
         int,
@@ -78,12 +83,16 @@ class SheetsDraw(RowsCommand):
 
     def _items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records
+        from abstraction.rows import read_tiered
         from granola.attribution.attribution_samples import read_any_samples
         from granola.attribution.text_task import text_items
+        from granola.audit.tier_sheets import tier_items
         from granola.evidence.task_list import task_of
         from granola.evidence.verdict_rows import read_verdicts
 
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
+        if first is not None and {"levels", "granola_answer_1"} & first.data.keys():
+            return list(tier_items(read_tiered(self.items, on_reject=rejected.append), with_first=self.with_first))
         task = task_of(first.data) if first is not None else None
         if task is None:
             samples = list(read_any_samples(self.items, on_reject=rejected.append))
@@ -108,33 +117,42 @@ class SheetsDraw(RowsCommand):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetsJudged:
-    """How annotators labelled, and how far they agree; verdicts that were written; what a paper says of its own."""
+    """How annotators labelled, and how far they agree; verdicts that were written; what a paper says of its own.
+
+    `rates` are the error rates of tiers, by the words that say of which.
+    """
 
     agreement: Mapping[str, Mapping[str, Any]]
     verdicts: int
     paper: str = ""
+    rates: Mapping[str, Sequence[Rate]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Everything."""
         told = {
-            field: {
+            asked: {
                 **own,
                 "annotators": {
                     name: {label: one.to_json() for label, one in shares.items()}
                     for name, shares in own["annotators"].items()
                 },
             }
-            for field, own in self.agreement.items()
+            for asked, own in self.agreement.items()
         }
-        return {"agreement": told, "verdicts": self.verdicts}
+        rates = {name: [rate.to_json() for rate in own] for name, own in self.rates.items()}
+        return {"agreement": told, "verdicts": self.verdicts, **({"rates": rates} if rates else {})}
 
     def parts(self) -> Iterator[Part]:
-        """A table of each question."""
-        for field, own in self.agreement.items():
+        """A table of each question, after those of error rates."""
+        from granola.audit.tier_sheets import rates_table
+
+        for those, rates in self.rates.items():
+            yield from (f"{those}:", rates_table(rates), "")
+        for asked, own in self.agreement.items():
             counted = f"{own['labelled_by_all']:,} by all, {own['unclear']:,} unclear, {own['unanimous']:,} unanimous"
             beside = f"; of the unanimous with the items' own labels {own['kappa_with_automatic']:.3f}"
             more = "" if math.isnan(own["kappa_with_automatic"]) else beside
-            yield f"{field}: {counted}; kappa {own['kappa']:.3f}{more}"
+            yield f"{asked}: {counted}; kappa {own['kappa']:.3f}{more}"
             rows = [
                 (name, label, f"{one.value:.1%}", f"[{one.interval.low:.1%}, {one.interval.high:.1%}]", f"n {one.n:,}")
                 for name, shares in own["annotators"].items()
@@ -166,6 +184,7 @@ class SheetsRead(Command[SheetsJudged]):
         from abstraction.files.records import Record, read_records
         from abstraction.files.writing import write_records
         from granola.attribution.text_task import PAPER, TEXTS
+        from granola.audit.tier_sheets import COMPARABLE, TIERS, error_rates
         from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
         from granola.evidence.task_list import sheet_form
 
@@ -184,9 +203,12 @@ class SheetsRead(Command[SheetsJudged]):
                 write_records(verdicts, self.out)
                 write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=inputs)
         automatic = [{name: str(label) for name, label in item.items() if label} for item in items]
+        rates = {"tiers coarser than the answer": error_rates(sheets, items, first=False)} if form is TIERS else {}
+        if form is TIERS and not all(item["before"] for item in items):
+            rates["all answers, the first ones among them"] = error_rates(sheets, items)
         return SheetsJudged(
-            agreement=sheet_agreement(sheets, form, automatic), verdicts=len(verdicts),
-            paper=PAPER if form is TEXTS else "",
+            agreement=sheet_agreement(sheets, form, automatic), verdicts=len(verdicts), rates=rates,
+            paper=PAPER if form is TEXTS else COMPARABLE if form is TIERS else "",
         )  # fmt: skip
 
     def show(self, result: SheetsJudged) -> None:

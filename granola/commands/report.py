@@ -88,7 +88,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
                 self.out / PAGE,
                 command=self.verb,
                 arguments={**self.arguments(), **self.resolved(), "bins": groups.bins},
-                inputs=[self.tiered, *self.predictions, *([self.page_views] if self.page_views else ())],
+                inputs=[self.tiered, *self.predictions, *self.page_views],
                 more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
             )
         return DrawnReport(page=self.out / PAGE, files=written, rejected=systems.rejected)

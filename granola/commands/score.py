@@ -28,7 +28,6 @@ from granola.shared_settings import (
     AllowMissing,
     FirstLevel,
     Force,
-    IgnoreUnknown,
     Lambda,
     MatcherName,
     PredictionField,
@@ -89,7 +88,6 @@ class ScoringSettings:
         ),
     ] = None
     allow_missing: AllowMissing = False
-    ignore_unknown: IgnoreUnknown = False
 
     @property
     def first_level(self) -> Standard | None:
@@ -168,7 +166,7 @@ def score_systems(
             warn_of_other_questions(file, read.rows)
     how = scores.ScoreSettings(
         lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples,
-        allow_missing=settings.allow_missing, ignore_unknown=settings.ignore_unknown, workers=None,
+        allow_missing=settings.allow_missing, workers=None,
     )  # fmt: skip
     reports = []
     faults: list[RejectedRow] = []
@@ -305,18 +303,16 @@ class GroupSettings:
     popularity: Annotated[
         tuple[str, ...],
         Setting(
-            "Scores by five bins of equal size of this field of the rows, a number; FIELD:N makes N. May be repeated.",
-            metavar="FIELD[:N]",
+            "Scores by five bins of equal size of this field of the rows, a number; FIELD:N makes N. Or of the page "
+            "views of the entity asked about: a file of titles or QIDs with numbers. May be repeated.",
+            metavar="FIELD[:N]|FILE",
         ),
     ] = ()
-    page_views: Annotated[
-        str | None,
-        Setting(
-            "Scores by five bins of page views of the entity asked about: a file of titles or QIDs with numbers.",
-            metavar="FILE",
-            advanced=True,
-        ),
-    ] = None
+
+    @property
+    def page_views(self) -> list[str]:
+        """The files of page views."""
+        return [word for word in self.popularity if Path(word).is_file()]
 
 
 def grouped_scores(
@@ -327,7 +323,7 @@ def grouped_scores(
 
     rows, fields = systems.rows, list(settings.popularity)
     if popular:
-        rows, fields = with_popularity(rows, fields, settings.page_views)
+        rows, fields = with_popularity(rows, fields)
     groupings = [Grouping(field=name) for name in settings.by]
     groupings += [Grouping.in_bins(name) for name in fields]
     groups = {grouping: grouping.groups_of(rows) for grouping in groupings}
@@ -339,26 +335,27 @@ def grouped_scores(
 
 
 def with_popularity(
-    rows: Sequence[TieredRow], popularity: Sequence[str], page_views: str | None
+    rows: Sequence[TieredRow], popularity: Sequence[str]
 ) -> tuple[Sequence[TieredRow], list[str]]:
-    """(the rows, the fields to group them by as popularity): page views where a file is given, then what is asked for.
+    """(the rows, the fields to group them by as popularity), page views in the place of a file of them.
 
-    Where neither is, the sitelinks that rows carry of the entity asked about. Raises as `with_page_views`.
+    Where nothing is asked for, the sitelinks that rows carry of the entity asked about. Raises as `with_page_views`.
     """
     from granola.scoring.grouping import BINS
     from granola.scoring.page_views import FIELD, SITELINKS, with_page_views
 
     fields = list(popularity)
-    if page_views is not None:
-        rows, found, unread = with_page_views(rows, page_views)
-        lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
-        note(f"{page_views}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
-        fields.insert(0, FIELD)
-    elif not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * BINS:
+    for at, word in enumerate(fields):
+        if Path(word).is_file():
+            rows, found, unread = with_page_views(rows, word)
+            lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
+            note(f"{word}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
+            fields[at] = FIELD
+    if not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * BINS:
         fields.append(SITELINKS)
     elif not fields:
         note(
-            "no figure by popularity: give --page-views FILE to have one (too few rows say in "
+            "no figure by popularity: give --popularity FIELD, or FILE of page views, to have one (too few rows say in "
             f"{SITELINKS} how many pages their entity has)"
         )
     return rows, fields
@@ -383,7 +380,7 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
         systems = score_systems(self.tiered, self.predictions, self, keep_items=False)
-        groups = grouped_scores(systems, self, self, popular=self.page_views is not None)
+        groups = grouped_scores(systems, self, self, popular=bool(self.page_views))
         differences = compare(systems.reports, metrics=metrics, resamples=self.resamples)
         if (needed := permutations_needed(len(systems.reports))) > self.resamples:
             note(

@@ -92,7 +92,6 @@ class SnapshotVerify(Command["Verification"]):
 
     snapshot: AnySnapshot
     against: Annotated[Path | None, Setting("The snapshot file that a mirror is compared with.")] = None
-    database: Annotated[str | None, Setting("A mirror's database; by default NEO4J_DATABASE, else neo4j.")] = None
     sample: Annotated[int, Setting("Entities of a mirror to compare whole; 0: all.", least=0)] = 1000
 
     def run(self) -> Verification:
@@ -102,15 +101,14 @@ class SnapshotVerify(Command["Verification"]):
         from kg.store import is_address
 
         if not is_address(self.snapshot):
-            if self.against is not None or self.database is not None:
-                raise UsageError("--against and --database are for mirrors; 'granola snapshot diff' compares files")
+            if self.against is not None:
+                raise UsageError("--against is for mirrors; 'granola snapshot diff' compares files")
             return verify(self.snapshot, progress=_telling("checking"))
         if self.against is None:
             raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
         return verify_mirror(
-            self.snapshot, self.against, database=self.database, sample=self.sample or None,
-            progress=_telling("comparing"),
-        )  # fmt: skip
+            self.snapshot, self.against, sample=self.sample or None, progress=_telling("comparing")
+        )
 
     def failed(self, result: Verification) -> bool:
         """Whether something is wrong."""
@@ -141,13 +139,12 @@ class SnapshotPush(Command["Timed[Pushed]"]):
     address: Annotated[
         str,
         Setting(
-            "The Neo4j server, 5.26 or newer; credentials are NEO4J_USER and NEO4J_PASSWORD.",
-            metavar="bolt://HOST:PORT",
+            "The Neo4j server, 5.26 or newer, and its database (default: NEO4J_DATABASE, else neo4j); credentials are "
+            "NEO4J_USER and NEO4J_PASSWORD.",
+            metavar="bolt://HOST:PORT[/DATABASE]",
             positional=True,
         ),
     ]
-    database: Annotated[str | None, Setting("The server's database; by default NEO4J_DATABASE, else neo4j.")] = None
-    batch: Annotated[int, Setting("Nodes or relationships in one transaction.", least=1)] = 10_000
     replace: Annotated[bool, Setting("Delete another snapshot, or a broken copy, that is there.")] = False
 
     def run(self) -> Timed[Pushed]:
@@ -162,8 +159,7 @@ class SnapshotPush(Command["Timed[Pushed]"]):
                 show(state.phase, state.done, state.total, f"{state.done:,}")
 
             pushed = push(
-                self.snapshot, self.address, database=self.database, batch=self.batch, replace=self.replace,
-                progress=tell if show else None,
+                self.snapshot, self.address, replace=self.replace, progress=tell if show else None
             )  # fmt: skip
         return Timed(report=pushed, seconds=time.monotonic() - began)
 
@@ -325,10 +321,6 @@ class SnapshotSpark(Command["Timed[SparkReport]"]):
     languages: Annotated[
         tuple[str, ...], Setting("Keep terms in these languages and those they fall back to.", metavar="CODE,...")
     ] = ("all",)
-    partitions: Annotated[
-        int | None,
-        Setting("How many files a table has; by default one for 100 000 entities, at least one a core.", least=1),
-    ] = None
     force: Force = False
 
     def run(self) -> Timed[SparkReport]:
@@ -348,7 +340,6 @@ class SnapshotSpark(Command["Timed[SparkReport]"]):
                 self.out,
                 master=self.master,
                 languages=codes,
-                partitions=self.partitions,
                 force=self.force,
                 command=shlex.join(command),
                 software=f"granola {__version__}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstraction.files.records import Record
 from granola.attribution.attribution_task import ATTRIBUTION
 from granola.attribution.text_task import COVERAGE, TEXTS
+from granola.audit.tier_sheets import TIERS
 from granola.errors import SampleError
 from granola.evidence.evidence_task import EvidenceTask, Row, SheetForm
 from granola.grounding.grounding_task import GROUNDING
@@ -21,7 +22,9 @@ def task_of(row: Row) -> EvidenceTask | None:
 
 
 def sheet_form(item: Row) -> SheetForm:
-    """How people judge an item: a row of verdicts, a sample of attribution, or a text with its facts."""
+    """How people judge an item: a row of verdicts, a sample of attribution, a text with its facts, or a tier."""
+    if "tier" in item and "before" in item:
+        return TIERS
     if COVERAGE.field in item and "facts" in item:
         return TEXTS
     return (task_of(item) or ATTRIBUTION).sheet

@@ -270,8 +270,8 @@ class ScoreSettings:
 
     `lambda_` weighs informativeness; `standard` says which names level 1 has, None for "gold" with the matcher `f1` and
     "aliases" with others. `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`; `workers` processes
-    match, to the same digits. A row without a prediction is an error unless `allow_missing`, which leaves it unscored;
-    a prediction without a row is one unless `ignore_unknown`.
+    match, to the same digits. A row without a prediction, and a prediction without a row, are errors unless
+    `allow_missing`: then the one is unscored, and the other left out.
     """
 
     lambda_: float = LAMBDA
@@ -279,7 +279,6 @@ class ScoreSettings:
     resamples: int = RESAMPLES
     seed: int = 0
     allow_missing: bool = False
-    ignore_unknown: bool = False
     workers: int | None = 1
 
 
@@ -416,10 +415,10 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
             f"{len(lost)} of {len(ids)} questions have no prediction ({_first(lost)}); "
             "predict them, or give --allow-missing to leave them unscored"
         )
-    if len(unknown) > len(file.rejected) and not settings.ignore_unknown:
+    if len(unknown) > len(file.rejected) and not settings.allow_missing:
         faults.append(
             f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
-            f"({_first(unknown)}); score them against their own tiered file, or give --ignore-unknown"
+            f"({_first(unknown)}); score them against their own tiered file, or give --allow-missing to leave them out"
         )
     if faults:
         raise PredictionError(f"{predictions.name}: " + "; ".join(faults))

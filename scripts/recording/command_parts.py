@@ -71,7 +71,7 @@ def record_tiers(recorder: Recorder) -> None:
         out = ("--out", f"audit-{name}.jsonl", *options)
         run(f"audit-{name}", "audit", "tiers.jsonl", "--snapshot", snapshot, "--json", *out)
     run("audit-table", "audit", recorder.data / "granola_eq" / "places_dev.jsonl", "--snapshot", snapshot)
-    run("sheet", "audit", "tiers.jsonl", "--sheet", 30, "--out", "sheet.csv", "--with-first", "--equally")
+    run("sheet", "sheets", "draw", "tiers.jsonl", "--n", 30, "--out", "sheet.jsonl", "--with-first")
 
 
 def record_datasets(recorder: Recorder) -> None:
@@ -79,7 +79,7 @@ def record_datasets(recorder: Recorder) -> None:
     write(recorder.folder / "asked.jsonl", _asked_by_relation(recorder, max(1, recorder.each // 5)))
     for name, rows, options in (
         ("demo", recorder.demo / "questions.jsonl", ("--split", "test")),
-        ("asked", "asked.jsonl", ("--one-answer", "--without", "trivial-answers", "--batch", 50)),
+        ("asked", "asked.jsonl", ("--one-answer", "--without", "trivial-answers")),
         ("table", "asked.jsonl", ("--format", "parquet", "--limit", 60, "--language", "de")),
         ("open", recorder.data / "open_qa" / "nq_open_dev.jsonl", ("--limit", 200)),
     ):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from abstraction.files.cells import marked, unmarked
 from abstraction.files.records import Record, read_records
 from abstraction.files.writing import write_records
-from granola.audit.sheets import draw, read_sheet, write_sheet
 from granola.report.plain_table import Table
 from tests.conftest import Run
 from tests.granola.rows_fed import write
@@ -76,20 +75,6 @@ def test_answers_that_begin_a_formula_come_back(
     (back,) = read_records(out)
     assert isinstance(back, Record)
     assert (back.data["prediction"], back.data["note"], back.data["level"]) == ("-5 degrees", "@me", "1")
-
-
-def test_sheets_come_back(tmp_path: Path) -> None:
-    from abstraction.rows import TieredRow
-    from abstraction.tiers import Level, Tier
-
-    levels = tuple(Level(tiers=(Tier(text=text),)) for text in ("-5 degrees", "=below zero"))
-    (item,) = draw([TieredRow(id="1", question="=How cold?", answers=("-5 degrees",), levels=levels)], 1, seed=0)
-    path = tmp_path / "sheet.csv"
-    write_sheet([item], path, source="x", seed=0)
-    assert cells(path)[1][1:6] == ["'=How cold?", "", "'-5 degrees", "'-5 degrees", "'=below zero"]
-    assert read_sheet(path).texts == {"1": "=below zero"}
-    write_sheet([item], path, source="x", seed=0, csv_raw=True)
-    assert cells(path)[1][5] == "=below zero"
 
 
 def test_tables_keep_numbers() -> None:

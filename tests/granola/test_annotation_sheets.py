@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 import pytest
 
+from abstraction.rows import read_tiered
 from granola.attribution.attribution_task import ATTRIBUTION
+from granola.audit.tier_sheets import tier_items
 from granola.commands import AttributionEvaluate, SheetsDraw, SheetsRead, Verdicts
 from granola.errors import SheetError, UsageError
 from granola.evidence.annotation_sheets import drawn_items
@@ -18,6 +20,7 @@ from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.grounded_rows import read_grounded
 from tests.grounding_world import own_rows, word_judge
 
+AXES = ("correct", "informative", "granularity")
 LABELS = ["supportive", "partially supportive", "contradictory", "irrelevant"]
 
 
@@ -95,3 +98,40 @@ def test_answers_are_judged_sentence_by_sentence_on_sheets_too(tmp_path: Path) -
     assert told["eligibility"]["counts"] == {"no issues": 4}
     report = Verdicts(judged=(people,), table="garage-2", resamples=100).run().report
     assert (report["one"]["F"].value, report["one"]["RAF strict"].n) == (1.0, 0)
+
+
+def test_tiers_are_judged_blind_and_become_error_rates(tmp_path: Path) -> None:
+    row = {
+        "id": "7", "question": "Where was Barack Obama born?", "answer": ["Honolulu"], "relation": "P19",
+        "question_entity": {"text": "Barack Obama"}, "levels": [["Honolulu"], ["Hawaii", "Oahu"], ["the Pacific"]],
+    }  # fmt: skip
+    tiered = write(tmp_path / "tiers.jsonl", [to_tiered(row)])
+    assert len(list(tier_items(read_tiered(tiered)))) == 3
+    drawn = tmp_path / "drawn.jsonl"
+    SheetsDraw(items=tiered, out=drawn, annotators=2, with_first=True).run()
+    sheets = (tmp_path / "drawn.1.csv", tmp_path / "drawn.2.csv")
+    text = sheets[0].read_text(encoding="utf-8")
+    lines = {line["tier"]: line for line in csv.DictReader(text.splitlines()) if line["item"]}
+    assert "P19" not in text
+    assert lines["the Pacific"]["before"] == "Honolulu > Hawaii | Oahu", "all finer levels, not only the one before"
+    assert {line["template"] for line in lines.values()} == {"Where was [X] born?"}
+    # The first finds fault with Hawaii and Oahu, the second with Oahu; both leave the template's reading open.
+    for sheet, wrong in zip(sheets, ({"Hawaii", "Oahu"}, {"Oahu"}), strict=True):
+        marked = {tier: "0" if tier in wrong else "1" for tier in lines}
+        filled(sheet, lambda line, marked=marked: dict.fromkeys(AXES, marked[line["tier"]]))  # type: ignore[misc]
+    told = SheetsRead(drawn=drawn, sheets=sheets).run()
+    coarser, every = (told.rates[name] for name in sorted(told.rates, reverse=True))
+    assert [(rate.axis, rate.errors, rate.n, rate.open) for rate in coarser] == [
+        ("correct", 1, 2, 1), ("informative", 1, 2, 1), ("granularity", 1, 2, 1)
+    ]  # fmt: skip
+    assert {(rate.errors, rate.n, rate.open) for rate in every} == {(1, 3, 1)}
+    shown = told.to_json()["rates"]
+    assert [rate["paper"] for rate in shown["tiers coarser than the answer"]] == ["< 1 %", None, "9 %"]
+    # Of four items three are agreed on: observed 3/4, by chance 1/2 * 3/4 + 1/2 * 1/4.
+    assert told.agreement["correct"]["kappa"] == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
+    assert "358 answers with the 124 first ones among them" in told.paper
+
+
+def to_tiered(row: dict[str, Any]) -> dict[str, Any]:
+    """A tiered row of levels that are lists of texts."""
+    return row | {"levels": [{"tiers": [{"text": text} for text in level]} for level in row["levels"]]}

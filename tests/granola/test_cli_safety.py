@@ -182,7 +182,7 @@ def test_score_lists_rejects_and_scores_from_standard_input(run: Run, folder: Pa
 
 def test_nothing_scored_is_status_1(run: Run, folder: Path) -> None:
     (folder / "p.jsonl").write_text('{"id": "nobody", "prediction": "x"}\n')
-    code, _, err = run("score", "tiers.jsonl", "p.jsonl", "--allow-missing", "--ignore-unknown")
+    code, _, err = run("score", "tiers.jsonl", "p.jsonl", "--allow-missing")
     assert code == 1, err
     assert "nothing is scored" in err
 

@@ -166,7 +166,7 @@ def test_the_command_on_the_card_makes_the_same_rows(demo: Path, tmp_path: Path)
     questions = ROOT / "granola" / "demo" / "questions.jsonl"
     made = dataset(
         questions, "--snapshot", demo, "--out", tmp_path / "first", "--name", "It's $HOME", "--without",
-        "missing-answers", "--limit", 40, "--batch", 7, cwd=tmp_path,
+        "missing-answers", "--limit", 40, cwd=tmp_path,
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     card = (tmp_path / "first" / "README.md").read_text(encoding="utf-8")

@@ -186,7 +186,6 @@ def test_of_several_models_each_has_a_name(run: Run, folder: Path) -> None:
         ("resamples = 50", "resamples = 9", "resamples is 9"),
         ("resamples = 50", "lambda = -1", "lambda is -1"),
         ("[models]", "[models", "is no TOML"),
-        ("[models]", 'linker = "best"\n[models]', "allowed: question, smallest"),
     ],
 )
 def test_nothing_is_asked_for_what_a_file_may_not_say(run: Run, folder: Path, old: str, new: str, message: str) -> None:

@@ -44,9 +44,5 @@ def test_lines_are_written_under_the_name_of_lines(
     assert run(*words, tmp_path / "out")[0] in (0, 1)
 
 
-def test_items_may_be_packed_and_a_sheet_is_csv(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
+def test_items_may_be_packed(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
     assert run("score", files["tiers"], files["said"], "--out", tmp_path / "items.jsonl.gz")[0] == 0
-    sheet = ["audit", files["tiers"], "--sheet", 1, "--out"]
-    code, _, stderr = run(*sheet, tmp_path / "sheet.jsonl")
-    assert (code, "is written as csv" in stderr) == (2, True)
-    assert run(*sheet, tmp_path / "sheet.csv")[0] == 0

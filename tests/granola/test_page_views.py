@@ -82,21 +82,21 @@ def scored(tmp_path: Path) -> list[str | Path]:
 def test_lines_that_could_not_be_read_are_told(run: Run, scored: list[str | Path], tmp_path: Path) -> None:
     path = tmp_path / "views.csv"
     path.write_text("qid,views\n" + "".join(f"Q{n},{n}\n" for n in range(1, 10)) + "Q10,many\n")
-    _, _, told = run("compare", *scored, "--page-views", path)
+    _, _, told = run("compare", *scored, "--popularity", path)
     assert "page views of 9 of 10 entities asked about; 1 line of the file could not be read" in told
     path.write_text("".join(f"Q{n},{n}\n" for n in range(1, 10)))
-    _, _, told = run("compare", *scored, "--page-views", path)
+    _, _, told = run("compare", *scored, "--popularity", path)
     assert "page views of 9 of 10 entities asked about\n" in told
 
 
 def test_sitelinks_stand_in_where_there_are_no_page_views(scored: list[str | Path]) -> None:
     rows = list(read_tiered(str(scored[0])))
-    assert with_popularity(rows, [], None) == (rows, [SITELINKS])
+    assert with_popularity(rows, []) == (rows, [SITELINKS])
 
 
 def test_a_figure_that_is_left_out_is_told(scored: list[str | Path], capfd: pytest.CaptureFixture[str]) -> None:
     rows = list(read_tiered(str(scored[0])))[:9]  # fewer than two a bin
-    assert with_popularity(rows, [], None) == (rows, [])
-    assert "no figure by popularity: give --page-views FILE" in capfd.readouterr().err
-    assert with_popularity(rows, [SITELINKS], None) == (rows, [SITELINKS])
+    assert with_popularity(rows, []) == (rows, [])
+    assert "no figure by popularity: give --popularity FIELD, or FILE" in capfd.readouterr().err
+    assert with_popularity(rows, [SITELINKS]) == (rows, [SITELINKS])
     assert capfd.readouterr().err == ""

@@ -194,11 +194,3 @@ def test_writing_what_no_file_can_hold(tmp_path: Path, ending: str) -> None:
     assert [(one.source, one.id) for one in told] == [("q:2", "2")]
     with pytest.raises((UnicodeEncodeError, TypeError)):
         write_tiered([good, bad], tmp_path / f"other.{ending}")
-
-
-def test_a_sheet_that_is_not_utf8_is_told(run: Run, tmp_path: Path) -> None:
-    sheet = tmp_path / "sheet.csv"
-    sheet.write_bytes(b"item,tier,correct,informative,granularity\n1,\xed\xa0\x80,1,1,1\n")
-    code, _, stderr = run("audit", sheet, "--annotated")
-    assert code == 2
-    assert str(sheet) in stderr

@@ -149,7 +149,7 @@ def test_ids_that_do_not_fit_are_status_2_unless_told_otherwise(run, tmp_path: P
     ran = run("score", TIERS, more)
     assert ran.status == 2
     assert '"nobody"' in ran.err
-    assert run("score", TIERS, more, "--ignore-unknown").status == 0
+    assert run("score", TIERS, more, "--allow-missing").status == 0
 
 
 def test_a_list_of_rejected_rows_is_named_only_where_it_is_written(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -228,7 +228,7 @@ def test_ids_that_do_not_meet(run, tmp_path: Path) -> None:  # type: ignore[no-u
     assert (ran.status, ran.out) == (2, "")
     assert "6 of 6 questions have no prediction" in ran.err
     assert "6 of 6 predictions are for unknown ids" in ran.err
-    ran = run("score", TIERS, other, "--allow-missing", "--ignore-unknown")
+    ran = run("score", TIERS, other, "--allow-missing")
     assert ran.status == 1
     assert "nothing is scored" in ran.err
 

@@ -242,7 +242,7 @@ def test_unknown_ids_are_an_error_unless_ignored() -> None:
     predictions = said(a="China", b="Paris", c="jazz", d="rock", e="1", f="2", g="3", h="4")
     with pytest.raises(PredictionError, match=r'4 of 8 predictions are for unknown ids \("e", "f", "g", \.\.\.\)'):
         score(ROWS, predictions, matcher("rules"))
-    report = score(ROWS, predictions, matcher("rules"), ScoreSettings(ignore_unknown=True))
+    report = score(ROWS, predictions, matcher("rules"), ScoreSettings(allow_missing=True))
     assert report.overall.n == 4
     assert "unknown:4-ignored" in str(report.signature)
 

@@ -260,7 +260,7 @@ def test_a_sample_is_drawn_from_the_whole(demo: Path, address: str) -> None:
 
 def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
     """push, info, verify and tiers; the ladders are byte for byte those from the file."""
-    code, out, err = run("snapshot", "push", demo, address, "--replace", "--database", "neo4j", "--batch", "500")
+    code, out, err = run("snapshot", "push", demo, f"{address}/neo4j", "--replace")
     assert (code, out) == (0, "")
     assert f"{address}/neo4j: 1,303 entities, 3 missing, 2,338 names" in err
     code, out, err = run("snapshot", "push", demo, address)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from abstraction.rows import read_tiered
 from granola.audit.offences import FindingTally, audit_axes
-from granola.audit.sheets import draw, read_sheet, write_sheet
+from granola.audit.tier_sheets import TIERS, tier_items
+from granola.evidence.task_list import sheet_form
 from kg.store.sqlite import SQLiteStore
 
 
@@ -16,7 +17,8 @@ def test_the_demos_tiers_hold(store: SQLiteStore, demo: Path) -> None:
     assert tally.total.tiers > 50
 
 
-def test_a_sheet_that_is_drawn_can_be_read(demo: Path, tmp_path: Path) -> None:
-    items = draw(read_tiered(demo / "tiers.jsonl"), 5, seed=1)
-    write_sheet(items, tmp_path / "sheet.csv", source="tiers.jsonl", seed=1)
-    assert len(read_sheet(tmp_path / "sheet.csv").items) == 5
+def test_tiers_become_items_of_a_sheet(demo: Path) -> None:
+    rows = list(read_tiered(demo / "tiers.jsonl"))
+    items = list(tier_items(rows))
+    assert len(items) == sum(len(level.tiers) for row in rows for level in row.levels[1:])
+    assert sheet_form(items[0]) is TIERS

@@ -187,7 +187,6 @@ class ScoreRequest(MatchSettings):
     resamples: int = _as_in(shared_settings.Resamples, 1000, ge=LEAST_RESAMPLES, le=MOST_RESAMPLES)
     seed: int = _as_in(shared_settings.Seed, 0, ge=0, le=(1 << 31) - 1)
     allow_missing: bool = _as_in(shared_settings.AllowMissing, False)
-    ignore_unknown: bool = _as_in(shared_settings.IgnoreUnknown, False)
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
     )

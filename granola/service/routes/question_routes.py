@@ -226,7 +226,6 @@ def _scores(asked: schemas.ScoreRequest) -> bytes:
         resamples=asked.resamples,
         seed=asked.seed,
         allow_missing=asked.allow_missing,
-        ignore_unknown=asked.ignore_unknown,
     )
     report = score(tiered, file, asked.chosen("en"), settings, system=asked.system)
     items = [item.to_json() for item in report.items]
