@@ -26,9 +26,8 @@ from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
 from granola.matching.claims.value_claims import compare, counted
 from granola.matching.naming import references
-from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.naming.mentions import AnswerText, Mention, Mentions
 from granola.matching.naming.names import (
-    Mentions,
     acronym_tiers,
     by_acronym,
     by_country,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -33,7 +34,7 @@ _ASKS_PLACE = re.compile(
 )
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
-_SHORT = 3  # letters up to which a name is as likely a word or a code
+DELICATE = 3  # letters up to which a name is as likely a word or a code
 _IN_NAMES = frozenset({"of", "de", "von", "van"})
 _WITH_ARTICLE = frozenset(
     ("el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as")
@@ -51,10 +52,13 @@ class Mention:
     end: int
 
 
+Mentions = Iterator[Mention]
+
+
 def is_delicate(folded: tuple[str, ...]) -> bool:
     """Whether a name could be ordinary words: function words, or up to three letters (IN, US, ME, Ali)."""
     return word_lists.ORDINARY.issuperset(folded) or (
-        len(folded) == 1 and len(folded[0]) <= _SHORT and folded[0].isalpha()
+        len(folded) == 1 and len(folded[0]) <= DELICATE and folded[0].isalpha()
     )
 
 
@@ -306,7 +310,7 @@ class AnswerText:
     def _is_written_as_code(self, name: str, folded: tuple[str, ...], start: int) -> bool:
         """Whether a name of three letters or more stands in capitals of its own: USA, which `usa` is not."""
         written = self.quote(start, start + 1)
-        return len(folded[0]) >= _SHORT and name.isupper() and written.isupper() and self.text != self.text.upper()
+        return len(folded[0]) >= DELICATE and name.isupper() and written.isupper() and self.text != self.text.upper()
 
     def _may_be_a_code(self, start: int) -> bool:
         """Whether a code may stand at word `start`: Norman, OK; born in ME."""

@@ -6,7 +6,7 @@ Each rule finds the places of an answer that may state a name; the vetoes on pla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from granola.matching.naming.countries import (
     ABBREVIATIONS,
@@ -18,9 +18,10 @@ from granola.matching.naming.countries import (
     is_country,
     nation,
 )
-from granola.matching.naming.mentions import AnswerText, Mention
+from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Mentions
 from granola.matching.naming.name_forms import Form, forms, initials
 from granola.matching.naming.references import Tier
+from granola.matching.naming.siblings import goes_on_otherwise
 from granola.matching.text import word_lists
 from granola.matching.text.near import ONE, is_near
 from granola.matching.text.tokens import MOST, loose, loose_key, occurrences
@@ -39,12 +40,6 @@ def spans(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[st
         yield Mention(tier[0], tier[1], start, start + size)
 
 
-DELICATE = 3  # letters up to which a name is as likely a word or a code
-
-
-Mentions = Iterator[Mention]
-
-
 def by_form(answer: AnswerText, tier: Tier) -> Mentions:
     """A preposition, a bracket or a container of the name is not said; in whatever number or spelling."""
     for form in forms(tier[1]):
@@ -54,10 +49,14 @@ def by_form(answer: AnswerText, tier: Tier) -> Mentions:
             continue
         if answer.present.issuperset(form.folded):
             for mention in spans(answer, tier, form.folded, answer.texts):
+                if goes_on_otherwise(answer, mention.start, tier[1]):
+                    continue
                 if not form.container or _may_lie_in(answer, mention, form):
                     yield mention
         if not form.container and answer.loose_present.issuperset(folded := tuple(map(loose, form.folded))):
-            yield from spans(answer, tier, folded, answer.loose)
+            for mention in spans(answer, tier, folded, answer.loose):
+                if not goes_on_otherwise(answer, mention.start, tier[1]):
+                    yield mention
 
 
 def _may_lie_in(answer: AnswerText, mention: Mention, form: Form) -> bool:

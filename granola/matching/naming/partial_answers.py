@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from granola.matching.naming.countries import is_adjective, is_known
-from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention, is_delicate
-from granola.matching.naming.names import DELICATE, Mentions
+from granola.matching.naming.mentions import DELICATE, SENTENCE_END, AnswerText, Mention, Mentions, is_delicate
 from granola.matching.naming.person_names import is_another_person, whole_person
 from granola.matching.naming.references import Tier
+from granola.matching.naming.siblings import is_proper_name, names_a_sibling
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.near import is_near
 from granola.matching.text.tokens import MARKS, drop_articles, key, loose_key, occurrences, root, stem, words
 
 
@@ -240,18 +239,20 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
     if any(_may_not_miss(word) and form not in answer_roots for form, word in word_of.items()):
         return False
     weights = _weights(answer, word_of)
-    stated_weights = [weight for form, weight in weights.items() if form in answer_roots]
-    if not stated_weights:
+    stated = [form for form in weights if form in answer_roots]
+    if not stated:
         return False
     if answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
         return False
-    if len(stated_weights) < len(weights) and not _may_be_partial(answer, name, word_of, len(stated_weights)):
+    if names_a_sibling(answer, name) or is_another_institute(answer, (level, name, key(name))):
+        return False
+    if len(stated) < len(weights) and not _may_be_partial(answer, name, word_of, stated):
         return False
     if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
         return False
     if len(answer.words) <= FEW and not answer.present & MARKS <= set(key(name)):
         return False  # Disney+ is another than Disney
-    return sum(stated_weights) >= SHARE * sum(weights.values())
+    return sum(map(weights.__getitem__, stated)) >= SHARE * sum(weights.values())
 
 
 def _weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:
@@ -260,49 +261,18 @@ def _weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]
     return {form: NUMBER if word[0].isdigit() else 1.0 for form, word in word_of.items() if form not in asked}
 
 
-def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: int) -> bool:
-    """Whether an answer with but `stated` of the words may mean the name: no others for them, and its family name.
+def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: Sequence[str]) -> bool:
+    """Whether an answer with but some of the words may mean the name: no others for them, and what tells it apart.
 
-    `word_of`: the words of the name by their roots.
+    `word_of`: the words of the name by their roots; `stated`: the roots that the answer has and the question has not.
     """
-    answer_roots = answer.roots
-    if _names_a_sibling(answer, name):
+    is_short = len(answer.words) <= FEW
+    if is_short and any(root(word) not in word_of for word in answer.claimed):
         return False
-    if len(answer.words) <= FEW:
-        if any(root(word) not in word_of for word in answer.claimed):
-            return False
-        if all(word in word_lists.CLASSES for form, word in word_of.items() if form in answer_roots):
-            return False  # a language, for French language
+    if (is_short or is_proper_name(name)) and all(word_of[form] in word_lists.CLASSES for form in stated):
+        return False  # a language, for French language; who won the Cup, for FA Cup
     person = whole_person(name)
-    return person is None or (root(person.family) in answer_roots and stated > 1)
-
-
-def _names_a_sibling(answer: AnswerText, name: str) -> bool:
-    """Whether an answer sets another name before the words that it shares with a proper name of several words.
-
-    `Arlandastad Golf Club` for Forsgården Golf Club, `Lodi, New Jersey` for North Caldwell, New Jersey; `in Florida` is
-    no other than Odessa, Florida.
-    """
-    name_words = drop_articles(words(name))
-    if not answer.cased or not all(word.capital or word.text in word_lists.FUNCTION for word in name_words):
-        return False
-    shared = {word.text for word in name_words if word.text not in word_lists.FUNCTION} & answer.present
-    for index, word in enumerate(answer.words):
-        if word.text not in shared or not word.capital:
-            continue
-        before = index - 1
-        while before > 0 and answer.texts[before] in _JOINTS and not answer.words[before].gap.strip(","):
-            before -= 1
-        if before < 0 or set(answer.words[before + 1].gap) - {",", "-"} or not answer.words[before].capital:
-            continue
-        said = answer.texts[before]
-        is_other = said not in shared and answer.is_claim(before, before + 1) and said not in word_lists.FUNCTION
-        if is_other and not any(is_near(said, own.text) for own in name_words):
-            return True
-    return False
-
-
-_JOINTS = frozenset({"of", "in", "at", "for"})
+    return person is None or (root(person.family) in answer.roots and len(stated) > 1)
 
 
 def _may_not_miss(word: str) -> bool:

@@ -12,8 +12,7 @@ from functools import cache
 from importlib.resources import files
 
 from granola.matching.naming.countries import ABBREVIATIONS
-from granola.matching.naming.mentions import AnswerText, Mention
-from granola.matching.naming.names import DELICATE, Mentions
+from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Mentions
 from granola.matching.naming.references import Names, Tier
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
