@@ -244,7 +244,7 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
         return False
     if answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
         return False
-    if names_a_sibling(answer, name) or is_another_institute(answer, (level, name, key(name))):
+    if names_a_sibling(answer, name):
         return False
     if len(stated) < len(weights) and not _may_be_partial(answer, name, word_of, stated):
         return False
@@ -268,6 +268,8 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
     """
     is_short = len(answer.words) <= FEW
     if is_short and any(root(word) not in word_of for word in answer.claimed):
+        return False
+    if is_another_institute(answer, (0, name, key(name))):
         return False
     if (is_short or is_proper_name(name)) and all(word_of[form] in word_lists.CLASSES for form in stated):
         return False  # a language, for French language; who won the Cup, for FA Cup

@@ -66,12 +66,16 @@ def names_a_sibling(answer: AnswerText, name: str) -> bool:
     """Whether an answer names a sibling of a proper name anywhere."""
     if not is_proper_name(name):
         return False
-    named = _named(name)
-    for index, word in enumerate(answer.words):
-        for own, step in ((named.content[0], 1), (named.content[-1], -1)):
-            if word.text == own.text and (word.capital or not answer.cased) and _parts(answer, index, named, step):
-                return True
-    return False
+    kind, of, rest = name.partition(" of ")
+    turned = (f"{rest} {kind}",) if of and kind.lower() in word_lists.CLASSES else ()  # Michigan State University
+    ends = [(named, end, step) for named in map(_named, (name, *turned)) for end, step in ((0, 1), (-1, -1))]
+    return any(
+        word.text == named.content[end].text
+        and (word.capital or not answer.cased)
+        and _parts(answer, index, named, step)
+        for index, word in enumerate(answer.words)
+        for named, end, step in ends
+    )
 
 
 def goes_on_otherwise(answer: AnswerText, start: int, name: str) -> bool:
