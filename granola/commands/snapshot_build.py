@@ -16,22 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from granola.commands.command import Command
 from granola.commands.messages import count, note, phases, report_rejects, unanswered_line
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, alone, check_outputs, check_standard_input
-from granola.commands.snapshot_text import estimate_lines
 from granola.errors import UsageError
 from granola.settings import Setting, settings_of
 from granola.shared_settings import Force, QuestionSettings
-from granola.terminal_lines import show_lines, visible
+from granola.terminal_lines import visible
 from kg.scope import ids_in
 from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
     from abstraction.rows import RejectedRow
-    from kg.building.estimate import BuildEstimate
     from kg.building.snapshot import Progress, Report
     from kg.scope import Scope
-
-LARGE = 1 << 30  # packed bytes of sources from which on a build is estimated unasked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +230,7 @@ class SnapshotBuilt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, ScopeSettings):
+class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     """Build a snapshot from WikiData's JSON dumps, or another source: everything, or the union of what is selected.
 
     Exit status 1 if anything was rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
@@ -295,22 +291,13 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
         bool,
         Setting("Start again instead of continuing an interrupted build of a dump.", recorded=False, advanced=True),
     ] = False
-    dry_run: Annotated[
-        bool,
-        Setting("Say how long building from a dump will take and how much disk, and stop.", recorded=False),
-    ] = False
 
-    def run(self) -> SnapshotBuilt | BuildEstimate:
-        """Build, or estimate the build. Raises UsageError for settings that the kind of source has no use for."""
+    def run(self) -> SnapshotBuilt:
+        """Build. Raises UsageError for settings that the kind of source has no use for."""
         began = time.monotonic()
         self._check()
         scope, bad_rows = self.scope(self.shape())
         languages = languages_of(self.languages)
-        if self.source_kind is SourceKind.DUMP and (self.dry_run or self._is_large()):
-            estimate = self._estimate(scope, languages)
-            if self.dry_run:
-                return estimate
-            show_lines(*estimate_lines(estimate), file=sys.stderr)
         with alone(self.out), _told_when_interrupted(self.out, self.cache), phases("opening") as show:
 
             def tell(state: Progress) -> None:
@@ -321,18 +308,13 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
             report = build(scope, languages, tell if show else None)
         return SnapshotBuilt(report=report, bad_rows=bad_rows, seconds=time.monotonic() - began)
 
-    def failed(self, result: SnapshotBuilt | BuildEstimate) -> bool:
-        """Whether anything was rejected, a source was cut short, or the disk has too little room for an estimate."""
-        if not isinstance(result, SnapshotBuilt):
-            return not result.fits
+    def failed(self, result: SnapshotBuilt) -> bool:
+        """Whether anything was rejected, or a source was cut short."""
         return bool(result.report.rejects or result.bad_rows or result.report.manifest.get("incomplete"))
 
-    def show(self, result: SnapshotBuilt | BuildEstimate) -> None:
-        """What is in it, and what was left out; the estimate on standard output."""
-        if isinstance(result, SnapshotBuilt):
-            _show_report(result.report, result.seconds)
-        else:
-            show_lines(*estimate_lines(result))
+    def show(self, result: SnapshotBuilt) -> None:
+        """What is in it, and what was left out."""
+        _show_report(result.report, result.seconds)
 
     def _build(
         self,
@@ -402,8 +384,8 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
         for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
             if is_given and not self.hops:
                 raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
-        if self.source_kind is not SourceKind.DUMP and (self.workers or self.restart or self.dry_run):
-            raise UsageError(f"--workers, --restart and --dry-run are for dumps, not for --from {self.source_kind}")
+        if self.source_kind is not SourceKind.DUMP and (self.workers or self.restart):
+            raise UsageError(f"--workers and --restart are for dumps, not for --from {self.source_kind}")
 
     def command(self) -> list[str]:
         """The command line that builds this, secrets of addresses left out."""
@@ -425,21 +407,6 @@ class SnapshotBuild(Command["SnapshotBuilt | BuildEstimate"], QuestionSettings, 
             else:
                 words += [word for item in (value if declared.many else (value,)) for word in (name, str(item))]
         return words
-
-    def _is_large(self) -> bool:
-        files = [Path(source) for source in self.sources]
-        return all(path.is_file() for path in files) and sum(path.stat().st_size for path in files) >= LARGE
-
-    def _estimate(self, scope: Scope, languages: list[str] | None) -> BuildEstimate:
-        from kg.building.estimate import estimate
-        from kg.building.snapshot import check_request
-
-        if not self.sources:
-            raise UsageError("--from dump needs a file, or - for standard input")
-        check_request(self.sources, self.out, limit=self.limit, force=self.force or self.dry_run)
-        return estimate(
-            self.sources, self.out, scope=scope, languages=languages, limit=self.limit, workers=self.workers
-        )
 
 
 def _show_report(report: Report, seconds: float) -> None:

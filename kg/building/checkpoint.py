@@ -21,24 +21,23 @@ from kg.errors import SnapshotError
 from kg.ids import IdSet
 from kg.store import filling
 from kg.store.entity_rows import NameRow
-from kg.work_folder import WorkFolder, folder_of
+from kg.work_folder import WorkFolder
 
 EVERY = 30.0  # seconds between checkpoints
-WORTH = 5.0  # seconds of work that are worth being kept when a build ends early
 _SNAPSHOT, _NOTES = "snapshot.sqlite", "notes.sqlite"
 _TABLES = (
     "CREATE TABLE notes.state (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE notes.ids (name TEXT, page INTEGER, bits BLOB, PRIMARY KEY (name, page))",
     "CREATE TABLE notes.reject (at INTEGER PRIMARY KEY, reason TEXT, record TEXT)",
-    "CREATE TABLE notes.name (key TEXT, language TEXT, kind INTEGER, entity INTEGER, ordinal INTEGER, turn INTEGER)",
-    "CREATE TABLE notes.replaced (entity INTEGER PRIMARY KEY, turn INTEGER NOT NULL)",
+    "CREATE TABLE notes.name (key TEXT, language TEXT, kind INTEGER, entity INTEGER, ordinal INTEGER)",
+    "CREATE TABLE notes.replaced (entity INTEGER PRIMARY KEY, row INTEGER NOT NULL)",
     "CREATE TABLE notes.edge (subject INTEGER, property INTEGER, value INTEGER,"
     " PRIMARY KEY (subject, property, value)) WITHOUT ROWID",
 )
 # Names of an entity's earlier occurrence do not count.
 NAMES = (
     "SELECT key, language, kind, entity, ordinal FROM notes.name AS one WHERE NOT EXISTS"
-    " (SELECT 1 FROM notes.replaced WHERE entity = one.entity AND turn > one.turn)"
+    " (SELECT 1 FROM notes.replaced WHERE entity = one.entity AND row >= one.rowid)"
 )
 
 
@@ -61,7 +60,7 @@ class BuildFolder:
         except BaseException:
             self.close() if self._folder.kept else self.discard()
             raise
-        self._began = self._last = time.monotonic()
+        self._last = time.monotonic()
 
     @property
     def snapshot(self) -> Path:
@@ -71,32 +70,28 @@ class BuildFolder:
     def _open(self, request: Any) -> None:
         if not self.snapshot.exists():  # killed when all was done but tidying up
             self._folder.clear()
-        for attempt in (1, 2):
-            connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
-            connection.execute("ATTACH ? AS notes", (str(self.folder / _NOTES),))
-            with contextlib.suppress(sqlite3.OperationalError):
-                rows = connection.execute("SELECT key, value FROM notes.state").fetchall()
-                self.state = {key: orjson.loads(value) for key, value in rows}
-            if self.state or attempt == 2:
-                break
-            # Nothing was kept yet, or not even the tables were finished.
-            connection.close()
-            self._folder.clear()
+        self._connect()
+        if self.state:
+            self._folder.check(self.state["request"], request)
+            self.connection.execute("BEGIN")
+            return
+        # Nothing was kept yet, or not even the tables were finished.
+        self.connection.close()
+        self._folder.clear()
+        self._connect()
+        for table in _TABLES:
+            self.connection.execute(table)
+        filling.prepare(self.connection, journal="DELETE")
+        self.state = {"request": request}
+
+    def _connect(self) -> None:
+        connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
+        connection.execute("ATTACH ? AS notes", (str(self.folder / _NOTES),))
         for database in ("main", "notes"):
             filling.hasten(connection, journal="DELETE", database=database)
-        if not self.state:
-            filling.prepare(connection, journal="DELETE")
-            for table in _TABLES:
-                connection.execute(table)
-            self.state = {"request": request}
-            return
-        self._folder.check(self.state["request"], request)
-        connection.execute("BEGIN")
-
-    @property
-    def resumed(self) -> bool:
-        """Whether an earlier build left something to go on from."""
-        return len(self.state) > 1
+        with contextlib.suppress(sqlite3.OperationalError):  # no such table
+            rows = connection.execute("SELECT key, value FROM notes.state").fetchall()
+            self.state = {key: orjson.loads(value) for key, value in rows}
 
     @property
     def left(self) -> bool:
@@ -104,11 +99,9 @@ class BuildFolder:
         try:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
-            run = self.connection.execute  # the table itself is part of the first checkpoint
-            there = run("SELECT 1 FROM notes.sqlite_master WHERE name = 'state'").fetchone()
-            return there is not None and run("SELECT 1 FROM notes.state LIMIT 1").fetchone() is not None
+            return self.connection.execute("SELECT 1 FROM notes.state LIMIT 1").fetchone() is not None
         except sqlite3.Error:  # closed, as all is done but putting in place; or not to be asked any more
-            return self.resumed
+            return len(self.state) > 1
 
     @property
     def sealed(self) -> bool:
@@ -118,11 +111,6 @@ class BuildFolder:
     def mark_sealed(self) -> None:
         """Say with the next commit, which is the one that finishes the snapshot, that it is finished."""
         self._note({"sealed": True})
-
-    @property
-    def worth_keeping(self) -> bool:
-        """Whether a later call would save time by going on from here."""
-        return self.resumed or time.monotonic() - self._began >= WORTH
 
     @property
     def due(self) -> bool:
@@ -153,16 +141,15 @@ class BuildFolder:
         """A set of ids as the last checkpoint had it."""
         return IdSet.from_pages(self.connection.execute("SELECT page, bits FROM notes.ids WHERE name = ?", (name,)))
 
-    def stage_names(self, names: Iterable[NameRow], turn: int) -> None:
+    def stage_names(self, names: Iterable[NameRow]) -> None:
         """Keep the rows of `name`, which are sorted in at the end."""
-        self.connection.executemany(
-            f"INSERT INTO notes.name VALUES (?, ?, ?, ?, ?, {turn:d})",
-            names,
-        )
+        self.connection.executemany("INSERT INTO notes.name VALUES (?, ?, ?, ?, ?)", names)
 
-    def replaced(self, number: int, turn: int) -> None:
-        """Names of an entity that were staged before this turn do not count."""
-        self.connection.execute("INSERT OR REPLACE INTO notes.replaced VALUES (?, ?)", (number, turn))
+    def replaced(self, number: int) -> None:
+        """Names of an entity that were staged before do not count."""
+        self.connection.execute(
+            "INSERT OR REPLACE INTO notes.replaced SELECT ?, ifnull(max(rowid), 0) FROM notes.name", (number,)
+        )
 
     def close(self) -> None:
         """Leave the folder as the last checkpoint has it."""
@@ -173,12 +160,3 @@ class BuildFolder:
         """Close, and remove the folder."""
         self.connection.close()
         self._folder.remove()
-
-
-def tidy(out: Path) -> None:
-    """Remove the folder of a build that was killed when its snapshot was in place."""
-    folder = folder_of(out)
-    if not out.exists() or not folder.is_dir() or (folder / _SNAPSHOT).exists():
-        return
-    with contextlib.suppress(SnapshotError, OSError):  # a build that has just begun holds it
-        WorkFolder(out, error=SnapshotError).remove()

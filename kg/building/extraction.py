@@ -16,15 +16,13 @@ from msgspec import UNSET
 from kg.building.pair_counts import key_of
 from kg.building.typed_rows import TypedRowMaker
 from kg.ids import IdSet, number_of
-from kg.reading.dump import Block, DamagedLine, parse
+from kg.reading.dump import Block, DamagedLine, lines_of, parse
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
 from kg.reading.snaks import Unreadable
 from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
 from kg.store.entity_rows import name_rows, record_of
 from kg.store.filling import digest_of, summed
 from kg.terms import normalise
-
-_BLANK = b" \t\r\n,"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,16 +72,16 @@ class Survey(msgspec.Struct, array_like=True, gc=False):
     named: list[Any] = []
 
 
-def reader(recipe: ExtractionPlan) -> Callable[[Block], bytes]:
-    """What workers do with a block in the reading that fills a snapshot."""
+def reader(recipe: ExtractionPlan) -> Callable[..., bytes]:
+    """What workers do with a block in the reading that fills a snapshot; see `Extractor.read`."""
     read, encode = Extractor(recipe).read, msgspec.msgpack.Encoder().encode
-    return lambda block: encode(read(block))
+    return lambda *given: encode(read(*given))
 
 
-def surveyor(recipe: ExtractionPlan) -> Callable[[Block], bytes]:
-    """What workers do with a block in the first reading of two."""
+def surveyor(recipe: ExtractionPlan) -> Callable[..., bytes]:
+    """What workers do with a block in the first reading of two; see `Extractor.survey`."""
     survey, encode = Extractor(recipe).survey, msgspec.msgpack.Encoder().encode
-    return lambda block: encode(survey(block))
+    return lambda *given: encode(survey(*given))
 
 
 class Extractor:
@@ -116,22 +114,6 @@ class Extractor:
         batch.heard = sorted(heard)
         batch.digest = summed(digests)
         return batch
-
-    def take(self, block: Block, ordinal: int) -> tuple[Any, list[Any]]:
-        """The record and the names of the item or property at `ordinal` among the block's, selected or not."""
-        for line, text in lines_of(block):
-            for _, parsed in parse(Block(line=line, data=text, single=True)):
-                if isinstance(parsed, DamagedLine):
-                    continue
-                entity = decode(parsed, languages=self._recipe.languages).entity
-                if entity is None:
-                    continue
-                if ordinal == 0:
-                    number = number_of(entity.id)
-                    assert number is not None  # an entity that was read has one
-                    return record_of(entity, number), list(name_rows(entity, number))
-                ordinal -= 1
-        raise LookupError(f"no entity at place {ordinal}")
 
     def survey(self, block: Block, limit: int | None = None) -> Survey:
         """The edges along the recipe's properties, and who bears one of its names."""
@@ -258,23 +240,6 @@ class Extractor:
     def _edges(self, number: int, pairs: Iterator[tuple[int, int | None]], into: Survey) -> None:
         along = self._recipe.along
         into.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
-
-
-def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
-    """(line number, text) of every line that may hold an entity, without the blanks and commas around it."""
-    data, at, number = block.data, 0, block.line
-    while at < len(data):
-        end = data.find(b"\n", at) if not block.single else -1
-        following = len(data) if end < 0 else end + 1
-        end = following
-        while end > at and data[end - 1] in _BLANK:  # not `split` and `strip`, which copy every line twice
-            end -= 1
-        while at < end and data[at] in _BLANK:
-            at += 1
-        if end - at > 1 or data[at:end] not in (b"", b"[", b"]"):
-            yield number, data[at:end]
-        at = following
-        number += 1
 
 
 def _texts(sketch: Any) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -14,8 +15,8 @@ from kg.building.checkpoint import BuildFolder
 from kg.building.closure import numbers_of
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.pair_counts import PairCounts
-from kg.building.source_pass import BlockResult
 from kg.ids import IdSet, id_of
+from kg.reading.dump import Block
 from kg.store import filling, schema
 from kg.store.filling import digest_of, entities_digest, summed
 
@@ -26,15 +27,15 @@ _ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")
 class Rejects:
     """What was not read, kept in the work. `source`: what a copy is named after that the build reads."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, source: str | None = None) -> None:
         self._connection = connection
-        self.source: str | None = None
+        self._source = source
 
     def add(self, source: str, row: Sequence[Any], *, copied: bool = True) -> None:
         """One reject: (line, reason, detail, entity, statement, excerpt), parts of it None. A copy has no lines."""
         record = {"source": source, **dict(zip(_ROW_KEYS, row, strict=True))}
-        if copied and self.source is not None:
-            record |= {"source": self.source, "line": None}
+        if copied and self._source is not None:
+            record |= {"source": self._source, "line": None}
         text = orjson.dumps({key: value for key, value in record.items() if value is not None}).decode()
         self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (row[1], text))
 
@@ -64,16 +65,13 @@ class Ingester:
         self._work = work
         self._connection = work.connection
         self._recipe = recipe
-        self._decode = msgspec.msgpack.Decoder(BlockRows).decode
         self._encode = msgspec.msgpack.Encoder().encode
-        self._harvester: Extractor | None = None
         state = work.state.get("collected", {})
         self.seen = work.ids("seen")
         self.kept = work.ids("kept")
         self._late = work.ids("late")  # selected by a later occurrence: the first is in the tally
         self.duplicates: int = state.get("duplicates", 0)
         self.heard: set[str] = set(state.get("heard", ()))
-        self._turn: int = state.get("turn", 0)
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
         self.tally = PairCounts(self._connection, "notes.tally")
@@ -95,7 +93,6 @@ class Ingester:
         state = {
             "duplicates": self.duplicates,
             "heard": sorted(self.heard),
-            "turn": self._turn,
             "digest": f"{self._digest:x}",
         }
         self._work.checkpoint(
@@ -103,63 +100,57 @@ class Ingester:
             {"seen": self.seen, "kept": self.kept, "late": self._late},
         )
 
-    def add(self, answer: BlockResult, left: int | None) -> int:
-        """Put one answer in, up to `left` entities of it; how many entities it had."""
-        batch = self._decode(answer.result)
-        if left is not None and batch.entities > left:
-            batch = self._decode(self._encode(Extractor(self._recipe).read(answer.block, left)))
+    def add(self, source: str, block: Block, batch: BlockRows) -> None:
+        """Put in what came of a block."""
         for row in batch.rejects:
-            self.rejects.add(answer.source, row)
+            self.rejects.add(source, row)
         self.heard.update(batch.heard)
         for merged, target in batch.redirects:
             self.redirect(merged, target)
-        self._turn += 1
         add = self.seen.add
         new = [add(number) for number in batch.numbers]
         if all(new):
             filling.insert(self._connection, batch.records)
-            self._work.stage_names(chain.from_iterable(batch.names), self._turn)
+            self._work.stage_names(chain.from_iterable(batch.names))
             self.tally.add(chain.from_iterable(batch.tallies))
             for number, kept in zip(batch.numbers, batch.kept, strict=True):
                 if kept:
                     self.kept.add(number)
             self._digest += int.from_bytes(batch.digest, "big")
         else:
-            self._add_singly(batch, new, answer)
-        return batch.entities
+            self._add_singly(batch, new, block)
 
-    def _add_singly(self, batch: BlockRows, new: list[bool], answer: BlockResult) -> None:
+    def _add_singly(self, batch: BlockRows, new: list[bool], block: Block) -> None:
         selected = zip(batch.records, batch.names, strict=True)
         others = iter(batch.tallies)
-        for place, (number, kept) in enumerate(zip(batch.numbers, batch.kept, strict=True)):
-            self.duplicates += not new[place]
+        for number, kept, is_new in zip(batch.numbers, batch.kept, new, strict=True):
+            self.duplicates += not is_new
             if kept:
-                if not new[place] and number not in self.kept:
+                if not is_new and number not in self.kept:
                     self._late.add(number)
                 self._put(number, *next(selected))
                 continue
             keys = next(others)
             if number in self.kept:  # by a name that this occurrence does not bear
-                if self._harvester is None:
-                    self._harvester = Extractor(self._recipe)
-                self._put(number, *self._harvester.take(answer.block, place))
-            elif new[place]:
+                chosen = replace(self._recipe, keys=frozenset(), chosen=IdSet([number]), properties=False)
+                again = self._encode(Extractor(chosen).read(block))
+                occurrences = msgspec.msgpack.decode(again, type=BlockRows)
+                self._put(number, occurrences.records[-1], occurrences.names[-1])
+            elif is_new:
                 self.tally.add(keys)
 
     def _put(self, number: int, record: Any, names: list[Any]) -> None:
-        self._turn += 1
         if not self.kept.add(number):
             self.drop([number])
         filling.insert(self._connection, [record])
-        self._work.stage_names(names, self._turn)
+        self._work.stage_names(names)
         self._digest += digest_of(self._encode(record))
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Take entities out again."""
-        self._turn += 1
         for number in numbers:
             self._digest -= entities_digest(self._connection, number)
-            self._work.replaced(number, self._turn)
+            self._work.replaced(number)
             filling.remove(self._connection, [number])
 
     def redirect(self, merged: int, target: int) -> None:

@@ -13,16 +13,15 @@ from typing import Any
 
 import msgspec
 
-from kg.building.checkpoint import NAMES, BuildFolder, tidy
+from kg.building.checkpoint import NAMES, BuildFolder
 from kg.building.closure import EdgeTable, edges_needed, numbers_of
-from kg.building.extraction import ExtractionPlan, Extractor, Survey, reader, row_of, surveyor
+from kg.building.extraction import BlockRows, ExtractionPlan, Survey, reader, row_of, surveyor
 from kg.building.ingestion import Ingester, Rejects
-from kg.building.source_pass import BlockResult, Progress, SourcePass
+from kg.building.source_pass import Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
-from kg.ids import number_of
-from kg.reading.dump import STDIN, opened, unclosed
+from kg.reading.dump import STDIN, Block, opened, unclosed
 from kg.reading.entity_json import Reject
 from kg.scope import Scope
 from kg.store import filling
@@ -111,7 +110,6 @@ def build(
     """
     out = Path(out)
     scope = scope or Scope()
-    tidy(out)
     check_request(sources, out, limit=limit, force=force)
     kept_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
     request = {
@@ -122,20 +120,24 @@ def build(
         "layout": filling.layout(),
         **({"frequent_of": sorted(frequent_of)} if frequent_of else {}),
     }
+    goes_on = origin is None and all(Path(source).is_file() for source in sources)  # pipes give what they had but once
     with _writing(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
-        work = BuildFolder(out, request, restart=restart or origin is not None)
-        stack.push(lambda kind, error, _: _leave(work, error, keep=origin is None))
-        crew = stack.enter_context(WorkerPool(workers))
+        work = BuildFolder(out, request, restart=restart or not goes_on)
+        stack.push(lambda kind, error, _: _leave(work, error, keep=goes_on))
         job = _BuildJob(
-            work, crew, scope, kept_languages, frequent_of=frequent_of, limit=limit, keep_partial=keep_partial,
-            progress=progress,
-        )  # fmt: skip
-        if origin:  # who reads of a reject never sees the copy
-            job.rejects.source = ", ".join(str(source["name"]) for source in origin.sources)
+            work=work,
+            crew=stack.enter_context(WorkerPool(workers)),
+            scope=scope,
+            languages=kept_languages,
+            # Who reads of a reject never sees the copy.
+            rejects=Rejects(work.connection, ", ".join(str(one["name"]) for one in origin.sources) if origin else None),
+            frequent_of=frequent_of,
+            options={"limit": limit, "keep_partial": keep_partial, "progress": progress},
+        )
         if not work.sealed:
             asked = {"command": command, "software": software, "languages": request["languages"], "limit": limit}
-            job.fill(_spooled(sources, scope, work), sources, origin, asked, heard=languages or ())
+            job.fill(_spooled(sources, scope, work), origin, asked, heard=languages or ())
         sealed = filling.manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
@@ -187,159 +189,124 @@ def _fingerprint(source: Path | str) -> dict[str, Any]:
     return {"name": path.name, "size": status.st_size, "modified": status.st_mtime_ns}
 
 
+@dataclass(kw_only=True)
 class _BuildJob:
     """The phases of a build, each going on where the work says."""
 
-    def __init__(
-        self,
-        work: BuildFolder,
-        crew: WorkerPool,
-        scope: Scope,
-        languages: frozenset[str] | None,
-        *,
-        frequent_of: Collection[str],
-        limit: int | None,
-        keep_partial: bool,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self._work = work
-        self._crew = crew
-        self._scope = scope
-        self._languages = languages
-        self._frequent_of = sorted(frequent_of)
-        self._options: dict[str, Any] = {"limit": limit, "keep_partial": keep_partial, "progress": progress}
-        self.rejects = Rejects(work.connection)
-        self.frequent: Mapping[str, tuple[str, ...]] = {}
-        self.collector: Ingester
-        self.reading: SourcePass
+    work: BuildFolder
+    crew: WorkerPool
+    scope: Scope
+    languages: frozenset[str] | None
+    rejects: Rejects
+    frequent_of: Collection[str]
+    options: Mapping[str, Any]  # of `SourcePass`
+    frequent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fill(
         self,
-        readable: Sequence[tuple[Path | str, str]],
-        sources: Sequence[Path | str],
+        sources: Sequence[tuple[Path | str, str]],
         origin: Origin | None,
         asked: Mapping[str, Any],
         *,
         heard: Iterable[str],
     ) -> None:
         """Everything up to the finished snapshot. `asked`: entries of the manifest."""
-        scope = self._scope
+        scope = self.scope
         if scope.needs_graph:
-            self.survey(readable)
-        self.read(readable, origin.rejects if origin else ())
-        for merged, target in (origin.redirects if origin else {}).items():
-            self.redirect(merged, target)
-        _check_result(self, sources, self._work)
+            self.survey(sources)
+        collector, reading = self.read(sources, origin.rejects if origin else ())
+        if origin:
+            filling.redirect(self.work.connection, origin.redirects)
+        _check_result(collector, [name for _, name in sources], self.work)
         asked_for = origin.scope if origin else scope
-        idle = [*self._work.state.get("idle", ()), *(origin.idle if origin else ())]
-        self.frequent = {prop: self.collector.frequent(prop, FREQUENT) for prop in self._frequent_of}
-        self._work.mark_sealed()
+        idle = [*self.work.state.get("idle", ()), *(origin.idle if origin else ())]
+        unheard = sorted(set(heard) - collector.heard)
+        warnings = [
+            *(unclosed(name) for name in reading.unclosed),
+            *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
+            *collector.unmet(asked_for.ids),
+            *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
+            *(origin.warnings if origin else ()),
+        ]
+        self.frequent = {prop: collector.frequent(prop, FREQUENT) for prop in sorted(self.frequent_of)}
+        self.work.mark_sealed()
         filling.seal(
-            self._work.connection,
+            self.work.connection,
             {
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **asked,
-                "sources": list(origin.sources) if origin else self.reading.describe(),
+                "sources": list(origin.sources) if origin else reading.describe(),
                 "selection": asked_for.to_json(),
-                "source_entities": len(self.collector.seen),
-                "duplicates": self.collector.duplicates,
-                **({"incomplete": self.reading.unclosed} if self.reading.unclosed else {}),
-                "warnings": [*self.warnings(heard, asked_for.ids, idle), *(origin.warnings if origin else ())],
+                "source_entities": len(collector.seen),
+                "duplicates": collector.duplicates,
+                **({"incomplete": reading.unclosed} if reading.unclosed else {}),
+                "warnings": warnings,
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             },
-            self.collector.tally.values(),
-            self.collector.tally.properties(),
+            collector.tally.values(),
+            collector.tally.properties(),
             names=NAMES,
-            digest=self.collector.digest,
+            digest=collector.digest,
         )
 
     def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
         """The first reading of two: who is selected by class and by steps."""
-        work, scope = self._work, self._scope
+        work, scope = self.work, self.scope
         if work.state.get("phase", "surveying") != "surveying":
             return
-        recipe = ExtractionPlan(languages=self._languages, keys=scope.keys(), along=edges_needed(scope))
-        self._crew.setup(surveyor, recipe)
+        self.crew.setup(
+            surveyor, ExtractionPlan(languages=self.languages, keys=scope.keys(), along=edges_needed(scope))
+        )
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
-        decode = msgspec.msgpack.Decoder(Survey).decode
+        reading = SourcePass(sources, self.crew, work, **self.options)
+
+        def take(_source: str, _block: Block, survey: Survey) -> None:
+            edges.add(survey.edges)
+            for number in survey.named:
+                named.add(number)
 
         def keep() -> None:
             work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
 
-        def take(answer: BlockResult) -> int:
-            survey = decode(answer.result)
-            if reading.left is not None and survey.entities > reading.left:
-                survey = decode(msgspec.msgpack.encode(Extractor(recipe).survey(answer.block, reading.left)))
-            edges.add(survey.edges)
-            for number in survey.named:
-                named.add(number)
-            return survey.entities
-
-        reading = SourcePass(sources, self._crew, work, keep, **self._options)
-        reading.run("surveying", take)
+        reading.run("surveying", msgspec.msgpack.Decoder(Survey).decode, take, keep)
         chosen, excluded = edges.closure(scope, named)
         idle = edges.idle(scope.classes | scope.excluded)
         work.connection.execute("DROP TABLE notes.edge")
-        work.checkpoint(
-            {"phase": "reading", "reading": None, "described": reading.describe(), "idle": idle},
-            {"chosen": chosen, "excluded": excluded},
-        )
+        work.checkpoint({"phase": "reading", "reading": None, "idle": idle}, {"chosen": chosen, "excluded": excluded})
 
     def read(
         self,
         sources: Sequence[tuple[Path | str, str]],
         rejected: Iterable[tuple[str, int | None, Reject, str | None]],
-    ) -> None:
+    ) -> tuple[Ingester, SourcePass]:
         """The reading that fills the snapshot."""
-        work, scope = self._work, self._scope
+        work, scope = self.work, self.scope
         graph = scope.needs_graph
         recipe = ExtractionPlan(
-            languages=self._languages,
+            languages=self.languages,
             everything=scope.everything,
             chosen=work.ids("chosen") if graph else numbers_of(scope.ids | scope.also),
             excluded=work.ids("excluded"),
             keys=frozenset() if graph else scope.keys(),
             properties=scope.properties and not scope.everything,
-            counted=frozenset(int(prop[1:]) for prop in self._frequent_of),
+            counted=frozenset(int(prop[1:]) for prop in self.frequent_of),
         )
-        self._crew.setup(reader, recipe)
-        self.collector = collector = Ingester(work, recipe, self.rejects)
+        self.crew.setup(reader, recipe)
+        collector = Ingester(work, recipe, self.rejects)
         if "collected" not in work.state:
             for source, line, reject, excerpt in rejected:
                 self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
-        self.reading = reading = SourcePass(
-            sources, self._crew, work, lambda: collector.keep(reading.state()), **self._options
-        )
-        reading.run("reading", lambda answer: collector.add(answer, reading.left))
-        described = work.state.get("described")
-        if described is not None and described != reading.describe():
-            raise SourceError(
-                "a source changed while it was read twice; build again, with --restart, when it is complete"
-            )
+        reading = SourcePass(sources, self.crew, work, **self.options)
+        decode = msgspec.msgpack.Decoder(BlockRows).decode
+        reading.run("reading", decode, collector.add, lambda: collector.keep(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
         collector.count_once()
         if recipe.properties:
             collector.drop_unused_properties(recipe.chosen, recipe.keys)
-
-    def redirect(self, merged: str, target: str) -> None:
-        """Record an id that was merged into another."""
-        numbers = number_of(merged), number_of(target)
-        if numbers[0] is None or numbers[1] is None:
-            raise SnapshotError(f"{merged!r} or {target!r} is no item or property id")
-        self._work.connection.execute("INSERT OR IGNORE INTO redirect VALUES (?, ?)", numbers)
-
-    def warnings(self, heard: Iterable[str], ids: Iterable[str], idle: Iterable[str]) -> list[str]:
-        """What may be otherwise than meant: sources cut at a line's end, misspelt languages, ids and classes."""
-        unheard = sorted(set(heard) - self.collector.heard)
-        return [
-            *(unclosed(name) for name in self.reading.unclosed),
-            *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
-            *self.collector.unmet(ids),
-            *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
-        ]
+        return collector, reading
 
 
 def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
@@ -360,13 +327,12 @@ def _writing(out: Path) -> Iterator[None]:
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
 
 
-def _check_result(job: _BuildJob, sources: Sequence[Path | str], work: BuildFolder) -> None:
-    seen = len(job.collector.seen)
+def _check_result(collector: Ingester, sources: Sequence[str], work: BuildFolder) -> None:
+    seen, rejects = len(collector.seen), collector.rejects
     if not seen:
-        names = ", ".join(str(source) for source in sources)
-        count = sum(job.rejects.counts().values())
-        more = f"; {count} rejected, the first: {job.rejects.first()}" if count else ""
-        raise SourceError(f"{names}: no item or property in it{more}")
+        count = sum(rejects.counts().values())
+        more = f"; {count} rejected, the first: {rejects.first()}" if count else ""
+        raise SourceError(f"{', '.join(sources)}: no item or property in it{more}")
     if work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None:
         raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
 

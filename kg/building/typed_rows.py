@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -12,7 +12,7 @@ import orjson
 from msgspec import UNSET
 
 from kg.ids import number_afresh
-from kg.model import Value
+from kg.reading.entity_json import in_order
 from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import (
     Unreadable,
@@ -40,7 +40,6 @@ _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
 _first = itemgetter(0)
 _is_uuid, _from_hex = UUID.match, bytes.fromhex
 _REMEMBERED = 1 << 17  # entity references
-LONGEST = 200  # characters of an address or amount in what is remembered
 
 
 class TypedRowMaker:
@@ -142,18 +141,8 @@ class TypedRowMaker:
     def _qualifiers(self, snaks_by_property: Any, order: list[str]) -> str | None:
         if type(snaks_by_property) is not dict:
             raise Unusual
-        if len(snaks_by_property) > 1 and order:
-            first = [prop for prop in dict.fromkeys(order) if prop in snaks_by_property]
-            others = (
-                ()
-                if len(first) == len(snaks_by_property)
-                else (prop for prop in snaks_by_property if prop not in first)
-            )
-            props = [*first, *others]
-        else:
-            props = list(snaks_by_property)
         qualifiers = []
-        for prop in props:
+        for prop in in_order(snaks_by_property, order):
             number = self._property(prop)
             for snak in snaks_by_property[prop]:
                 if snak.property != prop:
@@ -176,10 +165,10 @@ class TypedRowMaker:
             return schema.STRING, data.value
         if kind is TimeData:
             value = data.value
-            return schema.TIME, _stored(read_time, value.time, value.precision, value.calendarmodel)
+            return schema.TIME, _time(value.time, value.precision, value.calendarmodel)
         if kind is QuantityData:
             value = data.value
-            return schema.QUANTITY, _stored(read_quantity, value.amount, value.unit, value.lower, value.upper)
+            return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
         if kind is WordsData:
             if not is_language(data.value.language):
                 raise Unusual
@@ -248,24 +237,25 @@ def _unknown(snaktype: str) -> int:
     return kind
 
 
-def _read(reader: Callable[[object], Value], *parts: Any) -> list[Any]:
-    """What a time or a quantity of such parts is stored as."""
+# Dates, and amounts of few digits, come again and again.
+
+
+@lru_cache(maxsize=1 << 15)
+def _time(time: str, precision: int, model: str) -> list[Any]:
+    """What a time of such parts is stored as."""
     try:
-        value = reader(dict(zip(_PARTS[reader], parts, strict=True)))
+        stored: list[Any] = encode_value(read_time({"time": time, "precision": precision, "calendarmodel": model}))[1]
     except Unreadable:
         raise Unusual from None
-    stored: list[Any] = encode_value(value)[1]
     return stored
 
 
-_PARTS: Mapping[Callable[[object], Value], tuple[str, ...]] = {
-    read_time: ("time", "precision", "calendarmodel"),
-    read_quantity: ("amount", "unit", "lowerBound", "upperBound"),
-}
-_kept = lru_cache(maxsize=1 << 15)(_read)
-
-
-def _stored(reader: Callable[[object], Value], *parts: Any) -> list[Any]:
-    """As `_read`; dates, and amounts of few digits, come again and again."""
-    is_short = all(len(part) <= LONGEST for part in parts if isinstance(part, str))
-    return (_kept if is_short else _read)(reader, *parts)
+@lru_cache(maxsize=1 << 15)
+def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[Any]:
+    """What a quantity of such parts is stored as."""
+    parts = {"amount": amount, "unit": unit, "lowerBound": lower, "upperBound": upper}
+    try:
+        stored: list[Any] = encode_value(read_quantity(parts))[1]
+    except Unreadable:
+        raise Unusual from None
+    return stored

@@ -9,9 +9,10 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -22,7 +23,7 @@ from kg.errors import WorkerError
 
 _ALONE = 2  # tasks that are done in this process: a small source is done before workers would be up
 
-Handler = Callable[[Any], bytes]  # a task's own part -> its result
+Handler = Callable[..., bytes]  # a task's own part -> its result
 Task = Callable[[], bytes]  # waits for the result; raises what the handler raised, or WorkerError
 
 _made: tuple[Path, Handler] | None = None  # of a worker process: its function, and what that was made of
@@ -86,29 +87,26 @@ class WorkerPool:
         if self.executor is None and self.workers > 1 and self._given > _ALONE:
             self.executor = ProcessPoolExecutor(self.workers, mp_context=_Workers(), initializer=_begin)
         if self.executor is None:
-            return lambda: self._here()(given)
+            return lambda: self.here(given)
         if self._file is None:
             self._setups += 1
             self._file = Path(self._folder.name) / str(self._setups)
             self._file.write_bytes(pickle.dumps(self._made))
-        try:
+        with _telling_ends():
             future = self.executor.submit(_call, self._file, given)
-        except BrokenProcessPool as error:
-            raise _ended() from error
 
         def result() -> bytes:
-            try:
+            with _telling_ends():
                 return future.result()
-            except BrokenProcessPool as error:
-                raise _ended() from error
 
         return result
 
-    def _here(self) -> Handler:
+    def here(self, *given: Any) -> bytes:
+        """What is done to a task, done in this process at once."""
         if self._local is None:
             factory, *arguments = self._made
             self._local = factory(*arguments)
-        return self._local
+        return self._local(*given)
 
     def close(self) -> None:
         """End the processes once each has done what it is doing."""
@@ -124,10 +122,14 @@ class WorkerPool:
         self.close()
 
 
-def _ended() -> WorkerError:
-    return WorkerError(
-        "a worker process was ended from outside; if memory ran out, use fewer --workers. The same command goes on"
-    )
+@contextmanager
+def _telling_ends() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            "a worker process was ended from outside; if memory ran out, use fewer --workers. The same command goes on"
+        ) from error
 
 
 def _begin() -> None:

@@ -12,16 +12,17 @@ References are not read: no answer rests on them, and they are most of a dump's 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import md5
+from itertools import chain
 from typing import Any
 
 import orjson
 
 from kg.model import ENTITY_ID, Entity, Rank, Snak, SnakKind, Statement, Value
 from kg.reading.numbers import LONGEST_NAME, is_language
-from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, read_snak_parts, shortened
+from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, shortened
 from kg.store.entity_rows import encode_value
 
 _RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
@@ -140,7 +141,7 @@ def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) ->
             snak = claim.get("mainsnak")
             if snak is None:
                 raise Unreadable("bad-statement", "a statement needs a mainsnak")
-            prop, kind, value = read_snak_parts(snak, prop)
+            prop, kind, value = read_snak(snak, prop)
             rank = _RANKS.get(claim.get("rank", "normal"))
             if rank is None:
                 raise Unreadable("bad-rank", f"rank {claim['rank']!r:.80} is none of {', '.join(Rank)}")
@@ -182,20 +183,22 @@ def _digest(kind: SnakKind, value: Value | None) -> str:
     return md5(content, usedforsecurity=False).hexdigest()[:16]
 
 
+def in_order(snaks: Mapping[str, Any], told: Iterable[str]) -> Iterable[str]:
+    """The properties of qualifiers, those first whose order is told."""
+    return snaks if len(snaks) < 2 else dict.fromkeys(chain((prop for prop in told if prop in snaks), snaks))
+
+
 def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
     if isinstance(data, dict):
-        props = list(data)
-        if isinstance(order, list) and len(props) > 1:
-            first = [prop for prop in dict.fromkeys(order) if prop in data]
-            props = [*first, *(prop for prop in props if prop not in first)]
-        groups = [(prop, data[prop]) for prop in props]
+        groups: list[Any] = [(prop, data[prop]) for prop in in_order(data, order if isinstance(order, list) else ())]
     else:
         groups = [(None, data)]
     snaks: list[Snak] = []
     for prop, group in groups:
         for snak in group if isinstance(group, list) else [group]:
             try:
-                snaks.append(read_snak(snak, read_property_id(prop) if prop is not None else None))
+                of, kind, value = read_snak(snak, read_property_id(prop) if prop is not None else None)
+                snaks.append(Snak(property=of, kind=kind, value=value))
             except Unreadable as error:
                 raise Unreadable(error.reason, f"qualifier {shortened(str(prop), 24)}: {error}") from None
     return tuple(snaks)

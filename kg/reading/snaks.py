@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from math import isfinite
 from typing import Any
 
 import orjson
@@ -15,7 +14,6 @@ from kg.model import (
     EntityValue,
     OtherValue,
     QuantityValue,
-    Snak,
     SnakKind,
     TextValue,
     TimeValue,
@@ -53,14 +51,8 @@ def read_property_id(raw_id: object) -> str:
     raise Unreadable("bad-property", f"{_short(raw_id)} is no property id")
 
 
-def read_snak(data: object, prop: str | None = None) -> Snak:
-    """A snak. `prop`: the checked key it stood under, or None."""
-    property_id, kind, value = read_snak_parts(data, prop)
-    return Snak(property=property_id, kind=kind, value=value)
-
-
-def read_snak_parts(data: object, prop: str | None = None) -> tuple[str, SnakKind, Value | None]:
-    """Property, kind and value of a snak; see `read_snak`."""
+def read_snak(data: object, prop: str | None = None) -> tuple[str, SnakKind, Value | None]:
+    """Property, kind and value of a snak. `prop`: the checked key it stood under, or None."""
     try:  # nearly every snak is a value and repeats its key
         if data["snaktype"] == "value" and data["property"] == prop is not None:  # type: ignore[index]
             return prop, SnakKind.VALUE, read_value(data["datavalue"])  # type: ignore[index]
@@ -112,22 +104,11 @@ def read_coordinate(value: object) -> OtherValue:
 
 
 def _canonical(value: object) -> str:
-    """A value as JSON with sorted keys. What JSON cannot hold is rejected: infinities, for orjson writes null."""
+    """A value as JSON with sorted keys."""
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:  # nested too deeply
         raise Unreadable("bad-value", f"a value that cannot be written: {error}") from None
-    if "null" in text and not _is_finite(value):
-        raise Unreadable("bad-value", "a value with an infinite number in it")
-    return text
-
-
-def _is_finite(value: object) -> bool:
-    if isinstance(value, float):
-        return isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    return not isinstance(value, list) or all(map(_is_finite, value))
 
 
 def read_entity_value(value: object) -> EntityValue:

@@ -50,10 +50,6 @@ class HashedReader:
         self.finished = self.finished or not data
         return data
 
-    def so_far(self) -> tuple[int, str]:
-        """How many bytes were read and their hex digest."""
-        return self.bytes_read, self._digest.hexdigest()
-
     def sha256(self) -> str | None:
         """Hex digest of the whole stream, or None where it was not read to its end."""
         return self._digest.hexdigest() if self.finished else None

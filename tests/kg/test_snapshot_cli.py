@@ -12,19 +12,15 @@ import sys
 from contextlib import nullcontext, redirect_stderr
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import orjson
 import pytest
 from dump_json import entity_json, lines
-from many_blocks import padded
 from springfield import WORLD, ids_of
 
 from granola.cli.main import main
 from granola.commands import snapshot_build
 from kg.building import checkpoint
-from kg.building.estimate import estimate
-from kg.building.snapshot import build
 from tests.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("dump")
@@ -290,44 +286,18 @@ def test_ladders_from_truthy_data_say_so(run: Run, tmp_path: Path, monkeypatch: 
     assert "cannot tell what held when" in said.getvalue()
 
 
-def test_a_dry_run_writes_nothing_and_tells_the_costs(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = sorted(path.name for path in tmp_path.iterdir())
-    code, out, _ = run("build", "world.json.gz", "--out", "w", "--dry-run")
-    told = dict(line.split(maxsplit=1) for line in out.splitlines())
-    assert (code, list(told)) == (0, ["source", "read", "time", "snapshot", "free"])
-    assert "about 13 entities" in told["source"]
-    assert told["read"] == "once"
-    assert "twice" in run("build", "world.json.gz", "--out", "w", "--dry-run", "--instances-of", "Q5")[1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
-    monkeypatch.setattr("kg.building.estimate.shutil.disk_usage", lambda _: SimpleNamespace(free=10))
-    code, out, _ = run("build", "world.json.gz", "--out", "w", "--dry-run")
-    assert (code, out.splitlines()[-1].split(maxsplit=1)[1]) == (1, "10 bytes on that disk: too little")
-
-
-def test_an_estimate_comes_near_the_truth(tmp_path: Path) -> None:
-    """In its time it may err by the machine; in what it counts only by what the sample is not typical of."""
-    source, out = tmp_path / "many.json.gz", tmp_path / "many"
-    source.write_bytes(gzip.compress(lines(*(padded(n) for n in range(1, 20_000)))))
-    found = estimate([source], out)
-    report = build([source], out)
-    assert found.entities == pytest.approx(report.manifest["source_entities"], rel=0.1)
-    assert found.snapshot_bytes == pytest.approx(out.stat().st_size, rel=0.2)
-
-
-@pytest.mark.parametrize("worth", [0.0, 5.0])
+@pytest.mark.parametrize("every", [0.0, 30.0])
 def test_an_interrupt_says_what_becomes_of_the_work(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: float
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: float
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during:
-        during.setattr(checkpoint, "WORTH", worth)
+        during.setattr(checkpoint, "EVERY", every)
         during.setattr(snapshot_build, "phases", lambda _: nullcontext(stop))
         code, out, err = run("build", "world.json.gz", "--out", "w")
-    told = "what was read is kept, the same command goes on" if worth == 0 else "nothing was written"
+    told = "what was read is kept, the same command goes on" if every == 0 else "nothing was written"
     assert (code, out, err) == (130, "", f"granola: interrupted; {told}\n")
     assert not (tmp_path / "w").exists()
     assert run("build", "world.json.gz", "--out", "w")[0] == 0
