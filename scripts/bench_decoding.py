@@ -16,7 +16,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from bench_common import arguments, sample_snapshot
+from measuring import arguments, sample_snapshot
 
 FORMS = ("{}", "{}", "{}", "{}.", "Answer: {}", "Location: Location: {}", '"{}"', "I think it was {}.", "{}, I believe")
 
@@ -27,7 +27,7 @@ def sampled(data: Path, questions: int, responses: int) -> list[object]:
     from granola.decoding import SampleRow
 
     draw = random.Random(0)
-    files = sorted((data / "entityquestions").glob("*/*.json"))
+    files = sorted((data / "entityquestions").glob("*/P*.json"))
     per_file = max(1, questions // max(1, len(files)))
     rows: list[object] = []
     for path in files:
@@ -56,7 +56,8 @@ def sampled(data: Path, questions: int, responses: int) -> list[object]:
 
 def main() -> None:
     """Build the snapshot where none is given, aggregate by each method, print the figures."""
-    parser = arguments(__doc__, data=True)
+    parser = arguments(__doc__)
+    parser.add_argument("--snapshot", type=Path, help="a snapshot of the sample; by default one is built")
     parser.add_argument("--questions", type=int, default=4800)
     parser.add_argument("--responses", type=int, default=10)
     given = parser.parse_args()

@@ -9,18 +9,15 @@ and the median of the rounds counts. Absolute times drift with the machine, rati
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from bench_common import GRANOLA, ROOT
+from measuring import DATA, GRANOLA, arguments, cost_of
 
 PLAIN = """
 import bz2, gzip, json, sys
@@ -30,19 +27,6 @@ with (bz2 if sys.argv[1].endswith(".bz2") else gzip).open(sys.argv[1], "rt", enc
         if len(text) > 1:
             json.loads(text)
 """
-
-
-def run(command: list[str]) -> tuple[float, float, float]:
-    """Seconds and CPU seconds of a process and its children, and the peak MiB of the process."""
-    start = time.perf_counter()
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-        _, status, used = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        if status:
-            errors.seek(0)
-            sys.exit(f"{command}: exit status {os.waitstatus_to_exitcode(status)}: {errors.read()[-2000:].decode()}")
-    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def made(shared: Path, into: Path, mb: int) -> Path:
@@ -73,8 +57,8 @@ def jobs(dump: Path, out: Path) -> dict[str, list[str]]:
 
 def main() -> None:
     """Run the jobs in turns and print the medians, as shares of the plain script's too."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
+    parser = arguments(__doc__, data=False)
+    parser.add_argument("--shared", type=Path, default=DATA.parent)
     parser.add_argument("--dump", type=Path, help="a dump's path without .gz and .bz2")
     parser.add_argument("--mb", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=3)
@@ -89,7 +73,7 @@ def main() -> None:
         last: dict[str, tuple[float, float]] = {}
         for _ in range(settings.rounds):
             for name, command in commands.items():
-                seconds, *last[name] = run(command)
+                seconds, *last[name] = cost_of(command)
                 times[name].append(seconds)
     median = {name: statistics.median(one) for name, one in times.items()}
     print(f"{settings.rounds} rounds: job, median s, CPU s, peak MiB, times as fast as the plain script")

@@ -9,39 +9,17 @@ time; `auto` is our default batch.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import device_chosen, model_arguments, rates, save_llama
+
 from abstraction.models import ChatModel, Message, Reply, Request, Sampling, open_model
-from abstraction.models.local_weights import device_of
-from scripts.bench_common import arguments, named, rates
-from tests import tiny_model
 
 # width, layers, heads, inner
 SIZES = {"tiny": (256, 4, 4, 1024), "100m": (768, 12, 12, 2048), "1b": (2048, 16, 32, 8192)}
-VOCABULARY = 32_000
 PROMPT = "where is the river " * 16
-
-
-def build(folder: Path, size: str, dtype: str) -> None:
-    """A model of random weights with the tests' tokenizer."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    tiny_model.build(folder)
-    width, layers, heads, inner = SIZES[size]
-    config = LlamaConfig(
-        vocab_size=VOCABULARY, hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads,
-        num_key_value_heads=max(1, heads // 4), intermediate_size=inner, max_position_embeddings=4096,
-        bos_token_id=2, eos_token_id=VOCABULARY - 1, pad_token_id=1,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    model = LlamaForCausalLM(config).to(getattr(torch, dtype))
-    print(f"{sum(one.numel() for one in model.parameters()) / 1e6:,.0f} M parameters, {dtype}")
-    model.save_pretrained(folder)
 
 
 def ours(model: ChatModel, count: int, tokens: int, first: int) -> int:
@@ -81,28 +59,20 @@ class Library:
         return int((out.shape[1] - encoded.input_ids.shape[1]) * count)
 
 
-if __name__ == "__main__":
-    parser = arguments(__doc__)
-    parser.add_argument("--device", default="auto")
+def main() -> None:
+    parser = model_arguments(__doc__)
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--size", default="tiny", choices=sorted(SIZES))
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 16, 64])
     parser.add_argument("--tokens", type=int, default=32)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, help="of torch; 1 where other work runs beside")
     given = parser.parse_args()
-    device = device_of(given.device)
-    from transformers import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    device, described = device_chosen(given)
+    width, layers, heads, inner = SIZES[given.size]
     with tempfile.TemporaryDirectory() as name:
-        build(Path(name), given.size, given.dtype)
-        import torch
-
-        if given.threads:
-            torch.set_num_threads(given.threads)
-        print(named(device))
+        save_llama(
+            Path(name), width=width, layers=layers, heads=heads, inner=inner, vocabulary=32_000, dtype=given.dtype
+        )  # fmt: skip
+        print(f"{given.size}, {given.dtype}, {described}")
         library = Library(name, device)
         print("| batch | ours, tokens/s (per s of processor) | auto | library | plain loop | ours / library |")
         print("|---|---|---|---|---|---|")
@@ -118,6 +88,9 @@ if __name__ == "__main__":
                 },
                 given.rounds, device,
             )  # fmt: skip
-            one, other = found["ours"], found["library"]
-            ratio = f"{one.clock / other.clock:.2f} ({one.processor / other.processor:.2f})"
+            ratio = found["ours"].over(found["library"])
             print(f"| {batch} | {' | '.join(map(str, found.values()))} | {ratio} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ import statistics
 import string
 import time
 
-from bench_common import arguments
+from measuring import arguments
 
 from granola.matching import matcher
 
@@ -96,7 +96,7 @@ def rates(name_: str, n: int, rounds: int) -> list[float]:
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, data=False)
     parser.add_argument("--questions", type=int, default=20_000, help="a round")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of which the median counts")
     given = parser.parse_args()

@@ -1,6 +1,6 @@
 """Requests a second that the client of chat servers sustains against a server on this machine that answers at once.
 
-    python scripts/bench_models.py [--requests 20000] [--cached]
+    python scripts/bench_models.py [--requests 20000]
 
 The server runs in a process of its own. Prints requests a second and the growth of memory over the run, with a cache
 and a log as a run has them, and without.
@@ -8,14 +8,15 @@ and a log as a run has them, and without.
 
 from __future__ import annotations
 
-import argparse
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from chat_process import serving
+from measuring import ROOT, arguments
 
 from abstraction.models import Message, Reply, Request, Sampling, open_model
 
@@ -52,11 +53,20 @@ def measure(url: str, count: int, folder: Path | None) -> str:
     return f"{count / seconds:,.0f} requests/s; memory {peak():.0f} MiB, {grown:+.1f} MiB after the first {WARM}"
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    parser = arguments(__doc__, data=False)
     parser.add_argument("--requests", type=int, default=20_000)
-    wanted = parser.parse_args().requests
-    with serving() as url, tempfile.TemporaryDirectory() as name:
-        print("cache and log:", measure(url, wanted, Path(name)))
-        print("all cached:   ", measure(url, wanted, Path(name)))
-        print("neither:      ", measure(url, wanted, None))
+    count = parser.parse_args().requests
+    command = [sys.executable, ROOT / "tests" / "chat_server.py", "{}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, tempfile.TemporaryDirectory() as name:
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+        try:
+            for what, folder in (("cache and log", Path(name)), ("all cached", Path(name)), ("neither", None)):
+                print(f"{what}: {measure(url, count, folder)}", flush=True)
+        finally:
+            server.kill()
+
+
+if __name__ == "__main__":
+    main()

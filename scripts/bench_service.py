@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from bench_common import DATA, ROOT, arguments
+from measuring import DATA, ROOT, arguments
 from service_process import ServiceProcess, serving
 
 from abstraction.rows import read_questions
@@ -48,7 +48,7 @@ def wrk(service: ServiceProcess, script: Path, seconds: int, connections: int) -
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, data=False)
     parser.add_argument("snapshot", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 4, 24])

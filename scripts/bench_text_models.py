@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib.util
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from measuring import device_chosen, model_arguments, rates, save_llama
 from sentence_transformers import CrossEncoder, SentenceTransformer
 from transformers import (
     AutoModelForCausalLM,
@@ -27,12 +27,8 @@ from transformers import (
     AutoTokenizer,
     BertConfig,
     BertForSequenceClassification,
-    LlamaConfig,
-    LlamaForCausalLM,
-    logging,
 )
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from abstraction.models import (
     Continuation,
     EmbeddedText,
@@ -41,9 +37,7 @@ from abstraction.models import (
     open_embeddings,
     open_relevance,
 )
-from abstraction.models.local_weights import device_of
-from scripts.bench_common import arguments, named, rates
-from tests.tiny_model import WORDS, build
+from tests.tiny_model import WORDS
 from tests.tiny_scorers import pair_tokenizer
 
 VOCABULARY = 30_000
@@ -61,17 +55,6 @@ def cross_encoder(folder: Path, encoder: str | None, layers: int, width: int) ->
     )  # fmt: skip
     BertForSequenceClassification(config).save_pretrained(folder)
     pair_tokenizer().save_pretrained(folder)
-    return str(folder)
-
-
-def causal(folder: Path, layers: int, width: int) -> str:
-    """A llama's shape, random weights."""
-    build(folder)
-    config = LlamaConfig(
-        vocab_size=VOCABULARY, num_hidden_layers=layers, hidden_size=width, num_attention_heads=width // 32,
-        num_key_value_heads=width // 64, intermediate_size=3 * width, bos_token_id=2, eos_token_id=2, pad_token_id=1,
-    )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(folder)
     return str(folder)
 
 
@@ -119,28 +102,25 @@ def packaged() -> str | None:
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = model_arguments(__doc__)
     parser.add_argument("--model", default=packaged(), help="a folder of sentence-transformers")
     parser.add_argument("--texts", type=int, default=200)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--device", default="auto")
     parser.add_argument("--batch", type=int, default=32, help="of the library; ours finds its own")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, help="of torch; 1 where other work runs beside")
     given = parser.parse_args()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    if given.threads:
-        torch.set_num_threads(given.threads)
-    device, draw = device_of(given.device), random.Random(0)
+    (device, described), draw = device_chosen(given), random.Random(0)
     texts = [" ".join(draw.choices(WORDS, k=draw.randint(5, 100))) for _ in range(given.texts)]
     pairs = [QueryPassage("who is born in the city", text) for text in texts]
     continued = [Continuation("who is", f" {text}") for text in texts]
     with tempfile.TemporaryDirectory() as name:
         reranker = cross_encoder(Path(name) / "reranker", given.model, given.layers, given.width)
         encoder = given.model or reranker
-        language = causal(Path(name) / "causal", given.layers, given.width)
+        language = f"{name}/causal"
+        save_llama(
+            Path(language), width=given.width, layers=given.layers, heads=given.width // 32, inner=3 * given.width,
+            vocabulary=VOCABULARY, dtype="float32",
+        )  # fmt: skip
         plain, plain_pairs = SentenceTransformer(encoder, device=device), CrossEncoder(reranker, device=device)
         vectors, relevance = (
             open_embeddings(f"local:{encoder}?device={device}"),
@@ -159,7 +139,7 @@ def main() -> None:
                 library=lambda some: plain_logprobs(language, device, some, given.batch),
                 loop=lambda some: plain_logprobs(language, device, some, 1)),
         ]  # fmt: skip
-        print(f"{given.texts} texts of 5 to 100 words, {named(device)}, encoder {Path(encoder).parent.name}")
+        print(f"{given.texts} texts of 5 to 100 words, {described}, encoder {Path(encoder).parent.name}")
         print("| scorer | ours, texts/s (per s of processor) | library | plain loop | ours / library | difference |")
         print("|---|---|---|---|---|---|")
         for way in ways:
@@ -172,10 +152,9 @@ def main() -> None:
                 },
                 given.rounds, device,
             )  # fmt: skip
-            ours, library = found["ours"], found["library"]
             gap = (torch.tensor(way.ours(part)) - torch.tensor(way.library(part))).abs().max()
-            ratio = f"{ours.clock / library.clock:.2f} ({ours.processor / library.processor:.2f})"
-            print(f"| {way.name} | {ours} | {library} | {found['loop']} | {ratio} | {gap:.1e} |", flush=True)
+            ratio = found["ours"].over(found["library"])
+            print(f"| {way.name} | {' | '.join(map(str, found.values()))} | {ratio} | {gap:.1e} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,16 +11,14 @@ tiers: without any no coarser answer can be right.
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import arguments, rows_of
 
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
@@ -29,14 +27,8 @@ from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, s
 from granola.matching import matcher
 from kg.store import open_store
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SETS = {"mintaka-en": "en", "mintaka-da": "da", "mintaka-fi": "fi", "wila-en": "en", "wila-fr": "fr", "webqsp": "en"}
 SHOWN = (0.4, 0.6, 0.75, 1.0)
-
-
-def rows_of(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
 
 
 def asked(folder: Path, name: str, language: str) -> Iterator[tuple[str, str, list[Any], list[str], str | None]]:
@@ -58,9 +50,7 @@ def asked(folder: Path, name: str, language: str) -> Iterator[tuple[str, str, li
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("snapshot", type=Path)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = arguments(__doc__, snapshot=True)
     parser.add_argument("--only", default="", help="the sets whose name begins so")
     parser.add_argument("--limit", type=int, default=350, help="questions of a set, drawn by the hash of their ids")
     given = parser.parse_args()

@@ -5,13 +5,11 @@ python scripts/measure_answer_sentences.py [--data ../shared/data] [--show N]
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections import Counter
-from pathlib import Path
 
-from abstraction.faults import RejectedRow
-from abstraction.files.records import read_records
+from measuring import arguments, rows_of
+
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import without_markers
 
@@ -20,16 +18,12 @@ IDS = tuple(map(str, range(1, 41)))
 
 def main() -> None:
     """Count by source, and show claims that are no sentence of ours."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the real data")
+    parser = arguments(__doc__)
     parser.add_argument("--show", type=int, default=0, help="how many claims to print that are no sentence of ours")
     given = parser.parse_args()
     counts: dict[str, Counter[bool]] = {}
     shown = 0
-    for record in read_records(given.data / "attribution" / "attributionbench_dev.jsonl.gz"):
-        if isinstance(record, RejectedRow):
-            continue
-        row = record.data
+    for row in rows_of(given.data / "attribution" / "attributionbench_dev.jsonl.gz"):
         ours = {_plain(one) for one in answer_sentences(row["response"], IDS)}
         claim = _plain(row["claim_raw_string"])
         there = claim in ours or re.sub(r"^\d+ ", "", claim) in ours

@@ -8,18 +8,18 @@ with a prediction (`granola match`), replies of judges (15), deflections (16, 25
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from measuring import arguments, rows_of
+
 from granola.grounding.citation_markers import cited_passages, deflects
 from granola.matching import in_language, matcher
 from granola.replies import read_reply, read_verdict
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Case = dict[str, Any]
 _SHOWN = ("language", "question", "prediction", "answer", "reply", "levels")
 
@@ -28,8 +28,7 @@ def cases(folder: Path) -> Iterator[tuple[str, str, Case]]:
     """Number, `give` or `holds`, and the case, of every row that can be read."""
     for path in sorted(folder.glob("*.jsonl")):
         number, kind = path.name[:2], path.name.split(".")[-2]
-        for line in path.read_text(encoding="utf-8").strip("\n").split("\n"):
-            yield number, kind, json.loads(line)
+        yield from ((number, kind, case) for case in rows_of(path))
 
 
 def outcome(case: Case) -> dict[str, Any] | str | None:
@@ -52,8 +51,7 @@ def outcome(case: Case) -> dict[str, Any] | str | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder of the public data sets")
+    parser = arguments(__doc__)
     parser.add_argument("--errors", action="store_true", help="print each case that does not come out")
     parser.add_argument("--only", default="", help="the cases whose number begins so")
     given = parser.parse_args()

@@ -5,11 +5,12 @@ python scripts/measure_conner_values.py --data ../shared/data [--relevance MODEL
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import math
 from pathlib import Path
+
+from measuring import arguments
 
 from abstraction.language.sentences import sentences
 from abstraction.models import Continuation, QueryPassage, open_coherence, open_continuations, open_relevance
@@ -22,8 +23,7 @@ CUT = 100.0  # the authors' perplexities are cut there
 
 def main() -> None:
     """Print n, both means and Somers' D of ours given theirs, for each model that is named."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the real data")
+    parser = arguments(__doc__)
     for name in ("relevance", "causal", "coherence"):
         parser.add_argument(f"--{name}", help="a model, as granola knowledge judge names it")
     given = parser.parse_args()

@@ -10,18 +10,17 @@ citations share, at the threshold that is best on the rows for training.
 from __future__ import annotations
 
 import hashlib
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measuring import arguments
+
 from granola.attribution.attribution_samples import AttributionSample, read_any_samples
 from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderTraining, train_encoder
 from granola.attribution.evaluators import AttributionEvaluator
 from granola.attribution.simple_evaluators import WordEvaluator
-from scripts.bench_common import arguments
 
 
 def macro_f1(evaluator: AttributionEvaluator, samples: Sequence[AttributionSample]) -> float:
@@ -35,7 +34,6 @@ def macro_f1(evaluator: AttributionEvaluator, samples: Sequence[AttributionSampl
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("checkpoint", help="a folder or a name on the hub, such as all-MiniLM-L6-v2's")
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
     parser.add_argument("--longest", type=int, default=192)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--out", type=int, default=500, help="pairs of FactcheckGPT")

@@ -11,13 +11,13 @@ the kind asked for says it ("a country in Asia" for "Asia"); `unlinked` where th
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
-import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
+
+from measuring import arguments, relation_files
 
 from abstraction.assembly.filters import without_article
 from abstraction.pipeline import LadderMaker
@@ -27,7 +27,6 @@ from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.store.sqlite import SQLiteStore
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity", "wording": "clumsy"}
 Judged = dict[str, str]
 
@@ -54,8 +53,8 @@ def sheet(data: Path, size: str) -> list[Judged]:
     if size == "500":
         return judged
     relations = {
-        asked["question"]: path.name.split(".")[0]
-        for path in sorted((data / "entityquestions" / "test").glob("*.json"))
+        asked["question"]: relation
+        for relation, path in relation_files(data).items()
         for asked in json.loads(path.read_text(encoding="utf-8"))
     }
     return [
@@ -110,35 +109,34 @@ def audit(store: SQLiteStore, judged: list[Judged]) -> Counter[tuple[str, str]]:
     return counts
 
 
-def main(arguments: Iterable[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
-    parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
-    parser.add_argument("--sheet", choices=("500", "350"), default="500", help="which of the two sheets [500]")
+def table(title: str, columns: Sequence[str], counts: Counter[tuple[str, str]], more: Sequence[str] = ()) -> None:
+    """A line for each verdict, and for `more`."""
+    print(f"{title:<15}" + "".join(f"{column:>10}" for column in columns))
+    for kind in ("good", "doubtful", *FAULTS.values(), *more):
+        print(f"{kind:<15}" + "".join(f"{counts[kind, column]:>10}" for column in columns))
+
+
+def main() -> None:
+    parser = arguments(__doc__, snapshot=True)
+    parser.add_argument("--sheet", choices=("500", "350"), default="500", help="which of the two sheets")
     parser.add_argument("--out", type=Path, help="a CSV file: item, verdict, state and today's ladder")
-    args = parser.parse_args(None if arguments is None else list(arguments))
-    judged = sheet(args.data, args.sheet)
-    with SQLiteStore.open(args.snapshot) as store:
+    given = parser.parse_args()
+    judged = sheet(given.data, given.sheet)
+    with SQLiteStore.open(given.snapshot) as store:
         found = measure(store, judged)
         audited = audit(store, judged)
     counts = Counter((verdict(one), state) for one, state, _ in found)
-    states = ("there", "alias", "reworded", "gone", "unlinked")
-    print("verdict        " + "".join(f"{one:>10}" for one in states))
-    for kind in ("good", "doubtful", *FAULTS.values()):
-        print(f"{kind:<15}" + "".join(f"{counts[kind, one]:>10}" for one in states))
-    both = Counter(state for one, state, _ in found if is_agreed(one))
-    if both:
-        print(f"{'of both':<15}" + "".join(f"{both[one]:>10}" for one in states))
-    print("\naudit          " + "".join(f"{one:>10}" for one in ("passed", "unknown", "reported")))
-    for kind in ("good", "doubtful", *FAULTS.values()):
-        print(f"{kind:<15}" + "".join(f"{audited[kind, one]:>10}" for one in ("passed", "unknown", "reported")))
-    if args.out:
-        with args.out.open("w", encoding="utf-8", newline="") as file:
+    both = Counter(("of both", state) for one, state, _ in found if is_agreed(one))
+    more = ("of both",) if both else ()
+    table("verdict", ("there", "alias", "reworded", "gone", "unlinked"), counts + both, more)
+    print()
+    table("audit", ("passed", "unknown", "reported"), audited)
+    if given.out:
+        with given.out.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(("item", "verdict", "state", "ladder"))
             writer.writerows((one["item"], verdict(one), state, ladder) for one, state, ladder in found)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

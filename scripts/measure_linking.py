@@ -16,13 +16,12 @@ subject, all   the same with all that the snapshot has: the answer may be looked
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+from measuring import arguments, relation_files
 
 from abstraction.classes import Classifier
 from abstraction.linking.gazetteer import Gazetteer
@@ -31,12 +30,10 @@ from abstraction.linking.linker import Link, Linker
 from abstraction.linking.priors import Priors
 from abstraction.properties import properties
 from abstraction.relations import Relation, relation, table
-from kg.model import entity_number
 from kg.store.protocol import NameMatch
 from kg.store.sqlite import SQLiteStore
 from kg.walks.graph import Graph
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 SUBJECTS = 5
 MODES = ("smallest", "name", "name, counted", "subject", "subject, all")
 
@@ -102,11 +99,11 @@ def answers(linker: Linker, smallest: Linker, graph: Graph, asked: Question) -> 
 
 
 class Tally:
-    """Right, wrong and abstained links, by triples and by names, all and ambiguous."""
+    """Right, wrong and abstained links, by triples and by names, of `all` and of `ambiguous` names."""
 
     def __init__(self) -> None:
         self.triples: Counter[tuple[str, str, str]] = Counter()
-        self.names: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
+        self.names: dict[tuple[str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
         self.confidence: Counter[tuple[str, str, bool]] = Counter()
 
     def add(self, asked: Question, links: dict[str, Link]) -> None:
@@ -114,42 +111,48 @@ class Tally:
         for mode, link in links.items():
             gave_up = link.qid is None or link.abstained is not None
             right = not gave_up and link.qid == asked.target
-            outcome = "abstained" if gave_up else "right" if right else "wrong"
             for part in ("all", "ambiguous") if asked.ambiguous else ("all",):
-                self.triples[mode, part, outcome] += asked.weight  # type: ignore[assignment]
-                self.triples[mode, part, "all"] += asked.weight  # type: ignore[assignment]
-            self.names[mode, f"{asked.relation.id} {asked.target}", asked.ambiguous].append(right)
+                for outcome in ("asked", "abstained" if gave_up else "right" if right else "wrong"):
+                    self.triples[mode, part, outcome] += asked.weight  # type: ignore[assignment]
+                self.names[mode, part][f"{asked.relation.id} {asked.target}"].append(right)
             self.confidence[mode, link.confidence or "abstained", right] += 1
 
-    def share(self, mode: str, part: str, outcome: str) -> str:
-        """Percent of the triples of a part with this outcome."""
-        whole = self.triples[mode, part, "all"]
-        return f"{100 * self.triples[mode, part, outcome] / whole:.1f}" if whole else "-"
+    def share(self, mode: str, outcome: str) -> str:
+        """Percent of the triples with this outcome, and of those of ambiguous names."""
+        shares = ((self.triples[mode, part, outcome], self.triples[mode, part, "asked"]) for part in PARTS)
+        return _of_both(shares)
 
-    def share_of_names(self, mode: str, *, ambiguous: bool) -> str:
+    def share_of_names(self, mode: str) -> str:
         """Percent of the pairs of relation and value that are linked rightly, each counted once."""
-        shares = [sum(r) / len(r) for (m, _, hard), r in self.names.items() if m == mode and hard >= ambiguous]
-        return f"{100 * sum(shares) / len(shares):.1f}" if shares else "-"
+        pairs = ([sum(one) / len(one) for one in self.names[mode, part].values()] for part in PARTS)
+        return _of_both((sum(shares), len(shares)) for shares in pairs)
+
+
+PARTS = ("all", "ambiguous")
+
+
+def _of_both(shares: Iterable[tuple[float, float]]) -> str:
+    first, second = (f"{100 * part / whole:.1f}" if whole else "-" for part, whole in shares)
+    return f"{first} ({second})"
 
 
 def report(per_relation: dict[str, Tally], total: Tally) -> None:
     """The tables on standard output."""
-    print(f"{'right, %, by triples':<22}" + "".join(f"{mode:>16}" for mode in MODES) + "   (ambiguous names)")
-    for name, tally in (*per_relation.items(), ("total", total)):
-        cells = (f"{tally.share(m, 'all', 'right')} ({tally.share(m, 'ambiguous', 'right')})" for m in MODES)
+
+    def line(name: str, cells: Iterable[str]) -> None:
         print(f"{name:<22}" + "".join(f"{cell:>16}" for cell in cells))
-    for label, outcome in (("wrong", "wrong"), ("abstained", "abstained")):
-        cells = (f"{total.share(m, 'all', outcome)} ({total.share(m, 'ambiguous', outcome)})" for m in MODES)
-        print(f"{label:<22}" + "".join(f"{cell:>16}" for cell in cells))
-    cells = (f"{total.share_of_names(m, ambiguous=False)} ({total.share_of_names(m, ambiguous=True)})" for m in MODES)
-    print(f"{'right, by names':<22}" + "".join(f"{cell:>16}" for cell in cells))
-    print("\nright among links of a confidence, of how many questions:")
+
+    line("right, %, by triples", MODES)
+    for name, tally in (*per_relation.items(), ("total", total)):
+        line(name, (tally.share(mode, "right") for mode in MODES))
+    for outcome in ("wrong", "abstained"):
+        line(outcome, (total.share(mode, outcome) for mode in MODES))
+    line("right, by names", map(total.share_of_names, MODES))
+    print("in brackets ambiguous names alone\n\nright among links of a confidence, of how many questions:")
     for level in ("high", "medium", "low", "abstained"):
-        line = f"{level:<22}"
-        for mode in MODES:
-            right, wrong = (total.confidence[mode, level, ok] for ok in (True, False))
-            line += f"{f'{100 * right / (right + wrong):.1f} of {right + wrong}' if right + wrong else '-':>16}"
-        print(line)
+        counts = ([total.confidence[mode, level, right] for right in (True, False)] for mode in MODES)
+        line(level, (f"{100 * right / (right + wrong):.1f} of {right + wrong}" if right + wrong else "-"
+                     for right, wrong in counts))  # fmt: skip
 
 
 def absent(graph: Partial, gazetteer: Gazetteer, asked: list[Question]) -> None:
@@ -169,24 +172,17 @@ def absent(graph: Partial, gazetteer: Gazetteer, asked: list[Question]) -> None:
     print("  ".join(f"{name} {counts[name]}" for name in ("abstained", "low", "medium", "high")))
 
 
-def main(arguments: Iterable[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
-    parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
-    parser.add_argument("--seed", type=int, default=1, help="which subjects are drawn [1]")
+def main() -> None:
+    parser = arguments(__doc__, snapshot=True)
+    parser.add_argument("--seed", type=int, default=1, help="which subjects are drawn")
     parser.add_argument("--verbose", action="store_true", help="list what is wrong with the subject given")
     parser.add_argument("--absent", action="store_true", help="also with the right entity taken out")
-    given = parser.parse_args(None if arguments is None else list(arguments))
-    files = sorted((given.data / "entityquestions" / "test").glob("P*.json"))
-    if not files:
-        print(f"measure_linking: no entityquestions/test/P*.json in {given.data}; give --data", file=sys.stderr)
-        return 2
-    relations = sorted({path.name.split(".")[0] for path in files}, key=entity_number)
+    given = parser.parse_args()
     with SQLiteStore.open(given.snapshot) as store:
         graph = Partial(store, properties=properties() | set(table()))
         gazetteer = Gazetteer(graph, Classifier(graph))
         linker, smallest = Linker(graph, gazetteer), Linker(graph, gazetteer, method="smallest")
-        asked = list(questions(graph, relations, given.seed))
+        asked = list(questions(graph, relation_files(given.data), given.seed))
         per_relation: dict[str, Tally] = defaultdict(Tally)
         total = Tally()
         for question in asked:
@@ -203,8 +199,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
         report(per_relation, total)
         if given.absent:
             absent(graph, gazetteer, asked)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

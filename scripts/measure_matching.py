@@ -18,8 +18,6 @@ Half of the questions of `nq`, by a hash, is for tuning: `--errors` prints from 
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import hashlib
 import json
 import random
@@ -31,11 +29,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from measuring import ROOT, arguments, rows_of
+
 from granola.matching import Verdict, in_language, matcher, rules, squad
 from granola.matching.vetoing import vetoes
 from granola.scoring.bootstrap import percentile_interval
 
-ROOT = Path(__file__).resolve().parents[1]
 LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"
 DANISH = ROOT / "docs/evaluation/danish-judged.json"
 RESAMPLES = 500
@@ -50,8 +49,7 @@ _REPLACED = re.compile(r"(?<![Aa]n)(?:(?<=[A-Za-z])null|null(?=[a-z]))(?!if)")
 
 def nq(data: Path) -> list[Row]:
     """The judgements of EVOUNA's development half, with `nan` where it was replaced."""
-    with gzip.open(data / "evouna/nq_dev.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    rows = list(rows_of(data / "evouna/nq_dev.jsonl.gz"))
     for row in rows:
         row["question"], row["prediction"] = (_REPLACED.sub("nan", row[name]) for name in ("question", "prediction"))
         row["levels"] = [[_REPLACED.sub("nan", answer) for answer in row["answers"]]]
@@ -61,8 +59,7 @@ def nq(data: Path) -> list[Row]:
 
 def openqa(data: Path) -> list[Row]:
     """The judgements of OpenQA-eval."""
-    text = (data / "openqa_eval/judgements.jsonl").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = list(rows_of(data / "openqa_eval/judgements.jsonl"))
     for row in rows:
         row["levels"], row["half"] = [row["answers"]], half(row["question"], "matching-1")
     return rows
@@ -70,11 +67,9 @@ def openqa(data: Path) -> list[Row]:
 
 def simpleqa(data: Path) -> list[Row]:
     """Graded long answers to SimpleQA; `grade` is A (right), B (wrong) or C (not attempted)."""
-    with gzip.open(data / "answers/simpleqa_en_tavily.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
     return [
         {**row, "prediction": row["answer"] or "", "levels": [[row["gold"]]], "human": row["grade"] == "A"}
-        for row in rows
+        for row in rows_of(data / "answers/simpleqa_en_tavily.jsonl.gz")
     ]
 
 
@@ -93,9 +88,7 @@ def print_long_answers(rows: Sequence[Row]) -> None:
 def print_typed_numbers(data: Path, most: int) -> None:
     """How many numbers of MKQA are taken for right in each language, and how many of these have other digits."""
     taken, answered, others = Counter[str](), Counter[str](), []
-    with gzip.open(data / "answers/mkqa_llm_answers.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    for row in rows:
+    for row in rows_of(data / "answers/mkqa_llm_answers.jsonl.gz"):
         golds = [gold for gold in row["gold"] if gold["type"] in ("number", "number_with_unit")]
         names = [name for gold in golds for name in (gold["text"], *gold.get("aliases", ())) if name]
         for answer in row["answers"].values() if names else ():
@@ -114,12 +107,10 @@ def print_typed_numbers(data: Path, most: int) -> None:
 def print_danish(data: Path) -> None:
     """Kappa of the rules and of word recall (half of the gold answer's words) on the same Danish answers."""
     judged: dict[str, bool] = json.loads(DANISH.read_text(encoding="utf-8"))["right"]
-    with gzip.open(data / "answers/mintaka_test_5samples.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [row for row in map(json.loads, file) if isinstance(row.get("gold_da"), str | int | float)]
     answers = [
         (f"{row['id']}-{place}", row["q_da"], str(row["gold_da"]), sample)
-        for row in rows
-        if not isinstance(row["gold_da"], bool) and "samples_da" in row and "q_da" in row
+        for row in rows_of(data / "answers/mintaka_test_5samples.jsonl.gz")
+        if type(row.get("gold_da")) in (str, int, float) and "samples_da" in row and "q_da" in row
         for place, sample in enumerate(row["samples_da"][:2])
     ]
     random.Random(36).shuffle(answers)
@@ -148,7 +139,7 @@ def half(question: str, seed: str) -> str:
 def ladders(rows: Sequence[Row], *, aside: bool) -> list[Row]:
     """The judged ladders with their answers, the gold answers as level 1; `level` as the first reader gave it."""
     by_id = {row["id"]: row for row in rows}
-    lines = [json.loads(line) for line in LADDERS.read_text(encoding="utf-8").splitlines()[1:]]
+    _, *lines = rows_of(LADDERS)
     return [
         {
             **by_id[line["id"]],
@@ -203,18 +194,17 @@ def contained(row: Row) -> Verdict:
     return Verdict(level=1 if any(gold and f" {gold} " in said for gold in golds) else None, rule="containment")
 
 
-def other_judges() -> dict[str, Judge]:
-    """What `rules` is compared with."""
+def _by(name: str, **settings: float) -> Judge:
+    chosen = matcher(name, **settings)
+    return lambda row: chosen.match(row["prediction"], row["levels"], row["question"])
 
-    def by(name: str, **settings: float) -> Judge:
-        chosen = matcher(name, **settings)
-        return lambda row: chosen.match(row["prediction"], row["levels"], row["question"])
 
-    return {
-        "em": by("em"),
-        **{f"f1 > {tau:g}": by("f1", tau=tau) for tau in THRESHOLDS},
-        "containment": contained,
-    }
+JUDGES: dict[str, Judge] = {
+    "em": _by("em"),
+    **{f"f1 > {tau:g}": _by("f1", tau=tau) for tau in THRESHOLDS},
+    "containment": contained,
+    "rules": rules_say,
+}
 
 
 def print_agreement(title: str, rows: Sequence[Row]) -> None:
@@ -224,7 +214,7 @@ def print_agreement(title: str, rows: Sequence[Row]) -> None:
         right = sum(row["human"] for row in part)
         print(f"{title}, half {name}: {len(part)} answers, {right} right")
         print("  judge         kappa  95 %           agree  right as wrong  wrong as right")
-        for judge_name, judge in {**other_judges(), "rules": rules_say}.items():
+        for judge_name, judge in JUDGES.items():
             pairs = pairs_of(part, [judge(row) for row in part])
             agreed = sum(a == b for a, b in pairs) / len(pairs)
             missed, taken = sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)
@@ -264,14 +254,12 @@ def print_ladders(rows: Sequence[Row], verdicts: Sequence[Verdict]) -> None:
     print(f"ladders: {len(rows)} answers, {sum(row['level'] in (None, 1) for row in rows)} of them at level 1 or none")
     for name, count in found.most_common():
         print(f"  {name:28s} {count}")
-    for tau in THRESHOLDS:
-        chosen = matcher("f1", tau=tau)
-        told = [chosen.match(row["prediction"], row["levels"], row["question"]) for row in rows]
-        counts = Counter(_ladder_outcome(row, verdict) for row, verdict in zip(rows, told, strict=True))
-        false = sum(count for name, count in counts.items() if name.endswith("falsely"))
-        wrong = counts["too fine"] + counts["too coarse"]
-        print(f"  f1 > {tau:g}: as the readers {counts['as the readers']}, missed {counts['right level missed']}, "
-              f"claimed falsely {false}, another level {wrong}")  # fmt: skip
+    for name, judge in JUDGES.items():
+        if name.startswith("f1"):
+            counts = Counter(_ladder_outcome(row, judge(row)) for row in rows)
+            false = sum(count for outcome, count in counts.items() if outcome.endswith("falsely"))
+            print(f"  {name}: as the readers {counts['as the readers']}, missed {counts['right level missed']}, "
+                  f"claimed falsely {false}, another level {counts['too fine'] + counts['too coarse']}")  # fmt: skip
 
 
 def _ladder_outcome(row: Row, verdict: Verdict) -> str:
@@ -343,31 +331,26 @@ def print_errors(rows: Sequence[Row], verdicts: Sequence[Verdict], most: int) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="folder of the real data")
+    parser = arguments(__doc__)
     parser.add_argument("--aside", action="store_true", help="measure the quarter of the ladders kept aside as well")
     parser.add_argument("--errors", type=int, default=0, help="print so many errors of the half that is tuned on")
     parser.add_argument("--no-parts", action="store_true", help="leave out the worth of every rule and veto")
-    arguments = parser.parse_args()
-    for name in ("evouna/nq_dev.jsonl.gz", "openqa_eval/judgements.jsonl"):
-        if not (arguments.data / name).exists():
-            parser.exit(2, f"{arguments.data / name} is missing; name the folder that has it with --data\n")
-    rows, others = nq(arguments.data), openqa(arguments.data)
-    judged = ladders(rows, aside=arguments.aside)
+    given = parser.parse_args()
+    rows, others = nq(given.data), openqa(given.data)
+    judged = ladders(rows, aside=given.aside)
     verdicts = [rules_say(row) for row in rows]
     pairs = pairs_of(rows, verdicts)
     print_agreement("nq", rows)
     print(f"nq, all: {len(rows)} answers, kappa {kappa(pairs):.4f} ({interval(rows, pairs)})")
     print_groups(rows, verdicts, pairs)
     print_agreement("openqa", others)
-    if (arguments.data / "answers" / "simpleqa_en_tavily.jsonl.gz").exists():
-        print_long_answers(simpleqa(arguments.data))
-        print_typed_numbers(arguments.data, arguments.errors)
-        print_danish(arguments.data)
+    print_long_answers(simpleqa(given.data))
+    print_typed_numbers(given.data, given.errors)
+    print_danish(given.data)
     print_ladders(judged, [rules_say(row) for row in judged])
-    if not arguments.no_parts:
+    if not given.no_parts:
         print_parts([*rows, *others], judged)
-    print_errors(rows, verdicts, arguments.errors)
+    print_errors(rows, verdicts, given.errors)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,17 @@ and of those where a kind is told. `--verbose` prints the questions that are rea
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections import Counter, defaultdict
 from pathlib import Path
+
+from measuring import ROOT, arguments
 
 from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from abstraction.rows import QARow, read_questions
 from kg.store import open_store
 
-HERE = Path(__file__).resolve().parents[1]
-DATA = HERE.parent / "shared" / "data"
 FILES = ("nq_open_dev.jsonl", "webquestions.jsonl", "mintaka.jsonl", "simpleqa.csv")
 # Kinds that no ladder is made differently for: a label of one is read as well as the other.
 _K = QuestionKind
@@ -81,10 +80,8 @@ def kinds(rows: list[QARow], labels: Path, *, verbose: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("snapshot")
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder with open_qa")
-    parser.add_argument("--labels", type=Path, default=HERE / "docs" / "evaluation" / "question-kinds.tsv")
+    parser = arguments(__doc__, snapshot=True)
+    parser.add_argument("--labels", type=Path, default=ROOT / "docs" / "evaluation" / "question-kinds.tsv")
     parser.add_argument("--verbose", action="store_true", help="print the questions that are read otherwise")
     given = parser.parse_args()
     rows = list(read_questions([str(given.data / "open_qa" / name) for name in FILES]))

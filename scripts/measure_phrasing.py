@@ -12,7 +12,6 @@ apart, for such an answer still stands in the ladder.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -21,6 +20,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from measuring import arguments
+
 from abstraction.models.chat_model import Completion, Reply, Request, Result, Totals
 from abstraction.phrasing.decisions import NOTE, Action
 from abstraction.phrasing.phraser import ModelPhraser
@@ -28,7 +29,6 @@ from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow, read_questions
 from kg.store import open_store
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 BAD = ("wrong", "alias", "duplicate", "sibling", "finer_than_previous", "not_coarser_than_answer")
 GOOD_BAR, BAD_BAR = 0.95, 0.85
 
@@ -59,9 +59,7 @@ def references(row: QARow) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("snapshot", help="a snapshot's file")
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder with granola_eq/rows_dev.jsonl")
+    parser = arguments(__doc__, snapshot=True)
     parser.add_argument("--rows", type=Path, help="another file of labelled rows")
     parser.add_argument("--verbose", action="store_true", help="list what was decided against the label")
     given = parser.parse_args()

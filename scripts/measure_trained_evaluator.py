@@ -7,10 +7,9 @@ python scripts/measure_trained_evaluator.py [--data ../shared/data] [--folds 10]
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
+from measuring import arguments
 from sklearn.model_selection import GroupKFold
 
 from granola.attribution.attribution_samples import AttributionSample, read_any_samples
@@ -23,8 +22,7 @@ Samples = Sequence[AttributionSample]
 
 def main() -> None:
     """Print every figure of both sets."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the real data")
+    parser = arguments(__doc__)
     parser.add_argument("--folds", type=int, default=10, help="parts of the cross-validation")
     given = parser.parse_args()
     first, second = (list(read_any_samples(given.data / "attribution" / f"{file}.jsonl.gz")) for file in SETS.values())

@@ -12,25 +12,20 @@ right     of the questions where a property is told, those where it is asked for
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import re
-import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from measuring import arguments, percent, relation_files
 
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import table
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 # Two names of one question: the language of a film, a place and what administers it.
 SAME = ({"P364", "P407"}, {"P22", "P25"}, {"P131", "P276"}, {"P50", "P170"})
-KIN = (
-    {"person", "agent"}, {"performer", "agent"}, {"owner", "agent"}, {"company", "agent"}, {"label", "agent"},
-    {"place", "country"},
-)  # fmt: skip
 INVERSE = {"R40": "P22"}  # the parent of a child is the child's father or mother
 _PROPERTY = re.compile(r"(?:wdt:|/prop/direct/|\bp:)(P\d+)")
 
@@ -40,8 +35,7 @@ Asked = tuple[str, frozenset[str]]
 
 def entity_questions(data: Path) -> Iterator[Asked]:
     """Every test question; its file tells the property."""
-    for path in sorted((data / "entityquestions" / "test").glob("P*.json")):
-        relation = path.name.split(".")[0]
+    for relation, path in relation_files(data).items():
         for row in json.loads(path.read_text(encoding="utf-8")):
             yield row["question"], frozenset({relation})
 
@@ -72,60 +66,31 @@ def same(told: str, asked: frozenset[str]) -> bool:
 def measure(name: str, questions: Iterable[Asked], *, verbose: bool) -> None:
     """One paragraph on standard output."""
     counts: Counter[str] = Counter()
-    per: dict[str, Counter[str]] = {}
+    per: dict[str, Counter[str]] = defaultdict(Counter)
     for question, asked in questions:
-        wording = read_wording(question)
+        told = read_wording(question).relation
         one = next(iter(asked)) if len(asked) == 1 else None
-        row = per.setdefault(one or ("several" if asked else "none"), Counter())
-        counts["all"] += 1
-        counts["with"] += one is not None
-        row["all"] += 1
-        if wording.relation:
-            right = same(wording.relation, asked)
-            counts["told"] += 1
-            counts["right"] += right
-            counts["found"] += right and one is not None
-            row["right"] += right
-            row["wrong"] += not right
-            if verbose and not right:
-                print(f"  {one} but {wording.relation} ({wording.subject}): {question}")
-        elif wording.kind:
-            counts["kind"] += 1
-            if one in table() and one:
-                wanted = table()[one].asks
-                counts["kind asked"] += 1
-                agree = wanted == wording.kind.asks or {wanted, wording.kind.asks} in KIN
-                counts["kind agrees"] += agree
-                if verbose and not agree:
-                    print(f"  {one} asks {wanted} but {wording.kind.asks}: {question}")
-        elif verbose and one in table():
-            print(f"  {one} untold: {question}")
-
-    def share(part: str, whole: str) -> str:
-        return f"{counts[part]}/{counts[whole]} {100 * counts[part] / counts[whole]:.1f} %" if counts[whole] else "-"
-
+        right = told is not None and same(told, asked)
+        counts.update({"all": 1, "with": one is not None, "told": told is not None, "right": right})
+        counts["found"] += right and one is not None
+        per[one or ("several" if asked else "none")].update(all=1, right=right, wrong=told is not None and not right)
+        if verbose and not right and (told or one in table()):
+            print(f"  {one} but {told}: {question}")
     print(f"{name}: {counts['all']} questions, {counts['with']} with a property")
-    print(f"  found {share('found', 'with')}, right {share('right', 'told')}")
-    print(
-        f"  else a sort of answer {counts['kind']}; it agrees with the property's {share('kind agrees', 'kind asked')}"
-    )
+    print(f"  found {counts['found']}/{counts['with']} {percent(counts['found'], counts['with'])},"
+          f" right {counts['right']}/{counts['told']} {percent(counts['right'], counts['told'])}")  # fmt: skip
     for relation, row in sorted(per.items(), key=lambda item: -item[1]["all"])[:24]:
         print(f"    {relation:<6} {row['all']:>5} questions, right {row['right']}, wrong {row['wrong']}")
 
 
-def main(arguments: Iterable[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, default=DATA, help=f"folder of the public data sets [{DATA.name}]")
+def main() -> None:
+    parser = arguments(__doc__)
     parser.add_argument("--verbose", action="store_true", help="list every question that is read otherwise")
-    given = parser.parse_args(None if arguments is None else list(arguments))
-    if not given.data.is_dir():
-        print(f"measure_wording: no folder {given.data}; give --data", file=sys.stderr)
-        return 2
+    given = parser.parse_args()
     measure("EntityQuestions", entity_questions(given.data), verbose=given.verbose)
     measure("SimpleQuestions", simple_questions(given.data), verbose=given.verbose)
     measure("QALD-10", qald(given.data), verbose=given.verbose)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -5,27 +5,25 @@
     diff -r before after
 
 The snapshot is one of wikidata/entities.json.gz. A refactoring leaves `diff -r` empty. When, where and by which code
-something was made is struck from the files; so are settings that say nothing. Nearly all is asked of the command line,
-so that the same script records states of the program whose modules lie elsewhere. What a state has no command, option
-or class for is named on standard error and left out.
+something was made is struck from the files; so are settings that say nothing. Nearly all is asked of the command line.
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from measuring import ROOT, arguments
 from recording import command_parts, library_parts
 from recording.plain_files import make_plain
 from recording.recorder import Recorder
 from recording.service_part import record_service
 
-HERE = Path(__file__).resolve().parents[1]
 PARTS: dict[str, Callable[[Recorder], None]] = {
     "ladders": library_parts.record_ladders,
     "scores": command_parts.record_scores,
@@ -43,11 +41,9 @@ PARTS: dict[str, Callable[[Recorder], None]] = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("snapshot", type=Path, help="a snapshot of wikidata/entities.json.gz")
+    parser = arguments(__doc__, snapshot=True)
     parser.add_argument("folder", type=Path, help="where to write; a folder of its own for each state")
-    parser.add_argument("--program", type=Path, default=HERE, help="the clone whose state is recorded; this one")
-    parser.add_argument("--data", type=Path, default=HERE.parent / "shared" / "data", help="the public data sets")
+    parser.add_argument("--program", type=Path, default=ROOT, help="the clone whose state is recorded; this one")
     parser.add_argument("--each", type=int, default=60, help="answers of each relation of EntityQuestions")
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas: %(default)s")
     parser.add_argument("--workers", type=int, default=2, help="parts that are recorded at a time")
@@ -73,13 +69,10 @@ def main() -> int:
     return 0
 
 
-def _recorded_apart(name: str, given: argparse.Namespace) -> int:
+def _recorded_apart(name: str, given: Namespace) -> int:
     """The exit status of recording one part in a process of its own."""
     command = [sys.executable, __file__, given.snapshot, given.folder, "--program", given.program, "--data", given.data]
-    done = subprocess.run([*map(str, command), "--each", str(given.each), "--only", name], check=False)
-    if done.returncode:
-        print(f"{name} ended with exit status {done.returncode}", file=sys.stderr)
-    return done.returncode
+    return subprocess.run([*map(str, command), "--each", str(given.each), "--only", name], check=False).returncode
 
 
 if __name__ == "__main__":

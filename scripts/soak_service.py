@@ -19,10 +19,9 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-from bench_common import ROOT, arguments
+from measuring import ROOT, arguments
 from service_process import ServiceProcess, serving
 
-sys.path.insert(0, str(ROOT))
 from tests.granola.service.sent_requests import mutated
 
 SECONDS, LATE, EACH = 10.0, 1.0, 100
@@ -73,7 +72,7 @@ def watch(service: ServiceProcess, place: str, ended: threading.Event, told: dic
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, data=False)
     parser.add_argument("snapshot", type=Path, nargs="?")
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument("--workers", type=int, default=2)

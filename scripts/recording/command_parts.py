@@ -1,26 +1,28 @@
-"""What the commands write and print: tiers, datasets, scores, decoding, and the three kinds of judged evidence."""
+"""What the commands write and print: tiers, datasets, scores, decoding, snapshots, three kinds of judged evidence.
+
+A part is what it needs, made of the public data, and its commands, `NAME: WORDS` of `granola WORDS` a line.
+"""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
-import shutil
-from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from recording.recorder import Recorder, lines, write
+from measuring import relation_files, rows_of
+from recording.recorder import Recorder
 
 OPEN = ("nq_open_dev.jsonl", "webquestions.jsonl", "mintaka.jsonl", "simpleqa.csv", "crag.jsonl")
 GRADES = ("no issues", "minor issues", "major issues")
-
-
-def unpacked(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a packed JSONL file."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+BAD = """{"id": "1", "question": "Where was Barack Obama born?", "answer": ["Honolulu"]}
+{"id": 2
+{"id": "3", "answer": ["x"]}
+{"id": "4", "question": "?", "answer": []}
+[1]
+{"id": "1", "question": "Where was Plato born?", "answer": "Athens", "relation": "X"}
+"""
 
 
 def _share(text: str) -> float:
@@ -28,165 +30,147 @@ def _share(text: str) -> float:
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 2**32
 
 
-def _asked_by_relation(recorder: Recorder, each: int) -> list[dict[str, Any]]:
+def _write_asked(recorder: Recorder, each: int) -> None:
     """Questions of EntityQuestions, so many of each relation."""
-    return [
-        {"id": f"{path.name.split('.')[0]}-{number}", "question": row["question"], "answer": row["answers"][:1],
-         "relation": path.name.split(".")[0]}
-        for path in sorted((recorder.data / "entityquestions" / "test").glob("*.json"))
+    recorder.write("asked.jsonl", (
+        {"id": f"{relation}-{number}", "question": row["question"], "answer": row["answers"][:1], "relation": relation}
+        for relation, path in relation_files(recorder.data).items()
         for number, row in enumerate(json.loads(path.read_text(encoding="utf-8"))[:each])
-    ]  # fmt: skip
+    ))  # fmt: skip
 
 
 def record_tiers(recorder: Recorder) -> None:
     """Tiered files in every format and language, single ladders, audits, and rows that are refused."""
-    run, folder, snapshot = recorder.run, recorder.folder, recorder.snapshot
-    write(folder / "asked.jsonl", _asked_by_relation(recorder, max(1, recorder.each // 6)))
-    run("making", "tiers", "asked.jsonl", "--snapshot", snapshot, "--out", "tiers.jsonl")
-    for name, options in (
-        ("tiers.csv", ()), ("tiers.parquet", ()), ("eq.csv", ("--format", "granola-eq")),
-        ("german.jsonl", ("--language", "de")), ("smallest.jsonl", ("--linker", "smallest")),
-        ("reviewed.jsonl", ("--min-confidence", "high", "--review", "review.csv")),
-    ):  # fmt: skip
-        run(f"making-{name}", "tiers", "asked.jsonl", "--snapshot", snapshot, "--out", name, "--limit", 100, *options)
-    for name in ("simpleqa.csv", "crag.jsonl"):
-        rows = recorder.data / "open_qa" / name
-        run(f"making-{name}", "tiers", rows, "--snapshot", snapshot, "--out", f"open-{name}.jsonl", "--limit", 40)
-    (folder / "bad.jsonl").write_text(
-        '{"id": "1", "question": "Where was Barack Obama born?", "answer": ["Honolulu"]}\n{"id": 2\n'
-        '{"id": "3", "answer": ["x"]}\n{"id": "4", "question": "?", "answer": []}\n[1]\n'
-        '{"id": "1", "question": "Where was Plato born?", "answer": "Athens", "relation": "X"}\n',
-        encoding="utf-8",
-    )
-    run("making-bad", "tiers", "bad.jsonl", "--snapshot", snapshot, "--out", "of-bad.jsonl")
-    for name in ("absent.jsonl", "review.csv"):
-        run(f"refused-{name}", "tiers", name, "--snapshot", snapshot, "--out", "refused.jsonl")
-    for number, row in enumerate(islice(lines(recorder.demo / "questions.jsonl"), 0, None, 40)):
-        for form in ((), ("--json",)):
-            name = f"ladder-{number}{'-json' if form else ''}"
-            run(name, "ladder", row["question"], row["answer"][0], "--snapshot", snapshot, *form)
-    for name, options in (
-        ("words", ()), ("evidence", ("--entailment",)), ("attribution", ("--attribution",)),
-    ):  # fmt: skip
-        out = ("--out", f"audit-{name}.jsonl", *options)
-        run(f"audit-{name}", "audit", "tiers.jsonl", "--snapshot", snapshot, "--json", *out)
-    run("audit-table", "audit", recorder.data / "granola_eq" / "places_dev.jsonl", "--snapshot", snapshot)
-    run("sheet", "sheets", "draw", "tiers.jsonl", "--n", 30, "--out", "sheet.jsonl", "--with-first")
+    _write_asked(recorder, max(1, recorder.each // 6))
+    (recorder.folder / "bad.jsonl").write_text(BAD, encoding="utf-8")
+    recorder.run("""
+        making: tiers asked.jsonl --snapshot SNAPSHOT --out tiers.jsonl
+        making-csv: tiers asked.jsonl --snapshot SNAPSHOT --limit 100 --out tiers.csv
+        making-parquet: tiers asked.jsonl --snapshot SNAPSHOT --limit 100 --out tiers.parquet
+        making-eq: tiers asked.jsonl --snapshot SNAPSHOT --limit 100 --out eq.csv --format granola-eq
+        making-german: tiers asked.jsonl --snapshot SNAPSHOT --limit 100 --out german.jsonl --language de
+        making-smallest: tiers asked.jsonl --snapshot SNAPSHOT --limit 100 --out smallest.jsonl --linker smallest
+        making-reviewed: tiers asked.jsonl --snapshot SNAPSHOT --out r.jsonl --min-confidence high --review review.csv
+        making-simpleqa: tiers DATA/open_qa/simpleqa.csv --snapshot SNAPSHOT --limit 40 --out simpleqa.jsonl
+        making-crag: tiers DATA/open_qa/crag.jsonl --snapshot SNAPSHOT --limit 40 --out crag.jsonl
+        making-bad: tiers bad.jsonl --snapshot SNAPSHOT --out of-bad.jsonl
+        refused-absent: tiers absent.jsonl --snapshot SNAPSHOT --out refused.jsonl
+        refused-review: tiers review.csv --snapshot SNAPSHOT --out refused.jsonl
+        ladder: ladder 'Where was Barack Obama born?' Honolulu --snapshot SNAPSHOT
+        ladder-json: ladder 'When was Marie Curie born?' 'November 7, 1867' --snapshot SNAPSHOT --json
+        ladder-of-work: ladder 'Who wrote Hamlet?' 'William Shakespeare' --snapshot SNAPSHOT
+        audit-words: audit tiers.jsonl --snapshot SNAPSHOT --json --out audit-words.jsonl
+        audit-evidence: audit tiers.jsonl --snapshot SNAPSHOT --json --out audit-evidence.jsonl --entailment
+        audit-attribution: audit tiers.jsonl --snapshot SNAPSHOT --json --out audit-attribution.jsonl --attribution
+        audit-table: audit DATA/granola_eq/places_dev.jsonl --snapshot SNAPSHOT
+        sheet: sheets draw tiers.jsonl --n 30 --out sheet.jsonl --with-first
+    """)
 
 
 def record_datasets(recorder: Recorder) -> None:
     """Whole dataset folders, of the bundled questions and of real ones."""
-    write(recorder.folder / "asked.jsonl", _asked_by_relation(recorder, max(1, recorder.each // 5)))
-    for name, rows, options in (
-        ("demo", recorder.demo / "questions.jsonl", ("--split", "test")),
-        ("asked", "asked.jsonl", ("--one-answer", "--without", "trivial-answers")),
-        ("table", "asked.jsonl", ("--format", "parquet", "--limit", 60, "--language", "de")),
-        ("open", recorder.data / "open_qa" / "nq_open_dev.jsonl", ("--limit", 200)),
-    ):
-        recorder.run(f"building-{name}", "dataset", rows, "--snapshot", recorder.snapshot, "--out", name, *options)
+    _write_asked(recorder, max(1, recorder.each // 5))
+    recorder.run("""
+        demo: dataset DEMO/questions.jsonl --snapshot SNAPSHOT --out demo --split test
+        asked: dataset asked.jsonl --snapshot SNAPSHOT --out asked --one-answer --without trivial-answers
+        table: dataset asked.jsonl --snapshot SNAPSHOT --out table --format parquet --limit 60 --language de
+        open: dataset DATA/open_qa/nq_open_dev.jsonl --snapshot SNAPSHOT --out open --limit 200
+    """)
 
 
 def record_scores(recorder: Recorder) -> None:
     """The demo; scores, comparisons and reports of two demo systems and of EVOUNA's five on ladders made here."""
-    run, folder = recorder.run, recorder.folder
-    run("demo", "demo", "--out", "demo")
-    guessed = ("demo/tiers.jsonl", "--out", "guesses.jsonl")
-    _ = run("guessing", "guess", *guessed) or run("guessing", "aggregate", *guessed, "--method", "guess")
-    pair = [shutil.copy(recorder.demo / f"predictions-{name}.jsonl", folder) for name in ("specific", "cautious")]
-    _score("bundled", recorder, "demo/tiers.jsonl", [Path(one).name for one in pair])
     systems: dict[str, list[dict[str, Any]]] = {}
     asked: dict[str, dict[str, Any]] = {}
-    for row in unpacked(recorder.data / "evouna" / "nq_dev.jsonl.gz"):
+    for row in rows_of(recorder.data / "evouna" / "nq_dev.jsonl.gz"):
         known = {"id": f"nq-{len(asked)}", "question": row["question"], "answer": row["answers"], "views": len(asked)}
         question = asked.setdefault(row["question"], known)
         if question["views"] < 5 * recorder.each:
             said = {"id": question["id"], "prediction": row["prediction"], "confidence": _share(row["prediction"])}
             systems.setdefault(row["system"], []).append({**said, "human": float(row["human"] is True)})
-    write(folder / "asked.jsonl", islice(asked.values(), 5 * recorder.each))
-    run("making", "tiers", "asked.jsonl", "--snapshot", recorder.snapshot, "--out", "tiers.jsonl")
+    recorder.write("asked.jsonl", islice(asked.values(), 5 * recorder.each))
     for name, rows in systems.items():
-        write(folder / f"{name}.jsonl", rows)
-    _score("real", recorder, "tiers.jsonl", [f"{name}.jsonl" for name in sorted(systems)], "--allow-missing")
-
-
-def _score(name: str, recorder: Recorder, tiered: str, systems: list[str], *options: str) -> None:
-    run = recorder.run
-    for system in systems:
-        out = f"items-{name}-{Path(system).stem}.jsonl"
-        run(f"{name}-{system}", "score", tiered, system, "--json", "--out", out, *options)
-    for number, settings in enumerate((
-        (), ("--matcher", "f1"), ("--matcher", "f1:0.5", "--standard", "aliases"), ("--matcher", "em"),
-        ("--standard", "gold", "--lambda", "1"), ("--resamples", "300"),
-    )):  # fmt: skip
-        run(f"{name}-settings-{number}", "score", tiered, systems[0], *settings, *options)
-    by = ("--by", "levels", "--by", "relation", *(("--popularity", "views") if name == "real" else ()))
-    run(f"{name}-compared", "compare", tiered, *systems, "--json", *by, *options)
-    run(f"{name}-table", "compare", tiered, *systems, *by, *options)
-    more = ("--colour", "human") if name == "real" else ()
-    run(f"{name}-reported", "report", tiered, *systems, "--out", f"report-{name}", *by, *more, *options)
+        recorder.write(f"{name}.jsonl", rows)
+    recorder.run("""
+        demo: demo --out demo
+        guessing: aggregate demo/tiers.jsonl --out guesses.jsonl --method guess
+        making: tiers asked.jsonl --snapshot SNAPSHOT --out tiers.jsonl
+    """)
+    bundled = [f"DEMO/predictions-{name}.jsonl" for name in ("specific", "cautious")]
+    real = [f"{name}.jsonl" for name in sorted(systems)]
+    for name, tiers, predicted, options, views, colour in (
+        ("bundled", "demo/tiers.jsonl", bundled, "", "", ""),
+        ("real", "tiers.jsonl", real, "--allow-missing", "--popularity views", "--colour human"),
+    ):
+        by = f"{tiers} {' '.join(predicted)} {options} {views} --by levels --by relation"
+        for number, system in enumerate(predicted):
+            recorder.run(f"{name}-{number}: score {tiers} {system} {options} --json --out items-{name}-{number}.jsonl")
+        recorder.run(f"""
+            {name}-rules: score {tiers} {predicted[0]} {options}
+            {name}-f1: score {tiers} {predicted[0]} {options} --matcher f1
+            {name}-aliases: score {tiers} {predicted[0]} {options} --matcher f1:0.5 --standard aliases
+            {name}-em: score {tiers} {predicted[0]} {options} --matcher em
+            {name}-gold: score {tiers} {predicted[0]} {options} --standard gold --lambda 1
+            {name}-resampled: score {tiers} {predicted[0]} {options} --resamples 300
+            {name}-compared: compare {by} --json
+            {name}-table: compare {by}
+            {name}-reported: report {by} {colour} --out report-{name}
+        """)
 
 
 def record_decoding(recorder: Recorder) -> None:
     """One answer of several samples: made-up ones, the bundled ones, and those of five systems to one question."""
     answers: dict[str, dict[str, Any]] = {}
-    for line in unpacked(recorder.data / "evouna" / "nq_dev.jsonl.gz"):
+    for line in rows_of(recorder.data / "evouna" / "nq_dev.jsonl.gz"):
         known: dict[str, Any] = {"id": f"nq-{len(answers)}", "question": line["question"], "samples": []}
         answers.setdefault(line["question"], known)["samples"].append(line["prediction"])
-    write(recorder.folder / "samples.jsonl", islice(answers.values(), 4 * recorder.each))
-    sources = {
-        "probes": recorder.data / "decoding_probes.jsonl", "systems": "samples.jsonl",
-        "bundled": recorder.demo / "samples.jsonl",
-    }  # fmt: skip
-    methods = (
-        ("drag-graph",), ("self-consistency",), ("drag-graph", "--support", "0.5", "--abstaining", "against"),
-        ("self-consistency", "--counting", "ladder"), ("self-consistency", "--counting", "alias"),
-    )  # fmt: skip
-    for name, path in sources.items():
-        for number, method in enumerate(methods if name == "systems" else methods[:2]):
-            out = f"{name}-{method[0]}-{number}.jsonl"
-            recorder.run(f"{name}-{number}", "aggregate", path, "--snapshot", recorder.snapshot, "--out", out,
-                         "--method", *method)  # fmt: skip
+    recorder.write("systems.jsonl", islice(answers.values(), 4 * recorder.each))
+    for name, path in (
+        ("probes", "DATA/decoding_probes.jsonl"), ("systems", "systems.jsonl"), ("bundled", "DEMO/samples.jsonl")
+    ):  # fmt: skip
+        recorder.run(f"""
+            {name}-graph: aggregate {path} --snapshot SNAPSHOT --out {name}-graph.jsonl --method drag-graph
+            {name}-text: aggregate {path} --snapshot SNAPSHOT --out {name}-text.jsonl --method self-consistency
+        """)
+    recorder.run("""
+        half: aggregate systems.jsonl --snapshot SNAPSHOT --out half.jsonl --support 0.5 --abstaining against
+        ladder: aggregate systems.jsonl --snapshot SNAPSHOT --out l.jsonl --method self-consistency --counting ladder
+        alias: aggregate systems.jsonl --snapshot SNAPSHOT --out a.jsonl --method self-consistency --counting alias
+    """)
 
 
 def record_matching(recorder: Recorder) -> None:
     """Verdicts on the answers of public bug reports."""
-    cases = [
+    recorder.write("cases.jsonl", (
         {**row, "id": f"{path.stem}-{number}"}
         for path in sorted((recorder.data / "cases").glob("*.jsonl"))
-        for number, row in enumerate(lines(path))
+        for number, row in enumerate(rows_of(path))
         if "prediction" in row and ("answers" in row or "levels" in row)
-    ]
-    write(recorder.folder / "cases.jsonl", cases)
+    ))  # fmt: skip
     for matcher in ("rules", "f1", "em"):
-        out = f"verdicts-{matcher}.jsonl"
-        recorder.run(f"by-{matcher}", "match", "cases.jsonl", "--matcher", matcher, "--out", out)
+        recorder.run(f"by-{matcher}: match cases.jsonl --matcher {matcher} --out verdicts-{matcher}.jsonl")
 
 
 def record_attribution(recorder: Recorder) -> None:
     """A benchmark of attribution from the sample, its audit, and evaluators that need no model."""
-    run, snapshot = recorder.run, recorder.snapshot
-    questions = recorder.data / "simplequestions" / "test_answerable.tsv.gz"
-    mined = ("--mined", 640, "--seed", 0)
-    run("building", "attribution", "build", "--snapshot", snapshot, "--out", "built", "--questions", questions, *mined,
-        "--json")  # fmt: skip
-    shaped = ("--shares", "all", "--answer-edge", "leaves")
-    run("building-all", "attribution", "build", "--snapshot", snapshot, "--out", "all", *mined, *shaped)
-    train, test = "built/data/train.jsonl", "built/data/test.jsonl"
-    run("audit", "attribution", "audit", test, "--json")
-    run("training", "attribution", "train", train, "--out", "trained")
-    words = (f"graph={snapshot}", "words=0.6", "trained=trained")
-    by = [part for word in words for part in ("--evaluator", word)]
-    run("evaluating", "attribution", "evaluate", test, *by, "--out", "judged.jsonl", "--json", "--facts",
-        "--people", test)  # fmt: skip
-    run("evaluating-table", "attribution", "evaluate", test, *by[2:4], "--limit", 100)
+    test, mined = "built/data/test.jsonl", "--snapshot SNAPSHOT --mined 640 --seed 0"
+    recorder.run(f"""
+        building: attribution build {mined} --questions DATA/simplequestions/test_answerable.tsv.gz --json --out built
+        building-all: attribution build {mined} --shares all --answer-edge leaves --out all
+        audit: attribution audit {test} --json
+        training: attribution train built/data/train.jsonl --out trained
+        graph: attribution evaluate {test} --evaluator graph=SNAPSHOT --out graph.jsonl --json --facts --people {test}
+        words: attribution evaluate {test} --evaluator words=0.6 --out words.jsonl --json --facts
+        trained: attribution evaluate {test} --evaluator trained=trained --out trained.jsonl --json
+        evaluating-table: attribution evaluate {test} --evaluator words=0.6 --limit 100
+    """)
 
 
 def record_grounding(recorder: Recorder) -> None:
     """Answers from passages judged by words, their scores, figures and a pool, with grades that no model gave."""
-    run, folder = recorder.run, recorder.folder
     asked: dict[str, dict[str, Any]] = {}
     answered: dict[str, str] = {}
-    for row in unpacked(recorder.data / "attribution" / "attributionbench_dev.jsonl.gz"):
+    for row in rows_of(recorder.data / "attribution" / "attributionbench_dev.jsonl.gz"):
         one = asked.setdefault(row["question"], {
             "id": f"q{len(asked)}", "question": row["question"], "passages": [], "reference": row["claim"],
             "tags": {"source": row["src_dataset"], "time_sensitivity": ("static", "changing")[len(asked) % 2]},
@@ -197,119 +181,85 @@ def record_grounding(recorder: Recorder) -> None:
             for place, text in enumerate(row["references"], 1)
         ]
         answered[one["id"]] = f"{answered.get(one['id'], '')} {row['claim']} [p1]".strip()
-    cases = [row for name in ("16-deflections", "25-deflections-as-written") for kind in ("give", "holds")
-             for row in lines(recorder.data / "cases" / f"{name}.{kind}.jsonl")]  # fmt: skip
-    rows = [*asked.values(), *({key: row[key] for key in ("id", "question", "passages")} for row in cases)]
-    write(folder / "asked.jsonl", rows)
-    write(folder / "answered.jsonl", ({"id": key, "answer": text} for key, text in answered.items()))
-    write(folder / "cases.jsonl", ({"id": row["id"], "answer": row["answer"]} for row in cases))
-    run("described", "verdicts", "asked.jsonl")
-    for name in ("answered", "cases"):
-        run(f"judging-{name}", "grounding", "judge", "asked.jsonl", "--answered", f"{name}.jsonl", "--out",
-            f"judged-{name}.jsonl")  # fmt: skip
-    if not (folder / "judged-answered.jsonl").is_file():
-        return
+    cases = [row for path in sorted((recorder.data / "cases").glob("*-deflections*.jsonl")) for row in rows_of(path)]
+    of_cases = [{key: row[key] for key in ("id", "question", "passages")} for row in cases]
+    recorder.write("asked.jsonl", [*asked.values(), *of_cases])
+    recorder.write("answered.jsonl", ({"id": key, "answer": text} for key, text in answered.items()))
+    recorder.write("cases.jsonl", ({"id": row["id"], "answer": row["answer"]} for row in cases))
+    recorder.run("""
+        described: verdicts asked.jsonl
+        judging: grounding judge asked.jsonl --answered answered.jsonl --out judged.jsonl
+        judging-cases: grounding judge asked.jsonl --answered cases.jsonl --out judged-cases.jsonl
+    """)
     for judge in ("one", "two", "three"):
-        graded = [
+        recorder.write(f"{judge}.jsonl", (
             {**row, "eligibility": GRADES[int(3 * _share(row["id"] + judge))], "judge": judge}
-            for row in lines(folder / "judged-answered.jsonl")
-        ]
-        write(folder / f"graded-{judge}.jsonl", graded)
-    by = ("--by", "source", "--by", "relevant_share")
-    run("scored", "verdicts", "graded-one.jsonl", "--json", *by)
-    run("scored-table", "verdicts", "graded-one.jsonl", *by, "--score", "uRAF wide", "--rule", "deflecting=fails")
-    run("scored-words", "verdicts", "judged-answered.jsonl", "--score", "uF")
-    run("in-columns", "verdicts", "graded-one.jsonl", "--table", "garage", "--printed", "--out", "garage.csv")
-    pool = [f"graded-{judge}.jsonl" for judge in ("one", "two", "three")]
-    run("pooled", "verdicts", *pool, "--pool", "--out", "pooled.jsonl", "--json")
-    for figure in ("garage-5", "garage-6"):
-        run(f"drawn-{figure}", "verdicts", "graded-one.jsonl", "--figure", figure, "--out", f"{figure}.svg")
+            for row in rows_of(recorder.folder / "judged.jsonl")
+        ))  # fmt: skip
+    recorder.run("""
+        scored: verdicts one.jsonl --json --by source --by relevant_share
+        scored-table: verdicts one.jsonl --by source --by relevant_share --score 'uRAF wide' --rule deflecting=fails
+        scored-words: verdicts judged.jsonl --score uF
+        in-columns: verdicts one.jsonl --table garage --printed --out garage.csv
+        pooled: verdicts one.jsonl two.jsonl three.jsonl --pool --out pooled.jsonl --json
+        drawn-5: verdicts one.jsonl --figure garage-5 --out garage-5.svg
+        drawn-6: verdicts one.jsonl --figure garage-6 --out garage-6.svg
+    """)
 
 
 def record_knowledge(recorder: Recorder) -> None:
     """Knowledge texts by the scores that need no model; what is made of scores, with numbers in the place of theirs."""
-    run, folder = recorder.run, recorder.folder
-    texts = gzip.decompress((recorder.data / "conner" / "nq_test_random_testset.txt.gz").read_bytes()).decode()
-    (folder / "texts.txt").write_text("".join(texts.splitlines(keepends=True)[:150]), encoding="utf-8")
-    passages = gzip.decompress((recorder.data / "conner" / "nq_ref.txt.gz").read_bytes()).decode()
-    (folder / "passages.txt").write_text("".join(passages.splitlines(keepends=True)[:150]), encoding="utf-8")
-    run("judging", "knowledge", "judge", "texts.txt", "--out", "judged.jsonl", "--evidence", "passages.txt",
-        "--baselines")  # fmt: skip
-    run("judging-graph", "knowledge", "judge", "texts.txt", "--out", "graph.jsonl", "--evidence", recorder.snapshot,
-        "--baselines", "--evidence", "reference")  # fmt: skip
-    if not (folder / "judged.jsonl").is_file():
-        return
-    names = (
-        "factuality",
-        "relevance",
-        "coherence_sentence",
-        "coherence_paragraph",
-        "informativeness",
-        "helpfulness",
-        "validity",
-    )
+    for name, source in (("texts", "nq_test_random_testset"), ("passages", "nq_ref")):
+        with gzip.open(recorder.data / "conner" / f"{source}.txt.gz", "rt", encoding="utf-8", newline="\n") as lines:
+            (recorder.folder / f"{name}.txt").write_text("".join(islice(lines, 150)), encoding="utf-8")
+    _write_asked(recorder, 3)
+    recorder.run("""
+        judging: knowledge judge texts.txt --out judged.jsonl --evidence passages.txt --baselines
+        judging-graph: knowledge judge texts.txt --out g.jsonl --evidence SNAPSHOT --evidence reference --baselines
+        making: tiers asked.jsonl --snapshot SNAPSHOT --out tiers.jsonl
+        judging-ladders: knowledge judge tiers.jsonl --baselines --out ladders.jsonl
+    """)
+    names = ("factuality", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness", "helpfulness",
+             "validity")  # fmt: skip
     for system in ("one", "two"):
-        write(folder / f"scored-{system}.jsonl", (
+        recorder.write(f"{system}.jsonl", (
             {**row, "system": system, "views": int(10 ** (5 * _share(row["id"]))),
              "scores": {**row["scores"], **{name: _share(f"{name}{system}{row['id']}") for name in names}}}
-            for row in lines(folder / "judged.jsonl")
+            for row in rows_of(recorder.folder / "judged.jsonl")
         ))  # fmt: skip
-    one, both = "scored-one.jsonl", ("scored-one.jsonl", "scored-two.jsonl")
-    run("choosing", "verdicts", one, "--best", "8/30", "--out", "chosen.jsonl")
-    run("weighing", "verdicts", one, "--best", 8, "--quality", "0.4,0.2,0.2,0.2", "--out", "weighed.jsonl")
-    run("rating", "sheets", "draw", one, "--out", "drawn.jsonl", "--n", 20)
-    run("correlating", "verdicts", *both, "--correlate", "--json", "--resamples", 100)
-    run("drawing-conner-2", "verdicts", *both, "--figure", "conner-2", "--out", "conner-2.svg")
-    write(folder / "asked.jsonl", _asked_by_relation(recorder, 3))
-    run("making", "tiers", "asked.jsonl", "--snapshot", recorder.snapshot, "--out", "tiers.jsonl")
-    run("judging-ladders", "knowledge", "judge", "tiers.jsonl", "--baselines", "--out", "ladders.jsonl")
+    recorder.run("""
+        choosing: verdicts one.jsonl --best 8/30 --out chosen.jsonl
+        weighing: verdicts one.jsonl --best 8 --quality 0.4,0.2,0.2,0.2 --out weighed.jsonl
+        rating: sheets draw one.jsonl --out drawn.jsonl --n 20
+        correlating: verdicts one.jsonl two.jsonl --correlate --json --resamples 100
+        drawing: verdicts one.jsonl two.jsonl --figure conner-2 --out conner-2.svg
+    """)
 
 
 def record_snapshots(recorder: Recorder) -> None:
     """Snapshots built from dumps and RDF: ids, counts, exports as text, and what changed between two."""
-    run, folder, wikidata = recorder.run, recorder.folder, recorder.data / "wikidata"
-    sample, complete = wikidata / "entities.json.gz", wikidata / "full_entities.ndjson.gz"
-    birthplaces = recorder.data / "entityquestions" / "test" / "P19.test.json"
-    built = {
-        "few": (wikidata / "full_entities_sample.ndjson.gz",),
-        "complete": (complete, "--workers", 1),
-        "complete-de": (complete, "--languages", "de,fr"),
-        "head": (sample, "--limit", 3000),
-        "selected": (sample, "--qa", birthplaces, "--hops", 1, "--hub-limit", 50),
-        "cities": (sample, "--instances-of", "Q515", "--hops", 1, "--no-properties"),
-        "given": (complete, "--ids", "Q42,Q64,P17"),
-    }
-    for name, (source, *options) in built.items():
-        run(f"building-{name}", "snapshot", "build", source, "--out", f"{name}.sqlite", *options)
-        run(f"info-{name}", "snapshot", "info", f"{name}.sqlite", "--json")
-    run("info-table", "snapshot", "info", "few.sqlite")
-    run("verifying", "snapshot", "verify", "complete.sqlite")
-    for name in ("few", "head"):
-        for form in ("nt", "ttl"):
-            run(
-                f"exporting-{name}-{form}",
-                "snapshot",
-                "export",
-                f"{name}.sqlite",
-                "--out",
-                f"{name}.{form}",
-                "--format",
-                form,
-            )
-        run(
-            f"exporting-{name}",
-            "snapshot",
-            "export",
-            f"{name}.sqlite",
-            "--out",
-            f"{name}-tables",
-            "--format",
-            "parquet",
-        )
-    for name, source in (("nt", "few.nt"), ("site", wikidata / "Q42.ttl.gz")):
-        run(f"building-{name}", "snapshot", "build", source, "--from", "rdf", "--out", f"{name}.sqlite")
-        run(f"info-{name}", "snapshot", "info", f"{name}.sqlite", "--json")
-    run("diff", "snapshot", "diff", "few.sqlite", "nt.sqlite", "--json", "--changes", "changes.jsonl")
-    run("diff-head", "snapshot", "diff", "head.sqlite", "selected.sqlite", "--json")
-    for path in folder.glob("*.nt"):
-        path.write_text("".join(sorted(path.read_text(encoding="utf-8").splitlines(keepends=True))), encoding="utf-8")
+    full, sample = "DATA/wikidata/full_entities.ndjson.gz", "DATA/wikidata/entities.json.gz"
+    birthplaces = "DATA/entityquestions/test/P19.test.json"
+    recorder.run(f"""
+        building-few: snapshot build DATA/wikidata/full_entities_sample.ndjson.gz --out few.sqlite
+        building-complete: snapshot build {full} --workers 1 --out complete.sqlite
+        building-de: snapshot build {full} --languages de,fr --out de.sqlite
+        building-head: snapshot build {sample} --limit 3000 --out head.sqlite
+        building-selected: snapshot build {sample} --qa {birthplaces} --hops 1 --hub-limit 50 --out selected.sqlite
+        building-cities: snapshot build {sample} --instances-of Q515 --hops 1 --no-properties --out cities.sqlite
+        building-given: snapshot build {full} --ids Q42,Q64,P17 --out given.sqlite
+        info-table: snapshot info few.sqlite
+        verifying: snapshot verify complete.sqlite
+        exporting-few-nt: snapshot export few.sqlite --format nt --out few.nt
+        exporting-few-ttl: snapshot export few.sqlite --format ttl --out few.ttl
+        exporting-head-nt: snapshot export head.sqlite --format nt --out head.nt
+        exporting-few: snapshot export few.sqlite --format parquet --out few-tables
+        exporting-head: snapshot export head.sqlite --format parquet --out head-tables
+        building-nt: snapshot build few.nt --from rdf --out nt.sqlite
+        building-tables: snapshot build few-tables --from parquet --out tables.sqlite
+        building-site: snapshot build DATA/wikidata/Q42.ttl.gz --from rdf --out site.sqlite
+        diff: snapshot diff few.sqlite nt.sqlite --json --changes changes.jsonl
+        diff-head: snapshot diff head.sqlite selected.sqlite --json
+    """)
+    for path in sorted(recorder.folder.glob("*.sqlite")):
+        recorder.run(f"info-{path.stem}: snapshot info {path.name} --json")

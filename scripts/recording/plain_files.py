@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from recording.recorder import Recorder, write
+from recording.recorder import Recorder
 
 _UNREADABLE = (".png", ".pdf", ".sqlite")
 _TIMELESS = (
@@ -24,51 +24,38 @@ _TIMELESS = (
 
 def make_plain(recorder: Recorder) -> None:
     """Rewrite the files of a part so that two records differ only where what they say does."""
-    for path in sorted(recorder.folder.rglob("*")):
-        if not path.is_file():
-            continue
+    for path in sorted(filter(Path.is_file, recorder.folder.rglob("*"))):
         if path.suffix in _UNREADABLE or ".sqlite" in path.name:
             path.unlink()
         elif path.suffix == ".parquet":
-            _unpack_parquet(path)
+            _unpack_parquet(path, recorder)
         else:
             text = path.read_text(encoding="utf-8")
             if path.name.endswith(".run.json"):
-                text = json.dumps(_settings_and_results(json.loads(text), recorder), ensure_ascii=False, indent=1)
-            path.write_text(_placeless(text, recorder), encoding="utf-8")
+                text = json.dumps(_settings_and_results(json.loads(text)), ensure_ascii=False, indent=1)
+            for word, place in recorder.places.items():
+                text = text.replace(str(place), word)
+            for pattern, plain in _TIMELESS:
+                text = pattern.sub(plain, text)
+            lines = text.splitlines(keepends=True)
+            path.write_text("".join(sorted(lines) if path.suffix == ".nt" else lines), encoding="utf-8")
 
 
-def _settings_and_results(record: dict[str, Any], recorder: Recorder) -> dict[str, Any]:
-    """A run record without settings that say nothing, so that an option may go, and without hashes of our own files."""
+def _settings_and_results(record: dict[str, Any]) -> dict[str, Any]:
+    """A run record without versions, settings that say nothing, so that an option may go, and hashes of files."""
     said = {key: value for key, value in record.items() if key not in ("versions", "created")}
     said["arguments"] = {key: value for key, value in record["arguments"].items() if value not in (None, False, [], "")}
     said["output"] = record["output"]["path"]
-    said["inputs"] = [
-        one if Path(one["path"]).is_relative_to(recorder.data) else one["path"] for one in record.get("inputs", [])
-    ]
+    said["inputs"] = [one["path"] for one in record.get("inputs", [])]
     return said
 
 
-def _placeless(text: str, recorder: Recorder) -> str:
-    places = {
-        "DATA": recorder.data,
-        "RECORD": recorder.folder,
-        "SNAPSHOT": recorder.snapshot,
-        "PROGRAM": recorder.program,
-    }
-    for word, place in places.items():
-        text = text.replace(str(place), word)
-    for pattern, word in _TIMELESS:
-        text = pattern.sub(word, text)
-    return text
-
-
-def _unpack_parquet(path: Path) -> None:
+def _unpack_parquet(path: Path, recorder: Recorder) -> None:
     """The columns of a table and its rows. Rows of an export stand in any order, so they are sorted."""
     import pyarrow.parquet as parquet
 
     table = parquet.read_table(path)
-    rows = [json.dumps(row, ensure_ascii=False, sort_keys=True, default=str) for row in table.to_pylist()]
+    rows = sorted(json.dumps(row, ensure_ascii=False, sort_keys=True, default=str) for row in table.to_pylist())
     columns = [f"{field.name} {field.type}" for field in table.schema]
-    write(path.with_suffix(".parquet.jsonl"), [columns, *map(json.loads, sorted(rows))])
+    recorder.write(f"{path.relative_to(recorder.folder)}.jsonl", [columns, *map(json.loads, rows)])
     path.unlink()

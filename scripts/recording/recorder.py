@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import shlex
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-PACKAGES = ("kg", "abstraction", "granola")
-_GONE = re.compile(r"No such (?:command|option)[^│\n]*")
-_CALL = "import sys; from {module} import {function}; sys.argv[0] = 'granola'; sys.exit({function}())"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,62 +24,40 @@ class Recorder:
     each: int
 
     @property
-    def demo(self) -> Path:
-        """The bundled sample and its questions."""
-        return self.program / "granola" / "demo"
-
-    def command(self, *words: object) -> list[str]:
-        """What runs `granola WORDS` of the program, by the entry point that it declares."""
-        project = tomllib.loads((self.program / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        module, _, function = project["scripts"]["granola"].partition(":")
-        return [sys.executable, "-c", _CALL.format(module=module, function=function), *map(str, words)]
+    def places(self) -> dict[str, Path]:
+        """What words in capitals stand for in commands, and in what is recorded; longer paths before their parents."""
+        demo = self.program / "granola" / "demo"
+        return {"DATA": self.data, "SNAPSHOT": self.snapshot, "DEMO": demo, "RECORD": self.folder,
+                "PROGRAM": self.program}  # fmt: skip
 
     def environment(self) -> dict[str, str]:
         """The variables that the command sees: the program's modules, and a terminal that is always the same."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GRANOLA_")}
         return {**kept, "PYTHONPATH": str(self.program), "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
 
-    def run(self, name: str, *words: object) -> bool:
-        """Run `granola WORDS` in the folder and keep what it prints as NAME.txt; False where there is no such command.
+    def run(self, commands: str) -> None:
+        """Run `NAME: WORDS` of each line as `granola WORDS` in the folder, and keep what it prints as NAME.txt.
 
         What is told on standard error is kept where the command fails: there it is the answer.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            self.command(*words), cwd=self.folder, env=self.environment(), capture_output=True, text=True, check=False
-        )
-        if done.returncode == 2 and (gone := _GONE.search(done.stderr)):
-            print(f"{self.folder.name}/{name} skipped: {gone[0].strip()}", file=sys.stderr)
-            return False
-        told = done.stdout
-        if done.returncode:
-            told += f"exit status {done.returncode}\n"
-        if done.returncode not in (0, 1):
-            told += done.stderr
-        if told:
-            (self.folder / f"{name}.txt").write_text(told, encoding="utf-8")
-        return True
+        start = "import sys; from granola.cli.main import main; sys.argv[0] = 'granola'; main()"
+        for line in commands.strip().splitlines():
+            name, _, words = line.strip().partition(": ")
+            for word, place in self.places.items():
+                words = words.replace(word, str(place))
+            done = subprocess.run(
+                [sys.executable, "-c", start, *shlex.split(words)], cwd=self.folder, env=self.environment(),
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            said = done.stdout + (f"exit status {done.returncode}\n" if done.returncode else "")
+            said += done.stderr if done.returncode not in (0, 1) else ""
+            if said:
+                (self.folder / f"{name}.txt").write_text(said, encoding="utf-8")
 
-    def found(self, name: str) -> Any:
-        """The class or function of that name, wherever in the packages it is defined. Raises LookupError."""
-        defined = re.compile(rf"^(?:class|def) {name}\b", re.MULTILINE)
-        for package in PACKAGES:
-            for path in sorted((self.program / package).rglob("*.py")):
-                if defined.search(path.read_text(encoding="utf-8")):
-                    module = ".".join(path.relative_to(self.program).with_suffix("").parts)
-                    return getattr(import_module(module), name)
-        raise LookupError(name)
-
-
-def write(path: Path, rows: Iterable[Any]) -> None:
-    """One JSON value a line."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False, sort_keys=True, default=str) + "\n")
-
-
-def lines(path: Path) -> Iterator[Any]:
-    """The JSON values of a file, one a line."""
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
+    def write(self, name: str, rows: Iterable[Any]) -> None:
+        """A file of the record, one JSON value a line."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as file:
+            for row in rows:
+                file.write(json.dumps(row, ensure_ascii=False, sort_keys=True, default=str) + "\n")
