@@ -7,7 +7,22 @@ import pytest
 from granola.replies.refusals import abstention, languages
 
 DECLINE = {
+    "sv": (
+        "Jag kunde inte hitta namnet.",
+        "Tyvärr kan jag inte svara på det.",
+    ),
+    "en": (
+        "The name escapes me.",
+        "That isn't something I know.",
+        "The author's identity remains unknown.",
+        "I wasn't able to find the answer.",
+        "I haven't a clue.",
+        "No results found.",
+        "I could not find the name.",
+    ),
     "cs": (
+        "Nepodařilo se mi najít jméno.",
+        "Jméno jsem nenašel.",
         "Nevím.",
         "Bohužel nevím, kdo to napsal.",
         "Na tuto otázku nemohu odpovědět.",
@@ -19,6 +34,9 @@ DECLINE = {
         "V textu není uvedeno, kdy se narodil.",
     ),
     "pl": (
+        "Nie udało mi się znaleźć nazwiska.",
+        "Autor jest nieznany.",
+        "Trudno powiedzieć.",
         "Nie wiem.",
         "Niestety nie wiem, kto to napisał.",
         "Nie mogę odpowiedzieć na to pytanie.",
@@ -30,6 +48,8 @@ DECLINE = {
         "Przepraszam, ale nie mam pojęcia.",
     ),
     "ru": (
+        "Мне не удалось найти эту информацию.",
+        "Информация отсутствует.",
         "Я не знаю.",
         "К сожалению, я не знаю ответа.",
         "Не могу ответить на этот вопрос.",
@@ -41,6 +61,8 @@ DECLINE = {
         "Источники не содержат информации о дате.",
     ),
     "zh": (
+        "对不起，我找不到这个名字。",
+        "目前尚不清楚是谁写的。",
         "我不知道。",
         "抱歉,我无法回答这个问题。",
         "对不起，我没有相关信息。",
@@ -51,6 +73,8 @@ DECLINE = {
         "没有找到相关信息。",
     ),
     "it": (
+        "Non mi ricordo.",
+        "Purtroppo non dispongo di queste informazioni.",
         "Non lo so.",
         "Mi dispiace, ma non dispongo di informazioni.",
         "Le fonti fornite non indicano il luogo di nascita.",
@@ -58,12 +82,16 @@ DECLINE = {
         "Non è possibile determinarlo.",
     ),
     "pt": (
+        "Não consegui encontrar o nome.",
         "Não sei.",
         "Os documentos fornecidos não mencionam o local de nascimento.",
         "Não tenho certeza.",
         "Desculpe, mas não tenho essa informação.",
     ),
     "nl": (
+        "Ik heb geen idee.",
+        "Ik kon de naam niet vinden.",
+        "De auteur is onbekend.",
         "Ik weet het niet.",
         "De bronnen vermelden de geboorteplaats niet.",
         "Ik ben niet zeker.",
@@ -71,6 +99,9 @@ DECLINE = {
         "Het spijt me, maar ik kan die vraag niet beantwoorden.",
     ),
     "ja": (
+        "名前が見つかりませんでした。",
+        "覚えていません。",
+        "特定できません。",
         "分かりません。",
         "申し訳ありませんが、お答えできません。",
         "資料には記載がありません。",
@@ -79,26 +110,34 @@ DECLINE = {
         "その情報は提供された文書に含まれていません。",
     ),
     "da": (
+        "Det er ukendt.",
         "Det ved jeg ikke.",
         "Jeg er ikke sikker.",
         "Kilderne nævner ikke fødestedet.",
     ),
     "de": (
+        "Ich konnte den Namen nicht finden.",
+        "Ich kann mich nicht erinnern.",
         "Die Quellen nennen den Geburtsort nicht.",
         "In den Texten wird der Geburtsort nicht erwähnt.",
         "Es ist nicht angegeben.",
         "Das weiß ich leider nicht.",
     ),
     "fr": (
+        "L'auteur est inconnu.",
+        "Je ne trouve pas le nom de l'auteur.",
         "Les sources fournies ne mentionnent pas le lieu de naissance.",
         "Le lieu n'est pas mentionné dans le texte.",
     ),
     "es": (
+        "No me acuerdo del nombre.",
+        "No cuento con esa información.",
         "Las fuentes proporcionadas no mencionan el lugar de nacimiento.",
         "El lugar no se menciona en el texto.",
     ),
 }
 ANSWER = {
+    "en": ("The cause of her death remains unknown to historians.",),
     "cs": (
         "Praha",
         "Narodila se v Brně, nikoli v Praze.",
@@ -107,6 +146,7 @@ ANSWER = {
         "Nevada",
         "Nejvyšší hora je Everest, ale je to jen odhad.",
         "Otec jej nenechal studovat.",
+        "Jan Hus, o němž není mnoho známo.",
     ),
     "pl": (
         "Warszawa",
