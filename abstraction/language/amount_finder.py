@@ -245,7 +245,12 @@ def _step(unit: str, smaller: str) -> int:
 
 def may_be_amount(text: str, code: str = "en") -> bool:
     """Whether a text may state an amount: it has a digit, or a number in words; False is certain."""
-    return _DIGIT.search(text) is not None or not _numerals(code).isdisjoint(words_in(text.lower()))
+    if _DIGIT.search(text) or not _numerals(code).isdisjoint(words_in(text.lower())):
+        return True
+    words = language(code)
+    if words.glue is not None:
+        return number_words(words).may_stand_in(text.lower())
+    return not words.parts_words and any(map(str.isnumeric, text))
 
 
 _DIGIT = re.compile(r"\d")

@@ -11,8 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import takewhile
-from operator import attrgetter, eq
+from operator import attrgetter
 
 from abstraction.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
 from abstraction.language.date_reader import CENTURY_OF_YEARS, ParsedDate, of_two_digits, parse_date
@@ -261,50 +260,46 @@ def _in_digits(found: re.Match[str], words: Language) -> str:
     return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
 
 
-# Months in forms that CLDR does not list, in languages without a file.
+# Months in forms that CLDR does not list, in languages without a file: those with the stem of a month's name.
 
-_BEFORE_YEAR = re.compile(  # 7. května roku 1961, maaliskuussa vuonna 1961
-    r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+(?:(?:roku|roka|vuonna)\s+)?\Z"
-)
+_BEFORE_YEAR = re.compile(r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+\Z")
+_BEHIND_YEAR = re.compile(r"\.?\s+(?P<word>[^\W\d_]{3,20})(?!\w)(?:\s+(?P<day>\d{1,2})(?!\w))?(?!\s*\d)")
 _NEAR = 30  # characters before a year that may be a day and a month
-_STEM, _ENDING = 3, 4  # letters that forms of a month have in common at least, and that they end with at most
 
 
 def _with_inflected_month(claim: IntervalClaim, text: str, lower: str, words: Language) -> IntervalClaim:
-    """A year with the month before it in another case: `v lednu 1961`, `tammikuussa 1961`."""
+    """A year with the month beside it in another case: `v lednu 1961`, `1961 augusztusában`."""
     if not claim.text.isdigit() or len(claim.text) != 4:
         return claim
     before = _BEFORE_YEAR.search(lower, max(0, claim.start - _NEAR), claim.start)
-    month = _month_of(before["word"], words) if before else None
-    if before is None or month is None:
-        return claim
-    day = int(before["day"] or 0)
-    unit = CalendarUnit("day" if day else "month", int(claim.text), month, day)
-    start = before.start("day") if day else before.start("word")
-    low, high = unit.days()
-    return replace(claim, low=low, high=high, text=text[start : claim.end], start=start)
-
-
-def _forms_of_may(name: str) -> tuple[str, ...]:
-    """The cases of май, whose stem is too short to be told by."""
-    return ("мае", "маю", "маем") if name == "май" else ()
+    for found in (before, _BEHIND_YEAR.match(lower, claim.end)):
+        if found and (month := _month_of(found["word"], words)):
+            day = int(found["day"] or 0)
+            low, high = CalendarUnit("day" if day else "month", int(claim.text), month, day).days()
+            start = found.start("day") if day and found is before else found.start("word")
+            start, end = min(start, claim.start), max(found.end(), claim.end)
+            return replace(claim, low=low, high=high, text=text[start:end].strip(), start=start, end=end)
+    return claim
 
 
 @lru_cache(maxsize=1 << 12)
 def _month_of(word: str, words: Language) -> int | None:
-    """The month of which a word in small letters may be a form: the one with which it shares most letters."""
-    shared: dict[int, int] = {}
+    """The month of which a word in small letters may be a form, by the language's endings."""
+    return _month_stems(words).get(words.stem(word)) or words.month_numbers.get(word)
+
+
+@cache
+def _month_stems(words: Language) -> dict[str, int]:
+    """The stems of the names of months that are one month's alone."""
+    stems: dict[str, set[int]] = {}
     for number, month in enumerate(words.months, 1):
-        for name in (month.name.lower(), month.alone.lower(), *(form.lower() for form in month.read)):
-            if word in _forms_of_may(name):
-                return number
-            size = sum(takewhile(bool, map(eq, word, name)))
-            longest_ending = max(len(word), len(name)) - size
-            if size >= _STEM and longest_ending <= _ENDING:
-                shared[number] = max(size, shared.get(number, 0))
-    best = max(shared.values(), default=0)
-    months = [number for number, size in shared.items() if size == best]
-    return months[0] if len(months) == 1 else None
+        for name in (month.name, month.alone, *month.read):
+            if len(name) >= _LEAST_OF_NAME:
+                stems.setdefault(words.stem(name), set()).add(number)
+    return {stem: min(numbers) for stem, numbers in stems.items() if len(numbers) == 1}
+
+
+_LEAST_OF_NAME = 3  # letters; shorter forms are written before digits alone
 
 
 def turned_dates(text: str) -> tuple[IntervalClaim, ...]:

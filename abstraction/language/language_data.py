@@ -48,17 +48,18 @@ class Language:
     `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
     a family's name, `bare_names` those that take a case or an elided article from a word. Numbers have `later_group`
     digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9. `ones`
-    are articles that count ("a million"), `dozens` and `fractions` words that stand for 12 and for less than one.
+    are articles that count ("a million"), `dozens` and `fractions` words that stand for 12 and for less than one;
+    `glue` is an expression of what stands within a number in one word ("und"), None where numbers are parted by spaces.
 
-    `matching` helps to judge answers, all of it read against lower case without accents: "asks_amount" is
-    searched in questions. `around_names` puts the reader's own (English) word for what stands around names in an
-    answer: a denial, an alternative, nearness, a preposition with a capital, an elided article. `endings` take number,
-    gender and case from a word in small letters, in their order, each that fits; `derived` make the name of a place of
-    its adjective ("italienisch", "Südeuropäer"). `demonyms` has the adjectives and inhabitants of a country by its ISO
-    code, or by its name where it has none; `nationality` the nouns that add nothing to one ("Staatsangehörigkeit",
-    "Sprache"). `asks` are the words that ask for a kind of answer, `relations` questions by the relation that they ask
-    for, with {} for the subject, `yes_no` words that answer yes and no, `eras` years before the first of an emperor's
-    reign.
+    `matching` helps to judge answers: "asks_amount", "asks_day" (or a date) and "asks_month" are searched in questions,
+    read in lower case without accents. `around_names` puts the reader's own (English) word for what stands around names
+    in an answer: a denial, an alternative, nearness, a preposition with a capital, an elided article. `endings` take
+    number, gender and case from a word in small letters, in their order, each that fits; `derived` make the name of a
+    place of its adjective ("italienisch", "Südeuropäer"). `demonyms` has the adjectives and inhabitants of a country by
+    its ISO code, or by its name where it has none; `nationality` the nouns that add nothing to one
+    ("Staatsangehörigkeit", "Sprache"). `asks` are the words that ask for a kind of answer, `relations` questions by the
+    relation that they ask for, with {} for the subject, `yes_no` words that answer yes and no, `eras` years before the
+    first of an emperor's reign.
     """
 
     code: str
@@ -97,6 +98,7 @@ class Language:
     ones: tuple[str, ...]
     dozens: tuple[str, ...]
     fractions: Mapping[str, float]
+    glue: str | None
     between: str
     joint_and: str
     joint_to: str
@@ -138,7 +140,7 @@ class Language:
     def stem(self, word: str) -> str:
         """What the forms of a word have in common, in lower case without accents: "française" and "français"."""
         stem = word.lower()
-        for pattern, replacement in self.endings:
+        for pattern, replacement in self.endings if roman_number(stem) is None else ():
             stem = pattern.sub(replacement, stem)
         return without_accents(stem)
 
@@ -172,7 +174,7 @@ class Language:
         return " " in self.templates["day"][0]
 
     def with_plain_amounts(self, text: str) -> str:
-        """The text with amounts of several scales as one number, set apart: 約1億2,600万人 is 約 126000000 人."""
+        """The text with amounts in digits, as one number, set apart: 約1億2,600万人 is 約 126000000 人, 四十二 42."""
         if self.parts_words or not self.powers:
             return text
 
@@ -180,7 +182,8 @@ class Language:
             parts = self._scaled_part.findall(match[0])
             return f" {sum(round(float(n.replace(',', '')) * 10 ** self.powers.get(word, 0)) for n, word in parts)} "
 
-        return self._scaled_parts.sub(whole, text)
+        text = self._scaled_parts.sub(whole, _NUMERALS.sub(lambda m: f" {_value_of_numerals(m[0])} ", text))
+        return _BEHIND_LETTERS.sub(" ", text)
 
     @cached_property
     def _scaled_part(self) -> re.Pattern[str]:
@@ -243,7 +246,12 @@ class Language:
         return " ".join([question, *bare]) if self.bare_names else question
 
     def with_english_around(self, answer: str) -> str:
-        """An answer with what stands before its names told in English: "pas en Bavière" is "not en Bavière"."""
+        """An answer with what stands around its names told in English: "pas en Bavière" is "not en Bavière".
+
+        Scripts without spaces have the numerals of dates in digits: 五月七日 is 5月7日.
+        """
+        if not self.parts_words:
+            answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_numerals(m[0])), answer)
         for pattern, replacement in self.around_names:
             answer = pattern.sub(replacement, answer)
         return answer
@@ -361,6 +369,27 @@ def with_plain_digits(text: str) -> str:
 def without_direction(text: str) -> str:
     """The text without the marks of its direction, as they stand in Arabic and Hebrew dates."""
     return text if text.isascii() else text.translate(_DIRECTIONS)
+
+
+# Numerals of East Asia; one alone may be a part of any word (統一), and 三 of 三重県 is told by nothing.
+_NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆两兩]{2,20}|[二三四五六七八九十两兩](?![^\W\d_]{2})")
+_NUMERALS_OF_DATES = re.compile(r"[〇零一二三四五六七八九十百千]{1,8}(?=[年月日世])")
+_BEHIND_LETTERS = re.compile(r"(?<=[^\x00-\u02ff\W\d_])(?=\d)")
+_MYRIAD = 10_000
+
+
+def _value_of_numerals(text: str) -> int:
+    """四十二 is 42, 三百万 three millions, 一九六一 1961."""
+    total = group = digit = 0
+    for sign in text:
+        value = 2 if sign in "两兩" else int(unicodedata.numeric(sign))
+        if value >= _MYRIAD:
+            total, group, digit = total + (group + digit or 1) * value, 0, 0
+        elif value > 9:
+            group, digit = group + (digit or 1) * value, 0
+        else:
+            digit = 10 * digit + value
+    return total + group + digit
 
 
 _SHARED = 3  # letters that both halves of a label begin with

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from abstraction.errors import LanguageError
 from abstraction.language.cldr import cldr_data, cldr_name
-from abstraction.language.language_data import Language, Month, Nationals, Scale, any_of, folded
+from abstraction.language.language_data import Language, Month, Nationals, Scale, any_of, folded, without_accents
 from abstraction.package_data import package_data
 from kg.terms import fallback_chain
 
@@ -205,7 +205,8 @@ class _FileReader:
             joint_to=of(quantity, "to", str),
             magnitudes={int(k): text(v, str, "magnitudes") for k, v in of(quantity, "magnitudes", dict).items()},
             magnitude_of=of(quantity, "magnitude_of", str),
-            number_words={folded(k): text(v, int, "words") for k, v in of(quantity, "words", dict).items()},
+            glue=None if quantity.get("glue") is None else of(quantity, "glue", str),
+            number_words={folded(k): text(v, int, "words") for k, v in self.number_words(quantity).items()},
             no_nouns=frozenset(self.texts(quantity.get("no_noun"), "no_noun")) | {folded(m.name) for m in months},
             units={k: self.texts(v, f"units.{k}") for k, v in self.get("units", dict).items()},
             singular_of=self.pattern(self.get("singular_of", str), "singular_of"),
@@ -230,7 +231,36 @@ class _FileReader:
         data = self.get("matching", dict)
         if missing := {"asks_amount"} - set(data):
             raise self.fail("matching", f"missing: {', '.join(sorted(missing))}")
-        return {key: self.pattern(self.typed(text, str, key), f"matching.{key}") for key, text in data.items()}
+        texts = {key: self.typed(text, str, key) for key, text in data.items()}
+        texts |= {key: _unaccented(text) for key, text in texts.items() if key.startswith("asks_")}
+        return {key: self.pattern(text, f"matching.{key}") for key, text in texts.items()}
+
+    def number_words(self, data: dict[str, Any]) -> dict[str, int]:
+        """Words for numbers: those listed, and those of `counting` to 99 and for whole hundreds.
+
+        `counting` has the words of 0 to 19, of 20, 30 ... 90 and, where they are words of their own, of 100, 200 ...,
+        with "/" between forms of one; `join` are templates of the rest, with {one}, {ten} and {stem}, the latter
+        without its last letter: "{one}und{ten}".
+        """
+        counting = self.typed(data.get("counting", {}), dict, "counting")
+        ones, tens, hundreds = (
+            [word.split("/") for word in self.typed(counting.get(key, ""), str, f"counting.{key}").split()]
+            for key in ("ones", "tens", "hundreds")
+        )
+        joints = self.texts(counting.get("join", []), "counting.join")
+        words = {form: 100 * n for n, forms in enumerate(hundreds, 1) for form in forms}
+        for number, forms in enumerate(tens, 2):
+            for ten in forms:
+                words[ten] = 10 * number
+                units = [(digit, one) for digit, told in enumerate(ones[1:10], 1) for one in told]
+                words |= {
+                    joint.format(one=one, ten=ten, stem=ten[:-1]): 10 * number + digit
+                    for joint in joints
+                    for digit, one in units
+                }
+        words |= {form: n for n, forms in enumerate(ones) for form in forms}
+        listed: dict[str, int] = self.typed(data.get("words"), dict, "words")
+        return words | listed
 
     def demonyms(self) -> dict[str, Nationals]:
         out = {}
@@ -316,6 +346,11 @@ class _FileReader:
             self.typed(power, int, "scales")
             out.append(Scale(power=power, singular=singular, plural=plural, read=self.texts(read, "scales")))
         return tuple(sorted(out, key=lambda s: -s.power))
+
+
+def _unaccented(pattern: str) -> str:
+    """An expression as it is read against text in small letters without accents."""
+    return re.sub(r"[^\x00-\x7f]+", lambda letters: without_accents(letters[0]), pattern)
 
 
 # The languages there are, and which one reads a text.

@@ -10,15 +10,17 @@ from abstraction.language.language_data import any_of
 from abstraction.language.languages import Language
 
 _HUNDRED = 2  # the power of ten
+_LEAST_HUNDRED = 100
 
 
 class NumberWords:
-    """The numbers of several words of a language. `in_digits` is all that is asked of it."""
+    """The numbers of several words of a language. `in_digits` is what is asked of it."""
 
     def __init__(self, words: Language) -> None:
         self._small = {word: n for word, n in words.number_words.items() if n} | dict.fromkeys(words.ones, 1)
         self._large = {word: 10**power for word, power in words.powers.items() if power > _HUNDRED}
         self._hundreds = {word for word, power in words.powers.items() if power == _HUNDRED}
+        self._hundreds |= {word for word, number in self._small.items() if number == _LEAST_HUNDRED}
         self._fractions: Mapping[str, float] = words.fractions
         self._dozens = frozenset(words.dozens)
         names, large = any_of(self._small.keys() - set(words.ones)), any_of(self._large)
@@ -26,10 +28,14 @@ class NumberWords:
         word = rf"(?:{names}|{hundred}|{large})"
         joint = re.escape(words.joint_and.strip())
         gap = rf"(?:[\s-]+{joint}[\s-]+|, (?:{joint} )?(?=(?:{names})\b)|[\s-]+)"
+        glued = words.glue is not None
+        gap, edge = (rf"(?:{gap}|{words.glue})", "") if glued else (gap, r"\b")
+        self._bare_hundred = not words.ones  # "hundert" is one hundred, English "hundred" needs a number before it
         part = any_of(self._fractions)
-        self._word = re.compile(rf"\b(?:{any_of([*self._small, *self._hundreds, *self._large])})\b")
-        self._needed = re.compile(rf"{hundred}|{large}|{any_of(self._dozens)}|{part}")
-        self._run = re.compile(rf"\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
+        self._word = re.compile(rf"{edge}(?:{any_of([*self._small, *self._hundreds, *self._large])}){edge}")
+        of_hundreds = any_of(word for word, n in self._small.items() if n >= _LEAST_HUNDRED)
+        self._needed = re.compile(rf"{hundred}|{large}|{of_hundreds}|{any_of(self._dozens)}|{part}")
+        self._run = re.compile(rf"(?<!\d[\s-])\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
         self._part = re.compile(
             rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?P<part>{part})\s+(?:{words.magnitude_of.strip()}\s+)?(?:{one})\s+"
             rf"(?P<scale>{large})\b"
@@ -42,12 +48,16 @@ class NumberWords:
             rf"\b(?P<part>(?:{part}) )?(?P<many>{one}|{names}|\d{{1,3}}) (?:{any_of(self._dozens)})\b"
         )
 
+    def may_stand_in(self, lower: str) -> bool:
+        """Whether a text in small letters may have such a number; False is certain."""
+        return self._needed.search(lower) is not None
+
     def in_digits(self, lower: str) -> str:
         """A text in small letters with its numbers of several words as digits, each behind blanks: places stay.
 
         Only where words make one number: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay as they are.
         """
-        if not self._needed.search(lower):
+        if not self.may_stand_in(lower):
             return lower
         if self._fractions:
             lower = self._part.sub(self._fraction, self._and_a_part.sub(self._mixed, lower))
@@ -74,9 +84,11 @@ class NumberWords:
 
     def _run_in_digits(self, found: re.Match[str]) -> str:
         parts = self._word.findall(found[0])
-        if self._large.keys().isdisjoint(parts) and self._hundreds.isdisjoint(parts):
+        if not any(
+            word in self._large or word in self._hundreds or self._small[word] >= _LEAST_HUNDRED for word in parts
+        ):
             return found[0]
-        value = self._value(parts)
+        value = self._value(parts) if len(parts) > 1 else None
         return found[0] if value is None else _placed(value, found)
 
     def _value(self, parts: Sequence[str]) -> int | None:
@@ -85,6 +97,8 @@ class NumberWords:
         last = 0  # the least place value said so far in the group: no `twenty thirty`
         scale = 10**15
         for word in parts:
+            if word in self._hundreds or word in self._large:
+                group = group or int(self._bare_hundred)
             if word in self._hundreds:
                 if not group or group > 99:
                     return None

@@ -58,6 +58,7 @@ from granola.replies.refusals import REPORTS, refusal
 EXAMINED = 20_000  # characters of a prediction
 ASKED = 2_000  # characters of a question
 BARE = 4  # words of an answer that is an amount and no more
+BARE_LETTERS = 12  # of an answer without spaces
 JUDGED = 200  # mentions of names that are judged; an answer that names them more often answers nothing
 
 
@@ -211,8 +212,9 @@ _SIGNS = frozenset("$€£¥")
 
 
 def _judge(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
-    prediction = language(code).with_english_around(prediction)
-    for kind, read in _readings(question, code):
+    readings, around = _readings(question, code), language(code).with_english_around
+    prediction, question = around(prediction), around(question) if question else question
+    for kind, read in readings:
         ladder = references.values(levels, kind, code)
         if not ladder:
             continue
@@ -241,7 +243,8 @@ def _is_open(
         return False
     if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
         return False
-    if len(key(prediction)) <= BARE and any(
+    is_bare = len(key(prediction)) <= BARE or len(prediction) <= BARE_LETTERS
+    if is_bare and any(
         any(map(str.isdigit, tier.text)) and _numbers(claim.text) >= _numbers(tier.text)
         for claim in claims
         for tier in ladder[0]

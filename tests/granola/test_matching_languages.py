@@ -13,9 +13,8 @@ from abstraction.language.languages import language, languages
 from granola.matching import RulesMatcher, Verdict
 from granola.matching.naming.references import function_words
 
-TABLE: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "data" / "predictions_in_languages.json").read_text(encoding="utf-8")
-)
+DATA = Path(__file__).parents[1] / "data"
+TABLE: dict[str, Any] = json.loads((DATA / "predictions_in_languages.json").read_text(encoding="utf-8"))
 OTHERS = tuple(code for code in languages() if code != "en")
 
 
@@ -94,3 +93,14 @@ def test_a_language_is_at_most_180_lines_of_data() -> None:
     folder = files("abstraction") / "data" / "languages"
     lines = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in folder.iterdir()}
     assert {name: number for name, number in lines.items() if number > 180} == {}
+
+
+def test_what_stands_around_a_name_or_an_amount() -> None:
+    rows = (DATA / "answers_in_languages.txt").read_text(encoding="utf-8").splitlines()[1:]
+    wrong = []
+    for row in rows:
+        code, answer, names, level, *question = row.split("|")
+        found = RulesMatcher(language=code).match(answer, [[name] for name in names.split(";")], *question)
+        if str(found.level or "-") != level:
+            wrong.append((row, found.level, found.rule))
+    assert not wrong

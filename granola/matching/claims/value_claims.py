@@ -15,13 +15,13 @@ from granola.matching.naming.mentions import AnswerText
 from granola.matching.text.tokens import words
 from granola.matching.verdict import Comparison, Verdict
 from granola.matching.vetoing.negation import is_denied
+from granola.replies.plain_text import plain
 
 MONTH = 31  # days
 YEAR = 12 * 31  # days, as dates count them
 ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
 CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
 
-_ASKS_DAY = re.compile(r"\b(?:day|month|date)\b")
 _NEAR = 60  # characters before a claim that are read for what it is
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
@@ -70,7 +70,7 @@ def compare(
         placed = [_without_rounding_away(claim, placing, text) for claim, placing in placed]
     claim, best = _best(placed)
     if best.how == "coarser-than-all" and (
-        _is_close(claim, ladder, question) if kind == "date" else _is_rounded(claim, ladder, text)
+        _is_close(claim, ladder, question, code) if kind == "date" else _is_rounded(claim, ladder, text)
     ):
         best = IntervalPlacing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
     return Verdict(
@@ -182,18 +182,24 @@ def _middle(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
-def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], question: str | None) -> bool:
+def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], question: str | None, code: str) -> bool:
     """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
 
     That is the year of a day or month, or the century of a part of it; not where the question names the day or month.
     """
-    asked = _ASKS_DAY.findall(question.lower()) if question else ()
-    if asked and claim.width >= (MONTH if set(asked) == {"month"} else 2):
-        return False
+    for key, least in (("asks_day", 2), ("asks_month", MONTH)):
+        if question and claim.width >= least and _asks(key, question, code):
+            return False
     coarsest = [tiers for tiers in ladder if tiers][-1]
     if len(ladder) == 1 and claim.width < 10 * YEAR:
         return True
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
+
+
+def _asks(key: str, question: str, code: str) -> bool:
+    """Whether a question asks for what the pattern of a language, or of English, tells."""
+    patterns = (language(one).matching.get(key) for one in dict.fromkeys((code, "en")))
+    return any(pattern.search(plain(question)) for pattern in patterns if pattern)
 
 
 def _is_rounded(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], text: str) -> bool:

@@ -59,7 +59,10 @@ def without_function_words(levels: Names, code: str) -> Names:
         tuple(
             name
             for name in names
-            if (len(name) == _CODE and name.isupper()) or plain(name) not in function or name.lower() in numbers
+            if (len(name) == _CODE and name.isupper())
+            or plain(name) not in function
+            or name.lower() in numbers
+            or any(map(str.isdigit, name))
         )
         for names in levels
     )
