@@ -56,7 +56,7 @@ class ModelReply:
 
 def read_reply(raw: str) -> ModelReply:
     """The answer in a raw output. Never raises, whatever the text; a plain answer comes back as it is."""
-    if _PLAIN.fullmatch(raw) and "assistantfinal" not in raw:
+    if _PLAIN.fullmatch(raw) and "assistantfinal" not in raw and "ption" not in raw:
         return ModelReply(raw=raw, answer=raw)
     cuts = []
     text, unfinished = without_thoughts(raw)
@@ -125,7 +125,8 @@ _ASKED_AGAIN = re.compile(  # a label of questions and a question
 _NEXT_TURN = re.compile(
     rf"(?<=\S)(?:[^\S\n]*+\n\s*+[-*_=]{{3,}})?[^\S\n]*+\n\s*+{_BEGINS}(?:"
     rf"(?:{_QUESTION_WORDS}|{_any_of('turn')})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：]"
-    r"|Q\.\s|(?:\d{1,2}[.)]\s++)[^\n?]{3,200}\?[^\S\n]*+(?:\n|\Z))",
+    # a numbered question goes on from an answer, not from nothing or from another that a thought asks itself
+    r"|Q\.\s|(?<!\?\n)(?!1[.)])(?:\d{1,2}[.)]\s++)[^\n?]{3,200}\?[^\S\n]*+(?:\n|\Z))",
     re.IGNORECASE,
 )
 
@@ -262,6 +263,31 @@ def _final_answer(text: str) -> str:
     return text if end < 0 else text[end:]
 
 
+_OFFERED = re.compile(r"(?<![^\s*])(?:[Oo]ption |[Cc]hoice )?\(?([A-J])(?:[).:]| is| =)(?:\*\*)?\s+")
+_CHOSEN = re.compile(
+    rf"(?i:\b(?:{_any_of('answer')}|choose|chose|pick|select|go(?:ing)? with|(?:choice|option)(?= is|:))\b"
+    r"(?:\s*\b(?:is|be|would|must|the|option|letter|most likely)\b|[\s:：*(])*)([A-J])(?![\w'’]|, [A-J]| and)"
+)
+
+
+def _chosen_option(text: str) -> str:
+    """The words of the option whose letter is chosen at last, in a text that lists several."""
+    offers = list(_OFFERED.finditer(text))
+    remark = _REMARK.search(text)  # a confidence may be told by letters too
+    if len({offer[1] for offer in offers}) < 2 or (remark and remark.end() <= offers[0].start()):
+        return text
+    if not (choices := list(_CHOSEN.finditer(text, offers[1].end()))):
+        return text
+    choice = choices[-1]
+    sentence = max(text.rfind(sign, 0, choice.start()) for sign in (". ", "\n", "? ", "! "))
+    ends = sorted({offer.start() for offer in offers} | {sentence, len(text)})
+    for offer in reversed(offers):
+        if offer[1] == choice[1]:
+            end = next(end for end in ends if end > offer.start())
+            return text[offer.end() : end].partition("\n")[0].rstrip(" ,;.*")
+    return text
+
+
 LABEL_SPAN = 60  # characters at the beginning that a label and its marks may take
 _LABEL = re.compile(rf"\s*+{_BEGINS}([^\W\d_][\w '’-]{{0,40}}?){_COLON}(?=\S)")
 _OPTION = re.compile(  # of one alone
@@ -290,6 +316,7 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("boxed", _boxed),
     ("fence", _unfenced),
     ("json", _field_of_json),
+    ("option", _chosen_option),
     ("final-answer", _final_answer),
     ("remark", _before_remark),
     ("label", _unlabelled),

@@ -60,13 +60,16 @@ _TAKEN_BACK = (
     r"|unless|otherwise|or|if|perhaps|maybe|possibly"
     r"|rather|only|while|whereas|to (?:some|an?|a certain) (?:extent|degree)"
 )
-_DOUBT = re.compile(rf"\?|\A\W*(?:(?:{_TAKEN_BACK})\b|(?:not?|never|false|wrong|incorrect)\W*\Z)", re.IGNORECASE)
+_CORRECTED = r"(?:no,? )?wait|scratch that|correction|sorry|i mean(?:t)?|on (?:second thought|reflection)"
+_DOUBT = re.compile(
+    rf"\?|\A\W*(?:(?:{_TAKEN_BACK}|{_CORRECTED})\b|(?:not?|never|false|wrong|incorrect)\W*\Z)", re.IGNORECASE
+)
 _DENIED = re.compile(  # in the reasons of a verdict that affirms
     rf"\b(?:{_TAKEN_BACK}|not|no|none|nothing|nobody|never|neither|nor|without|cannot|lacks?|lacking|missing|wrong|incorrect"
     r"|false|absent|fails?|differs?|different|conflicts?)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_SECOND_THOUGHT = re.compile(r"\s*+(?:wait|actually|no\b,|on second thought|or\b)", re.IGNORECASE)
+_SECOND_THOUGHT = re.compile(rf"\s*+(?:(?:oh|hm+)\W+)?(?:(?:{_CORRECTED}|actually|or)\b|no\b,)", re.IGNORECASE)
 _LIMITED = re.compile(r"\s*+(?:but|however|although|though|except)\b", re.IGNORECASE)
 
 _NUMBERED = re.compile(

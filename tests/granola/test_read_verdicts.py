@@ -23,6 +23,7 @@ OF_LEVELS = {
     # None of these says one thing.
     "": None, "3": None, "10": None, "-1": None, "1.5": None, "1/2": None, "1-2": None, "1, 2": None, "1?": None,
     "1 or 2": None, "1 and 2": None, "1 out of 2": None, "Level 1, or perhaps 2.": None, "1. Actually, 2.": None,
+    "1. No wait, 2.": None,
     "not 1": None, "Not wrong": None, "neither 1 nor 2": None, "It is wrong to say so": None, "This is a B": None,
     "It would be wrong to choose 1.": None, "1. The prediction names Paris.": None, "<think>it is 1": None,
     "Level 1: Paris. Level 2: France.": None,

@@ -12,7 +12,7 @@ from granola.matching.text import word_lists
 
 def is_negated(answer: AnswerText, mention: Mention) -> bool:
     """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
-    if is_denied_word(answer, mention.start) or _is_asked_and_denied(answer, mention):
+    if is_denied_word(answer, mention.start) or _is_taken_back(answer, mention):
         return True
     if answer.texts[max(0, mention.start - 1) : mention.start] == ("than",):  # larger than Africa
         return answer.texts[max(0, mention.start - 3) : mention.start - 1] not in (("none", "other"), ("no", "other"))
@@ -27,11 +27,17 @@ def is_denied_word(answer: AnswerText, start: int) -> bool:
     before = list(_clause(answer, start))[::-1]
     if _DENYING.isdisjoint(before):
         return False
-    if any(_phrase_in(phrase, before) for phrase in word_lists.AFFIRMATIONS):
+    near = before[-_NEAR:]
+    if any(_phrase_in(phrase, near) for phrase in word_lists.AFFIRMATIONS):
         return False
-    return any(word in word_lists.NEGATIONS for word in before) or any(
-        _phrase_in(phrase, before) for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY)
+    return (
+        any(word in word_lists.NEGATIONS for word in near)
+        or any(_phrase_in(phrase, near) for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY))
+        or any(_phrase_in(phrase, before) for phrase in word_lists.ANNOUNCING)
     )
+
+
+_NEAR = 6  # words before a name that a denial is among; what announces an error stands farther off
 
 
 def is_denied(answer: AnswerText, position: int) -> bool:
@@ -40,13 +46,8 @@ def is_denied(answer: AnswerText, position: int) -> bool:
 
 
 def _clause(answer: AnswerText, start: int) -> Iterator[str]:
-    """The words before word `start`, nearest first, back to the beginning of its clause; at most six.
-
-    A misconception is two words farther: `a misconception is that he was born in Paris`.
-    """
-    for index in range(start - 1, max(-1, start - 9), -1):
-        if index < start - 6 and answer.texts[index] != "misconception":
-            continue
+    """The words before word `start`, nearest first, back to the beginning of its clause; at most nine."""
+    for index in range(start - 1, max(-1, start - 10), -1):
         gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
         text = answer.words[index].text
         if '"' in gap or "”" in gap:
@@ -68,22 +69,38 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
     return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
 
 
-_DENYING = word_lists.NEGATIONS | {phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY)}
+_DENYING = word_lists.NEGATIONS | {
+    phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY, *word_lists.ANNOUNCING)
+}
 
 
 _CORRECTED = re.compile(
     r"\W{1,4}(?:(?:oh|hm+|no|wait),? )*"
-    r"(?:no\b(?=\s?[,;:.!–—-])|wait|sorry|scratch that|i mean|correction|make that)\b[\s,:.–—-]{1,4}"  # not Spanish no
-    r"(?:it(?:'s| is| was) |i mean(?:t)? |in |make that )?",
+    r"(?:no\b(?=\s?[,;:.!–—-])"  # not Spanish no
+    r"|wait|sorry|scratch that|i mean|correction|make that|actually|in fact)\b"
+    r"[\s,:.–—-]{1,4}(?:it(?:'s| is| was) |i mean(?:t)? |in |make that )?",
     re.IGNORECASE,
+)
+_SAID_TO_BE_WRONG = re.compile(
+    r"\W{0,3}(?:is|was|are|were|would be) (?:incorrect|wrong|false|mistaken|not (?:correct|right|true))\b"
+)
+_CONTRASTED = re.compile(
+    r"[^.!?\n]{0,40}[,.;:–—-]\s{1,2}(?:but|however|yet|though|although|actually|in fact|in reality)\b", re.IGNORECASE
 )
 
 
-def _is_asked_and_denied(answer: AnswerText, mention: Mention) -> bool:
-    """`Born in Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`"""
-    corrected = _CORRECTED.match(answer.text, answer.words[mention.end - 1].end)
+def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
+    """`In Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`; `Lyon is wrong`; `often said to be Lyon, but ...`"""
+    end = answer.words[mention.end - 1].end
+    corrected = _CORRECTED.match(answer.text, end)
     if corrected and answer.text[corrected.end() : corrected.end() + 1].isupper():
         return True
+    if _SAID_TO_BE_WRONG.match(answer.text, end):
+        return True
+    if _CONTRASTED.match(answer.text, end):
+        before = list(_clause(answer, mention.start))[::-1]
+        if any(_phrase_in(phrase, before) for phrase in word_lists.UNCERTAIN):
+            return True
     if "?" not in answer.text:
         return False
     for index in range(mention.end, len(answer.words)):

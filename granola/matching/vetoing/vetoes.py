@@ -435,9 +435,8 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
 
 
 def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
-    """`Paris, Lyon, or Nice`; and guesses a line each, where others than the mention are no tiers."""
-    lines = answer.text.split("\n")
-    if len(lines) > 1 and all(_ITEM.match(line) for line in lines):
+    """`Paris, Lyon, or Nice`; and a list of guesses, where others than the mention are no tiers."""
+    if _are_guesses(answer):
         return any(_is_name(answer, index) for index in range(len(answer.words)))
     index = end
     while index < len(answer.words) and answer.words[index].gap == "," and _is_name(answer, index):
@@ -445,7 +444,24 @@ def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
     return end < index < len(answer.words) and answer.words[index].gap == "," and answer.texts[index] == "or"
 
 
-_ITEM = re.compile(r"\s*+(?:[-*•]|\d{1,2}[.)])\s")
+def _are_guesses(answer: AnswerText) -> bool:
+    """Whether an answer is a few short items, a line each, numbered or parted by `;` or `|`, where one is asked for."""
+    items = [item for item in _ITEM.split(answer.text) if item.strip()]
+    if items and _OF_GUESSES.search(items[0]):
+        del items[0]
+    if not 1 < len(items) <= _GUESSES or any(len(item.split()) > _OF_A_GUESS for item in items):
+        return False
+    return not (answer.question and _ASKS_SEVERAL.search(answer.question))
+
+
+_GUESSES, _OF_A_GUESS = 5, 4  # items, and words of one
+_ITEM = re.compile(r"(?:\A|\s)(?:[-*•]|\(?\d{1,2}[.)])\s|[;|\n]")
+_OF_GUESSES = re.compile(r"\b(?:guess|answer|candidate|possib|option)\w*[^:]*:\s*\Z", re.IGNORECASE)
+_ASKS_SEVERAL = re.compile(
+    r"\b(?:are|were|list|all|names|some|order|cast|two|three|four|five|\d+"
+    r"|(?:what|which) (?:\w+ )?(?!was|does|has)\w{2,}[^\Ws]s)\b",
+    re.IGNORECASE,
+)
 
 
 def _chain_end(answer: AnswerText, mention: Mention) -> int:
@@ -548,7 +564,8 @@ VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
 
 def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
-    ladder, coarser, short = len(answer.levels) > 1, mention.level > 0, len(answer.words) <= SHORT
+    ladder, coarser = len(answer.levels) > 1, mention.level > 0
+    short = len(answer.words) <= SHORT or _are_guesses(answer)
     for name, holds in VETOES:
         if (name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)) and holds(
             answer, mention
