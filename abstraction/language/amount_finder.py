@@ -97,6 +97,9 @@ def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
         if match.lastgroup != "a":
             end = max(end, *map(match.end, ("t", "b", "s", "power", "e", "thousands", "billions")))
         start = match.start() + len(match[0]) - len(match[0].lstrip())
+        if lower[start - 1 : start] == " " != text[start - 1 : start]:  # digits stand behind blanks in place of words
+            first = len(lower[:start].rstrip())
+            start = first + len(text[first:start]) - len(text[first:start].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
 
@@ -149,10 +152,10 @@ def _next_power(value: float) -> float:
 @bounded_cache(entries=_KEPT, longest=_SHORT)
 def unit_label(written: str, code: str) -> str:
     """The unit that some words begin with, as the label of a claim; "" for none."""
-    parts = written.split()
     words, spelled = language(code), spellings_in_texts(language(code).code)
+    parts, blank = (written.split(), " ") if words.parts_words else (list(written[:_LONGEST_UNIT]), "")
     for size in range(len(parts), 0, -1):
-        name = normalise(" ".join(parts[:size])).rstrip(".")
+        name = normalise(blank.join(parts[:size])).rstrip(".")
         unit = spelled.get(name)
         if unit is not None and name not in words.no_nouns and not _is_little_word(name, words):
             per = parts[size] if size + 1 < len(parts) else ""
@@ -167,6 +170,7 @@ def _is_little_word(name: str, words: Language) -> bool:
 
 
 _LITTLE = 3
+_LONGEST_UNIT = 12  # letters, where no spaces part words
 
 
 @cache

@@ -48,6 +48,22 @@ def territory_names(code: str) -> Mapping[str, str]:
     return {iso: _plain(text) for iso, text in _Locale(name).at("territories").items() if len(iso) == 2}
 
 
+@lru_cache(maxsize=256)  # codes may come from outside
+def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
+    """CLDR's names of units of measure in a language, in all their forms, by their English plural."""
+    english, other = (_Locale(name).at("unit_patterns") for name in ("en", cldr_name(code) or "root"))
+    return {
+        _plain(patterns["long"]["other"]).replace("{0}", "").strip(): tuple(
+            _plain(form).replace("{0}", "").strip()
+            for width in ("long", "short")
+            for kind, form in other.get(unit, {}).get(width, {}).items()
+            if kind != "per"
+        )
+        for unit, patterns in english.items()
+        if "other" in patterns.get("long", {})
+    }
+
+
 def cldr_data(code: str) -> dict[str, Any]:
     """What CLDR tells of a language, under the keys of a language's file; of none in particular where it knows none."""
     locale = _Locale(cldr_name(code) or "root")

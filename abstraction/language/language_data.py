@@ -252,6 +252,7 @@ class Language:
         """
         if not self.parts_words:
             answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_numerals(m[0])), answer)
+            answer = self.with_common_years(answer)
         for pattern, replacement in self.around_names:
             answer = pattern.sub(replacement, answer)
         return answer

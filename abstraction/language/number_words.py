@@ -11,6 +11,7 @@ from abstraction.language.languages import Language
 
 _HUNDRED = 2  # the power of ten
 _LEAST_HUNDRED = 100
+_LEAST_SCALE = 10**6  # of a word that leaves open what stands behind it
 
 
 class NumberWords:
@@ -88,7 +89,9 @@ class NumberWords:
             word in self._large or word in self._hundreds or self._small[word] >= _LEAST_HUNDRED for word in parts
         ):
             return found[0]
-        value = self._value(parts) if len(parts) > 1 else None
+        if len(parts) < 2 or (len(parts) == 2 and self._large.get(parts[1], 0) >= _LEAST_SCALE):
+            return found[0]  # "ten million" is as exact as 10 million
+        value = self._value(parts)
         return found[0] if value is None else _placed(value, found)
 
     def _value(self, parts: Sequence[str]) -> int | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from abstraction.language.cldr import unit_names
 from abstraction.language.languages import language
 from abstraction.package_data import package_data
 from kg.terms import normalise
@@ -81,6 +82,10 @@ def spellings_in_texts(code: str) -> Mapping[str, MeasureUnit]:
     for unit in (*units_in_texts(code).values(), *units_in_texts().values()):
         for spelling in (*unit.spellings, *unit.before):
             spelled.setdefault(normalise(spelling), unit)
+    if not language(code).has_file:
+        for plural, spellings in unit_names(code).items():
+            if (named := spelled.get(normalise(plural))) is not None:
+                spelled |= {normalise(name): named for name in spellings}
     for qid, spellings in package_data("units.json")["further_spellings"].items():
         for spelling in spellings:
             spelled.setdefault(normalise(spelling), units_in_texts()[qid])
