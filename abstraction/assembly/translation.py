@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from abstraction.assembly.levels import as_graph, remove
-from abstraction.language.languages import is_known, language, notice
+from abstraction.language.languages import GRAMMAR, is_known, language, notice
 from abstraction.proposals import Proposal
 from kg.model import ENTITY_ID, TextValue, entity_number
 from kg.terms import fallback_chain, normalise
@@ -53,7 +53,7 @@ class Telling:
 
     def notes(self) -> dict[str, object]:
         """ "language" of a row in any but English, "language_notes" on what it goes without; then starts anew."""
-        if self.code == "en":
+        if self.code == GRAMMAR:
             return {}
         notes = [text] if (text := notice(self.code)) else []
         if self.left_out:

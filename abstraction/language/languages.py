@@ -62,6 +62,7 @@ PATTERNS: Mapping[str, str] = {
     "era_before": "bc bce ad ce", "era_after": "bc bce ad ce", "calendar": "julian gregorian",
     "decade": "y", "short_decade": "y", "century": "n", "millennium": "n", "season": "y", "about": "",
 }  # fmt: skip
+GRAMMAR = "en"  # the language whose grammar the rules know; questions and descriptions in it are read as sentences
 _STYLES = ("day-first", "month-first")
 _NEVER = re.compile(r"(?!)")
 
@@ -357,8 +358,11 @@ def _unaccented(pattern: str) -> str:
 
 
 __all__ = [
+    "GRAMMAR",
     "Language",
+    "asking_languages",
     "folded",
+    "is_grammatical",
     "is_known",
     "language",
     "languages",
@@ -413,7 +417,19 @@ def reading_language(code: str) -> str:
 
     The grammar of descriptions is English: it is applied to English descriptions alone.
     """
-    return code if code.lower().split("-")[0] == "en" else "en"
+    return code if is_grammatical(code) else GRAMMAR
+
+
+def is_grammatical(code: str) -> bool:
+    """Whether the rules know the grammar of a language, not its words alone: they do of English."""
+    return code.lower().partition("-")[0] == GRAMMAR
+
+
+@cache
+def asking_languages() -> tuple[str, ...]:
+    """The codes of the languages that have question words, in order."""
+    codes = sorted({*languages(), *package_data("other_languages.json")} - {"comment"})
+    return tuple(code for code in codes if language(code).asks)
 
 
 def notice(code: str) -> str | None:
@@ -426,8 +442,13 @@ def notice(code: str) -> str | None:
         )
     if used.has_file:
         return None
-    lacks = ["decades", "centuries", "words for about", "names of units", "phrases", "national adjectives"]
-    lacks += [what for what, given in (("word endings", used.endings), ("question words", used.asks)) if not given]
+    told = {
+        "decades": used.can_tell("decade"), "centuries": used.can_tell("century"), "words for about": used.about[1:],
+        "bounds of amounts": used.more[1:], "numbers in words": used.number_words or not used.parts_words,
+        "names of units": used.units, "phrases": False, "national adjectives": used.demonyms,
+        "words of denial": used.around_names, "word endings": used.endings, "question words": used.asks,
+    }  # fmt: skip
+    lacks = [what for what, given in told.items() if not given]
     return f"{code!r} has days, months, years and numbers from Unicode CLDR, but no {', no '.join(lacks)}"
 
 

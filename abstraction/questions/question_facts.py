@@ -77,7 +77,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     base = language.partition("-")[0]
     kinds = set(_kinds_of_words(text, base))
     asked = asked_kind(question, language)
-    if asked.detail and base == "en":
+    if asked.detail:
         kinds |= {asked.detail, singular(asked.detail)}
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 
 from abstraction.descriptions.attested_words import common_occupations
-from abstraction.language.languages import language
+from abstraction.language.languages import asking_languages, is_grammatical, language
 from abstraction.package_data import package_data
 from kg.bounded_cache import bounded_cache
 
@@ -22,7 +22,6 @@ _data = partial(package_data, "asked_kinds.json")
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
-_ASKING = ("da", "de", "es", "fr", "it", "ja", "pt")  # read where a question has no English question word
 _NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
 
 
@@ -86,15 +85,13 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
         return kind
     tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
     words = [part for token in tokens for part in _expanded(token)]
-    if not words:
-        return _by_question_words(question, _ASKING, begins=True) if base == "en" else unknown
     at = _question_word(words)
     if at is not None and (kind := _behind(words, at)) != unknown:
         return kind
-    if base != "en":
-        return unknown
-    other = _by_question_words(question, _ASKING, begins=True)
-    return other if other != unknown or at is not None else _without_question_word(words)
+    other = unknown if reads_words(base) else _by_question_words(question, asking_languages(), begins=True)
+    if other != unknown or at is not None or not words or not is_grammatical(base):
+        return other
+    return _without_question_word(words)
 
 
 def _by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
@@ -118,7 +115,12 @@ def _asking_words(code: str) -> Mapping[str, QuestionKind]:
 
 def reads_questions(code: str) -> bool:
     """Whether what a question in a language asks for is read: in English, and where its file has question words."""
-    return code.partition("-")[0] == "en" or bool(language(code).asks)
+    return is_grammatical(code) or reads_words(code)
+
+
+def reads_words(code: str) -> bool:
+    """Whether a language has question words of its own."""
+    return bool(language(code).asks)
 
 
 def _stands_in(word: str, text: str, *, begins: bool) -> bool:

@@ -72,11 +72,11 @@ def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
 
 def warn_of_language(language: str, store: Store) -> None:
     """Say on stderr what a language other than English does without."""
-    from abstraction.language.languages import notice
+    from abstraction.language.languages import is_grammatical, notice
     from kg.store.sqlite import SQLiteStore
     from kg.terms import fallback_chain
 
-    if language.split("-")[0] == "en":
+    if is_grammatical(language):
         return
     note("phrase tiers exist for English only; the other tiers are named in the language asked for, where they can be")
     if said := notice(language):
@@ -114,8 +114,8 @@ def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
 
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
-    """Say on stderr which of the languages, given with how many rows are in them, have no rules of their own."""
-    from abstraction.language.languages import is_known, language, told_languages
+    """Say on stderr what the languages, given with how many rows are in them, go without, and which have no rules."""
+    from abstraction.language.languages import is_known, language, notice, told_languages
 
     for code, number in sorted(rows.items()):
         if not is_known(code):
@@ -123,6 +123,8 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
                 f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
                 f"{told_languages()}): read as {language(code).name}"
             )
+        elif said := notice(code):
+            note(f"{count(number, 'row')} in a language without a file: {said}")
 
 
 def warn_of_time(store: Store) -> None:

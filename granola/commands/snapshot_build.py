@@ -355,6 +355,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     ) -> Report:
         """A first snapshot, and a second that also has what making the ladders asked the first for."""
         from abstraction.datasets.asked_entities import asked_entities, relations_of
+        from abstraction.language.languages import GRAMMAR
         from abstraction.rows import read_questions
         from kg.building.snapshot import REJECTS_SUFFIX
         from kg.store import open_store
@@ -364,7 +365,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         try:
             report = self._build(scope, languages, progress, out=first, frequent_of=relations_of(rows))
             with closing(open_store(first)) as store:
-                language = "en" if languages is None or "en" in languages else languages[0]
+                language = GRAMMAR if languages is None or GRAMMAR in languages else languages[0]
                 asked = asked_entities(rows, store, language=language)
         finally:
             for made in (first, Path(f"{first}{REJECTS_SUFFIX}")):

@@ -13,6 +13,7 @@ from abstraction.assembly.levels import entailed_conditions
 from abstraction.descriptions.spelling import shortenings
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.ladders.class_hierarchy import entailed_classes
+from abstraction.language.languages import is_grammatical
 from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_facts import tells
 from abstraction.relations import relation
@@ -138,7 +139,7 @@ class Aggregator:
             if len(self._known) >= KEPT:
                 self._known.clear()
             known = entailed_conditions(tier.conditions, self._above)
-            if self._language.partition("-")[0] == "en":  # where what a phrase speaks of stands last
+            if is_grammatical(self._language):  # where what a phrase speaks of stands last
                 known |= self._worded(tier.text)
             self._known[key] = known
         return known

@@ -61,7 +61,7 @@ def without_function_words(levels: Names, code: str) -> Names:
             for name in names
             if (len(name) == _CODE and name.isupper())
             or plain(name) not in function
-            or name.lower() in numbers
+            or numbers.get(name.lower(), 1) != 1
             or any(map(str.isdigit, name))
         )
         for names in levels
