@@ -12,8 +12,9 @@ venv: $(STAMP)
 
 $(STAMP): pyproject.toml scripts/constraints.txt $(LOCK)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; set PYTHON=..., 3.11 or later" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "make: $$($(PYTHON) --version) is too old; Python 3.11 or later is needed, as in PYTHON=python3.12 make venv" >&2; exit 1; }
+	@case "$$($(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))')" in True) ;; \
+	  False) echo "make: $$($(PYTHON) --version) is too old; Python 3.11 or later is needed, as in PYTHON=python3.12 make venv" >&2; exit 1;; \
+	  *) echo "make: $(PYTHON) does not run; set PYTHON=..., 3.11 or later, as in PYTHON=python3.12 make venv" >&2; exit 1;; esac
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes -r $(LOCK)
 	$(PIP) --no-deps --no-build-isolation -e .

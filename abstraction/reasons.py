@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from abstraction.tiers import Abstention
 
 REASONS: Mapping[str, str] = {
-    Abstention.NO_LINK: "no entity of the snapshot carries the answer’s name; give the answer’s id, or a snapshot that "
-    "has it.",
+    Abstention.NO_LINK: "no entity of the snapshot carries the answer’s name, or has the id that is given; give the "
+    "answer’s id, or a snapshot that has it.",
     Abstention.AMBIGUOUS_LINK: "the answer’s name may mean another entity, and nothing in the question tells which; "
     "give the answer’s id, or the entity that the question is about.",
     Abstention.TYPE_CONFLICT: "what carries the answer’s name is not what the question asks for; see whether the "

@@ -288,5 +288,7 @@ def _texts_of_level(level: object) -> list[str]:
 
 
 def rest_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that mean nothing here, to be handed on."""
-    return {key: value for key, value in data.items() if key not in KNOWN}
+    """The fields that mean nothing here, to be handed on: of two fields of answers the one that is not read, too."""
+    first, second = ANSWERS
+    unread = KNOWN - {second} if first in data else KNOWN
+    return {key: value for key, value in data.items() if key not in unread}

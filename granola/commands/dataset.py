@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -20,6 +21,7 @@ from granola.commands.messages import (
     unanswered_line,
     warn_of_language,
     warn_of_relation,
+    watch_rows,
 )
 from granola.commands.output import alone, writing
 from granola.commands.phrasing import DatasetModels
@@ -43,6 +45,7 @@ from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
+    from abstraction.rows import QARow, RejectedRow
 
 
 class DataFormat(StrEnum):
@@ -119,6 +122,7 @@ class BuildingSettings(DatasetModels, ReviewSettings):
             counting("questions") as progress,
         ):
             warn_of_language(settings.language, store)
+            warn_of_relation(questions.asked.get("relation"), store)
             phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
             built = build_dataset(
                 questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
@@ -143,6 +147,14 @@ class BuildingSettings(DatasetModels, ReviewSettings):
                 },
             )
         return DatasetBuilt(built=built, beside=settings.beside)
+
+
+class WatchedFiles(QuestionFiles):
+    """Files of questions; what in them may not be read as it was meant is told."""
+
+    def read(self, on_reject: Callable[[RejectedRow], None]) -> Iterator[QARow]:
+        """As `QuestionFiles.read`."""
+        return watch_rows(super().read(on_reject), self.language)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +205,6 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
         if self.push_to_hub is not None:
             check_hub(self.push_to_hub)
         relation = property_id(self.relation)
-        if relation is not None:
-            warn_of_relation(relation)
         steps = frozenset(STEPS) - frozenset(self.without)
         settings = self.settings(
             language=self.language,
@@ -203,7 +213,7 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
             command=command_line(self.verb, self),
         )
         made = self.build(
-            QuestionFiles(
+            WatchedFiles(
                 files=tuple(map(Path, self.files_of(self.qa))),
                 relation=relation,
                 limit=self.limit,

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from granola.errors import UsageError
 from granola.terminal_lines import visible
 
 if TYPE_CHECKING:
@@ -86,26 +87,32 @@ def warn_of_language(language: str, store: Store) -> None:
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
 
 
-def watch_languages(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
-    """The rows; at their end, say on stderr which of them name a language that is not known.
+def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
+    """The rows; at their end, say on stderr which of them are not read as somebody may have meant.
 
-    And which have a field whose name is nearly that of one that means something.
+    They name a language that is not known, have a field whose name is nearly that of one that means something, have
+    two fields of answers, or an answer that is a question.
     """
-    from abstraction.files.row_names import meant_by
+    from abstraction.files.row_names import ANSWERS, meant_by
     from abstraction.row_languages import unknown_language
 
     others = Counter[str]()
     unread = Counter[str]()
-    rows_read = exchanged = 0
+    rows_read = exchanged = twice = 0
     for row in rows:
         rows_read += 1
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
         unread.update(name for name in row.extra if meant_by(name) is not None)
+        twice += ANSWERS[1] in row.extra
         yield row
     if 2 * exchanged > rows_read:
         note(f"{count(exchanged, 'row')} of {rows_read:,} have a question as their answer; are the columns exchanged?")
+    if twice:
+        first, second = map(repr, ANSWERS)
+        told = f"{count(twice, 'row')} with both {first} and {second}: {first} is read, {second} is left as it is"
+        note(f"{told}; --answer-field {ANSWERS[1]} reads it")
     for name, number in unread.most_common(5):
         note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant_by(name)!r} meant?")
     for code, number in sorted(others.items())[:5]:
@@ -133,11 +140,16 @@ def warn_of_time(store: Store) -> None:
         note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
 
 
-def warn_of_relation(relation: str) -> None:
-    """Say on stderr that a relation has no row in the relation table."""
+def warn_of_relation(relation: str | None, store: Store) -> None:
+    """Say on stderr that a relation has no row in the relation table. Raises UsageError where no entity has it, too."""
     from abstraction.relations import table
 
-    if relation not in table():
+    if relation is not None and relation not in table():
+        if relation not in store.property_counts([relation]):
+            raise UsageError(
+                f"--relation {relation}: no entity of the snapshot has this property, and the relation table has no "
+                "row of it; its page at WikiData says what it means"
+            )
         note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
 
 

@@ -379,6 +379,8 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
+        if len(self.predictions) == 1:
+            note("one system is compared with nothing: give a file of predictions for each system")
         systems = score_systems(self.tiered, self.predictions, self, keep_items=False)
         groups = grouped_scores(systems, self, self, popular=bool(self.page_views))
         differences = compare(systems.reports, metrics=metrics, resamples=self.resamples)

@@ -26,12 +26,13 @@ from granola.commands.messages import (
     warn_of_language,
     warn_of_relation,
     warn_of_time,
-    watch_languages,
+    watch_rows,
     with_progress,
 )
 from granola.commands.models import opened
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, RejectsFile, check_standard_input, csv_raw, writing
 from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
+from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.settings import Setting
@@ -155,8 +156,6 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
         from granola.scoring.ladder_coverage import Coverage
 
         relation = property_id(self.relation)
-        if relation is not None:
-            warn_of_relation(relation)
         self._check()
         beside = None if self.out == STANDARD else self.out
         sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if self.phrase else []))
@@ -171,11 +170,12 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
             with closing(open_store(self.snapshot)) as store, ExitStack() as stack, rejects:
                 warn_of_language(self.language, store)
                 warn_of_time(store)
+                warn_of_relation(relation, store)
                 asked = read_questions(
                     qa, relation=relation, limit=self.limit, on_reject=made.reject, on_unanswered=made.leave_out,
                     shape=shape, language=self.language,
                 )  # fmt: skip
-                questions = watch_languages((decided(row, decisions) for row in asked), self.language)
+                questions = watch_rows((decided(row, decisions) for row in asked), self.language)
                 ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
                 if self.phrase is not None:
                     inputs = [*qa, self.snapshot]
@@ -307,6 +307,14 @@ class Ladder(Command[ReviewedLadder]):
         with closing(open_store(self.snapshot)) as store:
             warn_of_language(self.language, store)
             warn_of_time(store)
+            warn_of_relation(relation, store)
+            (answer,) = row.answer_qids
+            given = [qid for qid in (answer, row.subject_qid) if qid is not None]
+            there = store.entities(given, languages=(), properties=())
+            if answer is not None and answer not in there:
+                raise UsageError(f"--answer-qid {answer}: the snapshot has no such entity")
+            if row.subject_qid is not None and row.subject_qid not in there:
+                note(f"--subject-qid {row.subject_qid}: the snapshot has no such entity, so it tells nothing")
             made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
             doubts = shown(list(Reviewer(store, language=self.language).doubts(made)))
         return ReviewedLadder(row=made, doubts=doubts)
@@ -327,7 +335,6 @@ class Ladder(Command[ReviewedLadder]):
         if self.relation is not None:
             relation = property_id(self.relation)
             assert relation is not None
-            warn_of_relation(relation)
             return relation
         from abstraction.questions.relation_wording import read_wording
 

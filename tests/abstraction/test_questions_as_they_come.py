@@ -115,7 +115,7 @@ def test_rows_without_an_answer_are_left_out_and_told(
     making = Tiers(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl"))
     made = making.run()
     assert not making.failed(made)
-    making.show(made)
+    making.tell(made)
     assert "5 rows left out: the dataset has no answer to them\n" in capsys.readouterr().err
     assert (made.unanswered, made.rejected, made.coverage.total.questions) == (5, 0, 1)
     assert made.to_json()["unanswered"] == 5

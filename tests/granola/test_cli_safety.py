@@ -204,7 +204,7 @@ def test_demo_replaces_only_its_own(run: Run, folder: Path) -> None:
     [
         (("--language", "xx"), "no label in 'xx'"),
         (("--language", "de"), "phrase tiers exist for English only"),
-        (("--relation", "P99999"), "no row in the relation table"),
+        (("--relation", "P31"), "no row in the relation table"),
         (("--format", "granola-eq"), "aliases, siblings and evidence are not kept"),
     ],
 )

@@ -178,6 +178,8 @@ def test_ladder_abstains_aloud(run: Run, snapshot: Path) -> None:
     [
         (["Where was Ada born?", ""], "must not be empty"),
         (["Where was Ada born?", "Berlin", "--answer-qid", "Berlin"], "no item id"),
+        (["Where was Ada born?", "Berlin", "--answer-qid", "Q99999999"], "the snapshot has no such entity"),
+        (["Where was Ada born?", "Berlin", "--relation", "P99999"], "no entity of the snapshot has this property"),
         (["Where was Ada born?", "Berlin", "--relation", "place of birht"], "nearest: P19"),
     ],
 )
@@ -207,6 +209,10 @@ def test_what_a_user_may_have_mixed_up_is_told(run: Run, tmp_path: Path, snapsho
     rows.write_text("question,answer\nBerlin,Where was Ada born?\n", encoding="utf-8")
     words = ("tiers", rows, "--snapshot", snapshot)
     assert "are the columns exchanged?" in run(*words, "--out", tmp_path / "t.jsonl")[2]
+    both = tmp_path / "both.csv"
+    both.write_text("question,answer,answers\nWhere was Ada born?,Berlin,Paris\n", encoding="utf-8")
+    _, out, err = run("tiers", both, "--snapshot", snapshot, "--out", "-")
+    assert ("1 row with both 'answer' and 'answers'" in err, json.loads(out)["answers"]) == (True, "Paris")
     status, _, err = run(*words, "--out", tmp_path / "t2.jsonl", "--language", "English")
     assert (status, "--language 'English' is no code; expected one as en, de or pt-br" in err) == (2, True)
     for out in ("--out=https://example.org/t.jsonl", "--out"):
