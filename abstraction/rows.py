@@ -15,7 +15,14 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, RejectedRow, Taken, UnansweredRow, attempt
 from abstraction.files.cells import parsed
 from abstraction.files.records import SCHEMA_VERSION, Record, read_records
-from abstraction.files.row_models import AnsweredModel, AskedModel, QuestionModel, reference_levels, rest_of
+from abstraction.files.row_models import (
+    AnsweredModel,
+    AskedModel,
+    QuestionModel,
+    reference_levels,
+    rest_of,
+    with_all_answers,
+)
 from abstraction.files.row_names import GRANOLA_ANSWERS, GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, REFERENCE
 from abstraction.files.row_reading import RowNumbers, accepted, each_once
 from abstraction.files.row_shapes import RowShape, shaped_files
@@ -312,14 +319,17 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
 
 
 def _question(record: Record, default: str | None, numbers: RowNumbers) -> QARow:
+    record = with_all_answers(record)
     told = QuestionModel.of(record)
     relation, text = asked_about(told, default)
     extra = rest_of(record.data)
     if (reference := reference_levels(record.data)) is not None:
         extra.setdefault(REFERENCE, reference)  # ladders made of such a row do not replace it
     qids = told.item_of_each()
-    if not any(qids) and "levels" in record.data:  # a tiered row keeps its links
-        qids = tuple(_linked(answer, extra, alone=len(told.answer) == 1) for answer in told.answer)
+    alone = len(told.answer) == 1
+    if "levels" in record.data and not (alone and any(qids)):  # a tiered row keeps the links of each of its answers
+        linked = tuple(_linked(answer, extra, alone=alone) for answer in told.answer)
+        qids = linked if any(linked) else qids
     return QARow(
         answer_qids=qids,
         id=told.id or numbers.id_of(told.relation or default or "row"),  # not by what rules read, which may change
@@ -343,6 +353,7 @@ def asked_about(told: AskedModel, default: str | None) -> tuple[str | None, str 
 
 
 def _tiered(record: Record, numbers: RowNumbers | None = None, *, evidence: bool = True) -> TieredRow:
+    record = with_all_answers(record)
     data = record.data
     told = AnsweredModel.of(record)
     entity = dict(told.question_entity)

@@ -180,7 +180,8 @@ def build_dataset(
                 why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
                 why += f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
                 files = ", ".join(path.name for path in questions.files)
-                raise RowError(f"no question in {files} can be used{why or ': none has one answer'}")
+                why = why or ": no row has one answer, or none is there"
+                raise RowError(f"no question in {files} can be used{why}")
             rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
             if review is not None:
                 rows = _on_sheet(rows, Reviewer(store, language=settings.language), review)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Self
 
@@ -285,6 +286,19 @@ def _texts_of_level(level: object) -> list[str]:
     if isinstance(level, Mapping) and isinstance(level.get("tiers"), list):
         return [tier["text"] for tier in level["tiers"] if isinstance(tier, Mapping) and "text" in tier]
     raise RowError(f"level {shown(level)} is neither a text, a list of texts nor an object with tiers")
+
+
+def with_all_answers(record: Record) -> Record:
+    """The record without `answer` where `answers` has that too, as the rows of a published dataset do."""
+    first, second = ANSWERS
+    if first in record.data and (several := record.data.get(second)):
+        several = split_cell(several) if record.flat else several
+        try:
+            if set(_answers(record.data[first])) <= set(_answers(several)):
+                return replace(record, data={name: value for name, value in record.data.items() if name != first})
+        except ValueError:  # what is wrong with them is told where they are read
+            pass
+    return record
 
 
 def rest_of(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,6 +45,7 @@ from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
+    from abstraction.linking.review import Decisions
     from abstraction.rows import QARow, RejectedRow
 
 
@@ -149,12 +150,15 @@ class BuildingSettings(DatasetModels, ReviewSettings):
         return DatasetBuilt(built=built, beside=settings.beside)
 
 
+@dataclass(frozen=True, kw_only=True)
 class WatchedFiles(QuestionFiles):
-    """Files of questions; what in them may not be read as it was meant is told."""
+    """Files of questions; what in them may not be read as it was meant is told, and `decisions` on no row of them."""
+
+    decisions: Decisions = field(default_factory=dict)
 
     def read(self, on_reject: Callable[[RejectedRow], None]) -> Iterator[QARow]:
         """As `QuestionFiles.read`."""
-        return watch_rows(super().read(on_reject), self.language)
+        return watch_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +223,7 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
                 limit=self.limit,
                 shape=self.shape(),
                 language=self.language,
+                decisions=self.decided(),
             ),
             settings,
         )

@@ -18,6 +18,7 @@ from granola.terminal_lines import visible
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from abstraction.linking.review import Decisions
     from abstraction.rows import QARow, RejectedRow
     from granola.scoring.system_comparison import Difference
     from kg.store.protocol import Store
@@ -87,11 +88,11 @@ def warn_of_language(language: str, store: Store) -> None:
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
 
 
-def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
+def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
     """The rows; at their end, say on stderr which of them are not read as somebody may have meant.
 
     They name a language that is not known, have a field whose name is nearly that of one that means something, have
-    two fields of answers, or an answer that is a question.
+    two fields of answers, or an answer that is a question. Nor are `decisions` on rows that are not there.
     """
     from abstraction.files.row_names import ANSWERS, meant_by
     from abstraction.row_languages import unknown_language
@@ -99,8 +100,10 @@ def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
     others = Counter[str]()
     unread = Counter[str]()
     rows_read = exchanged = twice = 0
+    without_row = {row_id for row_id, _ in decisions}
     for row in rows:
         rows_read += 1
+        without_row.discard(row.id)
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
@@ -109,6 +112,9 @@ def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
         yield row
     if 2 * exchanged > rows_read:
         note(f"{count(exchanged, 'row')} of {rows_read:,} have a question as their answer; are the columns exchanged?")
+    if without_row:
+        told = count(len(without_row), "decision")
+        note(f"{told} on no row that was read, as {min(without_row)!r}; is the sheet of these questions?")
     if twice:
         first, second = map(repr, ANSWERS)
         told = f"{count(twice, 'row')} with both {first} and {second}: {first} is read, {second} is left as it is"

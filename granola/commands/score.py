@@ -118,12 +118,18 @@ class ScoringSettings:
         return settings
 
 
-def warn_of_other_questions(file: PredictionFile, rows: Sequence[TieredRow]) -> None:
-    """Say on stderr how many predictions carry another question than the row that they are scored against asks."""
-    from granola.scoring.predictions import asking_otherwise
+def warn_of_questions(file: PredictionFile, rows: Sequence[TieredRow], *, by_id: bool) -> None:
+    """Say on stderr how many predictions are their row's question, and with `by_id` how many carry another than it."""
+    from granola.scoring.predictions import asking_otherwise, repeating_questions
 
+    if 2 * (repeated := repeating_questions(file, rows)) > len(file.predictions):
+        note(
+            f"{file.name}: {repeated:,} of {count(len(file.predictions), 'prediction')} only repeat the question; are "
+            "question and prediction exchanged?"
+        )
+        return
     other, carrying = asking_otherwise(file, rows)
-    if other:
+    if by_id and other:
         note(
             f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the row "
             "of their id asks; where ids are not those of the tiered file, give --join question"
@@ -161,9 +167,8 @@ def score_systems(
         settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=asked_at
     )
     files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
-    if by_question is None:
-        for file in files:
-            warn_of_other_questions(file, read.rows)
+    for file in files:
+        warn_of_questions(file, read.rows, by_id=by_question is None)
     how = scores.ScoreSettings(
         lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,
@@ -418,11 +423,11 @@ def _comparison_tables(compared: ComparedSystems, width: int) -> Iterator[Any]:
     from granola.report.score_tables import distribution_tables, macro_tables, score_tables
 
     reports = compared.systems.reports
-    titles = {metric.name: metric.title for metric in reports[0].metrics}
+    metrics = {metric.name: metric for metric in reports[0].metrics}
     yield from score_tables(reports, width)
     if any(report.macro for report in reports):
         yield from macro_tables(reports, width)
     yield from distribution_tables(reports, width)
-    yield from differences_tables(compared.differences, titles, width)
+    yield from differences_tables(compared.differences, metrics, width)
     for title, scores in compared.groups.items():
         yield from group_tables(title, reports, scores, width)

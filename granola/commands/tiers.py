@@ -175,7 +175,7 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
                     qa, relation=relation, limit=self.limit, on_reject=made.reject, on_unanswered=made.leave_out,
                     shape=shape, language=self.language,
                 )  # fmt: skip
-                questions = watch_rows((decided(row, decisions) for row in asked), self.language)
+                questions = watch_rows((decided(row, decisions) for row in asked), self.language, decisions)
                 ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
                 if self.phrase is not None:
                     inputs = [*qa, self.snapshot]

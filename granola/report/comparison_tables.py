@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from granola.report.score_tables import DASH, METRIC, WIDE, number, relation_title, scored, side_by_side
+from granola.report.score_tables import DASH, METRIC, OVER, WIDE, number, relation_title, scored, side_by_side
 from granola.scoring.aggregation import GroupScore
+from granola.scoring.metrics import Metric
 from granola.scoring.scores import ScoreReport
 from granola.scoring.system_comparison import Difference
 
@@ -30,16 +31,19 @@ def p_value(value: float) -> str:
 WIDE_DIFFERENCES = 74  # signs of a table of differences beside its metric
 
 
-def differences_tables(differences: Sequence[Difference], titles: Mapping[str, str], width: int) -> list[Table]:
-    """A table for each pair of systems, one row a metric; in `width` signs, of 58 at least."""
+def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, Metric], width: int) -> list[Table]:
+    """A table for each pair of systems, one row a metric, those of the answered apart; in `width` signs, 58 at least.
+
+    `metrics` by name say what they are called, and of which questions they are.
+    """
     pairs = dict.fromkeys((difference.first, difference.second) for difference in differences)
-    metrics = [titles.get(difference.metric, difference.metric) for difference in differences]
-    stacked = max(map(len, metrics), default=0) + WIDE_DIFFERENCES > width
+    titles = [metrics[difference.metric].title for difference in differences]
+    stacked = max(map(len, titles), default=0) + WIDE_DIFFERENCES > width
     return [
         _differences_table(
             f"{first} - {second}",
             [difference for difference in differences if (difference.first, difference.second) == (first, second)],
-            titles,
+            metrics,
             stacked=stacked,
         )
         for first, second in pairs
@@ -47,7 +51,7 @@ def differences_tables(differences: Sequence[Difference], titles: Mapping[str, s
 
 
 def _differences_table(
-    pair: str, differences: Sequence[Difference], titles: Mapping[str, str], *, stacked: bool
+    pair: str, differences: Sequence[Difference], metrics: Mapping[str, Metric], *, stacked: bool
 ) -> Table:
     """`stacked` puts two figures below each other in every column."""
     from rich.table import Table
@@ -66,7 +70,12 @@ def _differences_table(
     )  # fmt: skip
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
+    over = "all"
     for difference in differences:
+        if (here := metrics[difference.metric].over) != over:
+            over = here
+            table.add_section()
+            table.add_row(OVER[over])
         ends = difference.interval
         cells = [
             signed(difference.difference),
@@ -79,7 +88,7 @@ def _differences_table(
         if stacked:
             cells[1] = cells[1].replace("0.", ".")
             cells = [f"{upper}\n{lower}" for upper, lower in zip(cells[::2], cells[1::2], strict=True)]
-        table.add_row(titles.get(difference.metric, difference.metric), *cells)
+        table.add_row(metrics[difference.metric].title, *cells)
     return table
 
 

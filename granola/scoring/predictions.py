@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from abstraction.rows import TieredRow
 
 LONGEST = 10_000  # characters of a question that is compared
-EXPECTED = 'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction'
+EXPECTED = (
+    'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; --id-field and '
+    "--prediction-field name other fields"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,6 +126,12 @@ def asking_otherwise(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[i
             carrying += 1
             other += question_words(said.question) != question_words(row.question)
     return other, carrying
+
+
+def repeating_questions(file: PredictionFile, rows: Iterable[TieredRow]) -> int:
+    """How many predictions are nothing but the question of their row."""
+    said = ((file.predictions.get(row.id), row) for row in rows)
+    return sum(one is not None and question_words(one.text) == question_words(row.question) for one, row in said)
 
 
 def question_words(question: str) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COMPARED = (
-    "selective_accuracy", "selective_standard_accuracy", "informativeness", "granola_accuracy", "standard_accuracy",
+    "granola_accuracy", "standard_accuracy", "informativeness", "selective_accuracy", "selective_standard_accuracy",
 )  # fmt: skip
 _Adds = tuple[float | None, float | None]
 POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the normal distribution

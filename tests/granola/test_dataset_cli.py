@@ -14,6 +14,7 @@ import pytest
 
 import granola
 from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
+from abstraction.rows import read_questions, read_tiered
 from kg.building import snapshot
 from tests.command_line import run_granola
 
@@ -70,6 +71,20 @@ print(json.dumps({name: str(kind) for name, kind in rows.features.items()}))
     assert features["score_for_potential_error"] == "Value('float64')"
     assert rows[0]["levels"][0]["tiers"][0]["text"] == "Ulm"
     assert granola.match("in Germany", rows[0]["levels"]).level is not None
+
+
+def test_a_published_row_keeps_all_its_answers_and_their_links(demo: Path, tmp_path: Path) -> None:
+    qa = tmp_path / "q.csv"
+    qa.write_text("question,answer\nWhere was Barack Obama born?,Honolulu|Kapiolani\n")
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("id,answer,decision\nnobody,Rome,Q220\n")
+    done = dataset(qa, "--snapshot", demo, "--out", "out", "--decisions", sheet, cwd=tmp_path)
+    assert "1 decision on no row that was read, as 'nobody'" in done.stderr
+    rows = tmp_path / "out" / "data" / "test.jsonl"
+    assert [row.answers for row in read_tiered(rows)] == [("Honolulu", "Kapiolani")]
+    assert [(row.answers, row.answer_qids, "answers" in row.extra) for row in read_questions([rows])] == [
+        (("Honolulu", "Kapiolani"), ("Q18094", None), False)
+    ]
 
 
 def test_rejected_rows_are_told_and_the_rest_is_built(demo: Path, tmp_path: Path) -> None:

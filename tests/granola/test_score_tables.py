@@ -36,7 +36,7 @@ def report(system: str) -> ScoreReport:
 
 def printed(width: int, *, names: tuple[str, ...] = ("a-system", "another")) -> list[str]:
     reports = [replace(report(name), system=name) for name in names]
-    titles = {metric.name: metric.title for metric in reports[0].metrics}
+    metrics = {metric.name: metric for metric in reports[0].metrics}
     relations = [one.relations for one in reports]
     console = Console(width=width, file=None, color_system=None)
     with console.capture() as capture:
@@ -45,7 +45,7 @@ def printed(width: int, *, names: tuple[str, ...] = ("a-system", "another")) -> 
             *macro_tables(reports, width),
             *distribution_tables(reports, width),
             *relations_tables(reports[0], width),
-            *differences_tables(compare(reports, resamples=10), titles, width),
+            *differences_tables(compare(reports, resamples=10), metrics, width),
             *group_tables("relation", reports, relations, width),
         ):
             console.print(table)
