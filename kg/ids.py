@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kg.bounded_cache import bounded_cache
 from kg.errors import SnapshotError
@@ -90,12 +90,3 @@ def number_after(entity_id: str | None) -> int:
 def id_of(number: int) -> str:
     """The inverse of `number_of`."""
     return f"Q{number}" if number > 0 else f"P{-number}"
-
-
-def in_order(steps: Mapping[str, int]) -> dict[str, int]:
-    """Reached ids nearest first, then by number, items before properties."""
-
-    def key(entity_id: str) -> tuple[int, bool, int]:
-        return steps[entity_id], entity_id[0] == "P", int(entity_id[1:])
-
-    return {entity_id: steps[entity_id] for entity_id in sorted(steps, key=key)}

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 PUBLIC = (
-    "kg", "kg.store", "kg.walks.graph", "kg.walks.paths", "kg.export.verification", "kg.export.rdf_writer",
+    "kg", "kg.store", "kg.walks.graph", "kg.export.verification", "kg.export.rdf_writer",
     "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
     "abstraction.linking.linker", "abstraction.language.date_reader", "abstraction.language.amount_reader",
     "abstraction.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",

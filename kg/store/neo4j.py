@@ -1,13 +1,13 @@
 """The Neo4j mirror: a snapshot in a graph database, read through the same protocol as the file.
 
-The graph model, version 1. `kg.store.neo4j_push` writes it.
+The graph model, version 2. `kg.store.neo4j_push` writes it.
 
     (:Entity {id, number, sitelinks, datatype, label_en, description_en, aliases_en, statements, value_counts})
     (:Entity:Missing {id, number})              stated as a value, but not in the snapshot
     (:Entity)-[:P131 {id, rank, ordinal, datatype, qualifiers, start, end}]->(:Entity)
     (:Name {key, carriers})   (:Redirect {id, target})
-    (:PropertyCount {property, entities})   (:ValueList {property, block, targets, entities})
-    (:Snapshot {slot: 1, model, snapshot_id, manifest, load, phase, after, complete})
+    (:ValueList {property, block, targets, entities})
+    (:Snapshot {slot: 1, model, snapshot_id, manifest, property_counts, load, phase, after, complete})
 
 Every statement whose value is an item or a property is a relationship; its type is the property's id.
     id          the whole statement id
@@ -25,28 +25,27 @@ Nodes:
     key           a label or alias under `kg.terms.normalise` (over 1 000 bytes: its hash)
     carriers      JSON [[number, kind, language, text], ...], kind 0 label, 1 alias
     targets       numbers, most frequent first, 5 000 a block; `entities` are their counts
+    property_counts  JSON {"P31": 9}: how many entities of the whole source carry the property
     load          a random name of this loading: a reader tells by it that the mirror was replaced
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Any, TypeVar
 
 import orjson
 
 from kg.errors import DamagedMirrorError, MirrorError
-from kg.ids import id_of, in_order, number_after, number_of
+from kg.ids import id_of, number_after, number_of
 from kg.model import Entity, Statement
 from kg.store import schema
 from kg.store.entity_rows import Decoder
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient, property_id
 from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_key
-from kg.store.protocol import NameMatch
+from kg.store.protocol import NameMatch, matches_in_order
 from kg.terms import normalise
 
 # What a mirror answers, as entities and matches: the inverse of `kg.store.neo4j_rows`.
@@ -106,22 +105,6 @@ def read_entity(
     )
 
 
-def read_matches(carriers: str, languages: Collection[str] | None) -> list[NameMatch]:
-    """The property `carriers` of a name: one match an entity, in the order of `Store.find`. Raises as `read_entity`."""
-    best: dict[int, tuple[int, str, str]] = {}
-    for number, *rest in orjson.loads(carriers):
-        match = (rest[0], rest[1], rest[2])
-        if (languages is None or match[1] in languages) and (number not in best or match < best[number]):
-            best[number] = match
-    ordered = sorted(best.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
-    return [
-        NameMatch(
-            id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text
-        )
-        for number, (kind, language, text) in ordered
-    ]  # fmt: skip
-
-
 def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
     return item[:2]
 
@@ -129,14 +112,12 @@ def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
 # The store.
 
 
-MODEL = 1
+MODEL = 2
 T = TypeVar("T")
-FULL_TEXT = "entity_terms"
 
 _CHUNK = 2_000  # ids, names or pairs a round trip
 _PAGE = 10_000  # ids a round trip of `ids`
 _ALL = (1 << 63) - 1
-_WORD = re.compile(r"\w+")
 
 _HEAD = "MATCH (mirror:Snapshot {slot: 1}) RETURN mirror.load, COLLECT { "
 _RESOLVED = "OPTIONAL MATCH (d:Redirect {id: given}) WITH given, coalesce(d.target, given) AS id "
@@ -147,16 +128,8 @@ _ROWS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchHit:
-    """An entity whose labels or aliases hold the words that were searched; higher scores fit better."""
-
-    id: str
-    score: float
-
-
 class Neo4jStore:
-    """A snapshot in a Neo4j database, put there by `granola snapshot push` or an import. Implements `Store`.
+    """A snapshot in a Neo4j database, put there by `granola snapshot push`. Implements `Store`.
 
     Errors are those of `kg.errors` whose names begin with Mirror: no server, refused credentials, a query over
     its time, a mirror that is unfinished or was replaced while it was open.
@@ -167,23 +140,19 @@ class Neo4jStore:
         self._client = client
         self._load = marker["load"]
         self._manifest: dict[str, Any] = orjson.loads(marker["manifest"])
+        self._property_counts: dict[str, int] = orjson.loads(marker["property_counts"])
         self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED
         self._decoder = Decoder()
 
     @classmethod
     def open(
-        cls,
-        address: str,
-        *,
-        database: str | None = None,
-        query_seconds: float = QUERY_SECONDS,
-        patience: float = PATIENCE_SECONDS,
+        cls, address: str, *, query_seconds: float = QUERY_SECONDS, patience: float = PATIENCE_SECONDS
     ) -> Neo4jStore:
         """Open the mirror at `bolt://HOST:PORT[/DATABASE]`; credentials are NEO4J_USER and NEO4J_PASSWORD.
 
         `query_seconds` bounds every query; a server that goes away is waited for `patience` seconds.
         """
-        client = Neo4jClient(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
+        client = Neo4jClient(Address.parse(address), query_seconds=query_seconds, patience=patience)
         try:
             client.check()
             marker = read_marker(client)
@@ -239,32 +208,13 @@ class Neo4jStore:
         carriers: dict[str, str] = {}
         for chunk in _chunks(list(stored.values())):
             carriers.update(self._read(query, keys=chunk))
-        spoken = None if languages is None else frozenset(languages)
         matches: dict[str, list[NameMatch]] = {}
         for key, at in stored.items():
             if at in carriers:
                 with self._decoding(f"the name {key!r}"):
-                    found = read_matches(carriers[at], spoken)
-                if found:
-                    matches[key] = found
-        return {name: list(matches[key]) for name, key in keys.items() if key in matches}
-
-    def search(self, text: str, *, limit: int = 10, fuzzy: bool = False) -> list[SearchHit]:
-        """Entities that have every word of `text` in labels and aliases together, best first, then by id.
-
-        Words are compared whole and without regard to case; with `fuzzy` up to two letters may differ. Nothing
-        in `text` is an operator, and signs between letters only part words. At most `limit` hits.
-        """
-        words = " ".join(f"+{word}~" for word in _WORD.findall(text.lower())) if fuzzy else _phrases(text)
-        if not words or limit < 1:
-            return []
-        rows = self._read(
-            f"CALL db.index.fulltext.queryNodes('{FULL_TEXT}', $words) YIELD node, score"
-            " RETURN [node.number, score] ORDER BY score DESC, node.number < 0, abs(node.number) LIMIT $limit",
-            words=words,
-            limit=limit,
-        )
-        return [SearchHit(id=id_of(number), score=score) for number, score in rows]
+                    carried = [one for one in orjson.loads(carriers[at]) if languages is None or one[2] in languages]
+                    matches[key] = matches_in_order(carried)
+        return {name: list(matches[key]) for name, key in keys.items() if matches.get(key)}
 
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
@@ -307,11 +257,7 @@ class Neo4jStore:
 
     def property_counts(self, properties: Collection[str]) -> dict[str, int]:
         """See `Store.property_counts`."""
-        query = "UNWIND $ids AS id MATCH (n:PropertyCount {property: id}) RETURN [id, n.entities]"
-        count_of: dict[str, int] = {}
-        for chunk in _chunks([prop for prop in dict.fromkeys(properties) if (number_of(prop) or 0) < 0]):
-            count_of.update(self._read(query, ids=chunk))
-        return {prop: count_of[prop] for prop in properties if prop in count_of}
+        return {prop: self._property_counts[prop] for prop in properties if prop in self._property_counts}
 
     def values_of(self, prop: str, *, limit: int | None = None) -> list[tuple[str, int]]:
         """See `Store.values_of`."""
@@ -327,26 +273,6 @@ class Neo4jStore:
         with self._decoding(f"the values of {prop}"):
             values = [(id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True)]
         return values if limit is None else values[:limit]
-
-    def closure(self, ids: Collection[str], properties: Collection[str], *, hops: int) -> dict[str, dict[str, int]]:
-        """See `kg.walks.paths.closure`, which checks what is given; here in one query a batch of ids."""
-        if not properties:
-            return {entity_id: {} for entity_id in self.entities(ids, languages=(), properties=())}
-        types = "|".join(sorted({property_id(prop) for prop in properties}))
-        # Of a variable-length pattern the planner keeps nothing but the nearest way to each end; of a quantified
-        # path it enumerates all ways, which took ten times as long on P31 and P279 together.
-        query = (
-            "UNWIND $ids AS given "
-            + self._resolve
-            + f"MATCH (n:Entity {{id: id}}) CALL (n) {{ MATCH p = (n)-[:{types}*1..{int(hops)}]->(e:Entity)"
-            " WHERE all(r IN relationships(p) WHERE r.rank <> 'deprecated')"
-            " WITH e, min(length(p)) AS steps WHERE e.sitelinks IS NOT NULL RETURN collect([e.id, steps]) AS reached }"
-            " WITH given, n, reached WHERE n.sitelinks IS NOT NULL RETURN [given, reached]"
-        )
-        steps_of: dict[str, dict[str, int]] = {}
-        for chunk in _chunks([entity_id for entity_id in dict.fromkeys(ids) if number_of(entity_id) is not None]):
-            steps_of.update((entity_id, in_order(dict(steps))) for entity_id, steps in self._read(query, ids=chunk))
-        return {entity_id: steps_of[entity_id] for entity_id in ids if entity_id in steps_of}
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""
@@ -419,12 +345,6 @@ def read_marker(client: Neo4jClient) -> dict[str, Any] | None:
             " push the snapshot again with --replace"
         )
     return marker
-
-
-def _phrases(text: str) -> str:
-    """A Lucene query for every word of `text`. Within quotes nothing but a quote and a backslash has a meaning."""
-    words = (word for word in text.split() if _WORD.search(word))
-    return " ".join('+"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words)
 
 
 def _pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:

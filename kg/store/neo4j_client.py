@@ -30,24 +30,7 @@ PATIENCE_SECONDS = 20.0
 OLDEST = (5, 26)
 
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")
-# What a server answers, by a part of its code, and what to do.
-_ANSWERS = (
-    ("DatabaseNotFound", "no such database; name another with --database"),
-    ("DatabaseUnavailable", "the database is not online; start it, or name another with --database"),
-    ("OutOfMemory", "the server has too little memory for it; give it more, or push with a smaller --batch"),
-    ("ReadOnly", "the database takes no writing; push to one that does"),
-    ("NotALeader", "the database takes no writing; push to the server that leads"),
-    ("ConstraintValidationFailed", "something else has written to the database; push with --replace"),
-    ("DeadlockDetected", "something else writes to the database; let it finish and try again"),
-)
-# Why none answers, by a part of what the driver says.
-_SILENCES = (
-    ("looks like HTTP", "what does is a web server: the bolt port is meant, 7687 by default"),
-    ("encrypt", "what does speaks no TLS, or its certificate is not trusted: mind the scheme, bolt or bolt+s"),
-    ("refused", "is it running? The connection was refused"),
-    ("DNS", "no host of that name is known"),
-    ("timed out", "is it running? Nothing came back in time"),
-)
+_EXPECTED = "expected one as bolt://localhost:7687 or bolt://localhost:7687/neo4j"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 
@@ -62,7 +45,7 @@ class Address:
         return f"{self.uri}/{self.database}"
 
     @classmethod
-    def parse(cls, text: str, *, database: str | None = None) -> Address:
+    def parse(cls, text: str) -> Address:
         """`bolt://HOST:PORT`, or `bolt://HOST:PORT/DATABASE`; else NEO4J_DATABASE, else `neo4j`.
 
         Raises MirrorError for other schemes, and for addresses with credentials in them, which end up in logs.
@@ -71,29 +54,26 @@ class Address:
             parts = urlsplit(text)
             port = f":{parts.port}" if parts.port is not None else ""
         except ValueError:  # it repeats a password that stands where a port does
-            raise MirrorError(
-                "no address of a Neo4j server: brackets or a port that are none; expected one as bolt://localhost:7687"
-            ) from None
+            raise MirrorError(f"no address of a Neo4j server: {_EXPECTED}") from None
         # The text is not repeated before this: it may hold a password.
         if "@" in parts.netloc:
             raise MirrorError(
                 f"credentials do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD} instead"
             )
         text = without_secrets(text)
+        if parts.scheme in ("http", "https"):
+            raise WebAddressError(
+                f"{text} is an address of the web; give a snapshot file, or a mirror's bolt port as "
+                "bolt://localhost:7687, which is not Neo4j's web page"
+            )
         if parts.scheme not in SCHEMES:
-            if parts.scheme in ("http", "https"):
-                raise WebAddressError(
-                    f"{text} is an address of the web; give a snapshot file, or a mirror's bolt port as "
-                    "bolt://localhost:7687, which is not Neo4j's web page"
-                )
             raise MirrorError(f"{text}: the scheme must be one of {', '.join(SCHEMES)}, not {parts.scheme!r}")
-        path = parts.path.strip("/")
         if not parts.hostname or parts.query or parts.fragment:
-            raise MirrorError(f"{text} is no address of a Neo4j server; expected one as bolt://localhost:7687")
+            raise MirrorError(f"{text} is no address of a Neo4j server: {_EXPECTED}")
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        chosen = database or path or os.environ.get(DATABASE) or "neo4j"
+        chosen = parts.path.strip("/") or os.environ.get(DATABASE) or "neo4j"
         if not _DATABASE.match(chosen):
-            raise MirrorError(f"{chosen!r} is no name of a Neo4j database; expected one as neo4j")
+            raise MirrorError(f"{chosen!r} is no name of a Neo4j database: {_EXPECTED}")
         return cls(uri=f"{parts.scheme}://{host}{port}", database=chosen)
 
 
@@ -192,30 +172,24 @@ class Neo4jClient:
         self._session = self._driver = None
 
     def _explained(self, error: Exception, seconds: float) -> MirrorError:
-        from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+        from neo4j.exceptions import Neo4jError
 
         where = self.address
-        if isinstance(error, Neo4jError):
-            code = error.code or ""
-            if ".Security." in code:
-                credentials = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
-                return MirrorAccessError(f"{where} refused {credentials} ({code}); set {USER} and {PASSWORD}")
-            if "TransactionTimedOut" in code or "TransactionTerminated" in code:
-                return MirrorTimeoutError(
-                    f"{where}: a query took more than {seconds:g} s and was stopped ({code});"
-                    " try again when the server has less to do"
-                )
-            reason = next((text for part, text in _ANSWERS if part in code), "the server failed; its log says why")
-            return MirrorError(f"{where}: {reason} ({code})")
-        if isinstance(error, ConfigurationError):
-            return MirrorError(f"{where}: the driver cannot use this address: {error}")
-        if isinstance(error, DriverError | OSError):
-            text = str(error)
-            reason = next(
-                (reason for part, reason in _SILENCES if part in text), "is it running, and is this its bolt port?"
+        if not isinstance(error, Neo4jError):
+            why = " ".join(str(error).split())
+            return MirrorUnreachableError(
+                f"no Neo4j server answers at {where}; is it running, and is this its bolt port? ({why})"
             )
-            return MirrorUnreachableError(f"no Neo4j server answers at {where}; {reason}")
-        return MirrorError(f"{where}: {error}")
+        code = error.code or ""
+        if ".Security." in code:
+            credentials = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
+            return MirrorAccessError(f"{where} refused {credentials} ({code}); set {USER} and {PASSWORD}")
+        if "TransactionTimedOut" in code or "TransactionTerminated" in code:
+            return MirrorTimeoutError(
+                f"{where}: a query took more than {seconds:g} s and was stopped ({code});"
+                " try again when the server has less to do"
+            )
+        return MirrorError(f"{where} says: {error.message} ({code})")
 
 
 def property_id(text: str) -> str:

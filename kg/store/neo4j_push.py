@@ -10,7 +10,6 @@ sorting of the statements, each subject looked up once. Batches by property need
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import uuid
 from collections.abc import Callable, Generator, Iterator
@@ -25,7 +24,7 @@ import orjson
 from kg.errors import MirrorError
 from kg.store import neo4j_rows
 from kg.store.file_header import read_only
-from kg.store.neo4j import FULL_TEXT, MODEL, read_marker
+from kg.store.neo4j import MODEL, read_marker
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import RowPiece, batches
 from kg.store.sqlite import SQLiteStore
@@ -36,19 +35,17 @@ WRITE_SECONDS = 600.0
 PATIENCE_SECONDS = 60.0
 _CLEAR = 20_000
 
-LABELS = ("Entity", "Name", "Redirect", "PropertyCount", "ValueList", "Snapshot")
+LABELS = ("Entity", "Name", "Redirect", "ValueList", "PropertyCount")  # the last is of model 1
 SCHEMA = (
     "CREATE CONSTRAINT snapshot_slot IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.slot IS UNIQUE",
     "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
     "CREATE CONSTRAINT name_key IF NOT EXISTS FOR (n:Name) REQUIRE n.key IS UNIQUE",
     "CREATE CONSTRAINT redirect_id IF NOT EXISTS FOR (n:Redirect) REQUIRE n.id IS UNIQUE",
-    "CREATE CONSTRAINT property_count IF NOT EXISTS FOR (n:PropertyCount) REQUIRE n.property IS UNIQUE",
     "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
     "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
 )
 SCHEMA_NAMES = tuple(statement.split()[2] for statement in SCHEMA)
 
-_LANGUAGE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _MOVE = (
     # The lock is taken before the marker is looked at, so of two pushes one finds that it has moved.
     "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m WHERE m.load = $load AND m.phase = $old_phase"
@@ -99,13 +96,6 @@ _PHASES = (
         held="MATCH (n:Redirect) RETURN count(n)",
     ),
     _Phase(
-        name="property counts",
-        rows=neo4j_rows.property_counts,
-        write="CREATE (:PropertyCount {property: row[0], entities: row[1]})",
-        count="SELECT count(*) FROM property_count",
-        held="MATCH (n:PropertyCount) RETURN count(n)",
-    ),
-    _Phase(
         name="value lists",
         rows=neo4j_rows.value_lists,
         write="CREATE (:ValueList {property: row[0], block: row[1], targets: row[2], entities: row[3]})",
@@ -148,28 +138,24 @@ def push(
     snapshot: Path | str,
     address: str,
     *,
-    database: str | None = None,
     batch: int = BATCH,
     replace: bool = False,
-    query_seconds: float = WRITE_SECONDS,
     patience: float = PATIENCE_SECONDS,
     progress: Callable[[PushProgress], None] | None = None,
 ) -> Pushed:
     """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or go on with that.
 
-    Where the database holds it already, only constraints and indexes that are missing are made. `replace` empties a
-    database that holds another snapshot, or remains of one; nodes of other labels than the mirror's are never
-    touched. `batch` is how many nodes or relationships go into one statement.
+    Where the database holds it already, only constraints and indexes that are missing are made. `replace` deletes
+    what the mirror's labels hold first, whatever it is; nodes of other labels are never touched. `batch` is how many
+    nodes or relationships go into one statement.
 
     Raises MirrorError where the database holds something else, was changed behind the mirror's back, or another
     push writes to it; MirrorUnreachableError where the server stays away for `patience` seconds; the errors of
     `SQLiteStore.open`.
     """
-    if batch < 1:
-        raise MirrorError(f"a batch must hold at least 1, not {batch}")
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
-    client = Neo4jClient(Address.parse(address, database=database), query_seconds=query_seconds, patience=patience)
+    client = Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS, patience=patience)
     with closing(client), closing(read_only(snapshot, shared=True)) as connection:  # totals here, rows by `_ahead`
         client.check()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
@@ -192,120 +178,70 @@ class _Push:
         self._snapshot_id: str = manifest["snapshot_id"]
 
     def run(self, *, replace: bool) -> Pushed:
-        marker = self._held(replace=replace)
-        resumed = marker is not None
-        if marker is not None and marker["complete"]:
-            if not replace:
-                self._schema()
-                self._full_text()
-                self._check_counts()
-                return self._pushed({}, resumed=False)
-            marker, resumed = None, False
-        if marker is None:
-            return self._anew(replace=replace)
-        self._schema()
-        written = self._phases(marker)
-        if replace and wrong_counts(self._client, self._connection):  # what was begun was changed: no way on from here
-            return self._anew(replace=True)
-        self._finish(marker["load"])
-        return self._pushed(written, resumed=resumed)
+        marker = None if replace else self._held()
+        resumed = marker is not None and not marker["complete"]
+        marker = marker or self._begin()
+        if not marker["complete"]:
+            self._empty(marker["load"])
+        for statement in SCHEMA:
+            self._client.run(statement)
+        self._client.run("CALL db.awaitIndexes(3600)", seconds=3700)
+        written = {} if marker["complete"] else self._write_phases(marker)
+        if wrong := wrong_counts(self._client, self._connection):
+            raise MirrorError(
+                f"{self._client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
+                " give --replace to put it there anew"
+            )
+        finish = "MATCH (m:Snapshot {slot: 1, load: $load}) SET m.complete = true REMOVE m.lock"
+        self._client.run(finish, {"load": marker["load"]})
+        address = str(self._client.address)
+        return Pushed(address=address, snapshot_id=self._snapshot_id, written=written, resumed=resumed)
 
-    def _anew(self, *, replace: bool) -> Pushed:
-        if replace:
-            self._clear()
-        self._client.run(f"DROP INDEX {FULL_TEXT} IF EXISTS")
-        self._schema()
-        marker = self._begin()
-        written = self._phases(marker)
-        self._finish(marker["load"])
-        return self._pushed(written, resumed=False)
-
-    def _pushed(self, written: dict[str, int], *, resumed: bool) -> Pushed:
-        return Pushed(
-            address=str(self._client.address), snapshot_id=self._snapshot_id, written=written, resumed=resumed
-        )
-
-    def _held(self, *, replace: bool) -> dict[str, Any] | None:
+    def _held(self) -> dict[str, Any] | None:
         """The marker of this very snapshot, None for a database to begin with."""
-        where = self._client.address
-        try:
-            marker = read_marker(self._client)
-        except MirrorError:
-            if not replace:
-                raise
-            return None
-        if marker is None:
-            if not replace and (label := self._any_label()):
+        where, marker = self._client.address, read_marker(self._client)
+        if marker is not None and marker["snapshot_id"] != self._snapshot_id:
+            raise MirrorError(
+                f"{where} holds snapshot {marker['snapshot_id']}, not {self._snapshot_id}; give --replace to replace it"
+            )
+        for label in LABELS if marker is None else ():
+            if self._client.run(f"MATCH (n:{label}) RETURN 1 LIMIT 1"):
                 raise MirrorError(
                     f"{where} holds nodes :{label} that no snapshot accounts for; give --replace to delete them,"
                     " or another database"
                 )
-            return None
-        if marker["snapshot_id"] == self._snapshot_id and marker["phase"] >= 0:
-            return marker
-        if not replace:
-            other = marker["snapshot_id"]
-            what = f"holds snapshot {other}" if marker["phase"] >= 0 else f"is being emptied of snapshot {other}"
-            raise MirrorError(f"{where} {what}, not {self._snapshot_id}; give --replace to replace it")
-        return None
-
-    def _any_label(self) -> str | None:
-        for label in LABELS:
-            if self._client.run(f"MATCH (n:{label}) RETURN 1 LIMIT 1"):
-                return label
-        return None
-
-    def _clear(self) -> None:
-        """Delete every node of the mirror but the marker, which says from here on that emptying is under way.
-
-        It says so until `_begin` writes over it. A push that finds it and was not told to replace refuses, though the
-        database may be almost empty: who deletes has been asked to, and whose remains these are is not known.
-        """
-        self._client.run(
-            "MERGE (m:Snapshot {slot: 1}) ON CREATE SET m.snapshot_id = 'unknown'"
-            " SET m.load = null, m.complete = false, m.phase = -1, m.model = $model",
-            {"model": MODEL},
-        )
-        self._client.run("MATCH (m:Snapshot) WHERE m.slot IS NULL OR m.slot <> 1 DETACH DELETE m")
-        self._delete("MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r RETURN count(*)", "old relationships")
-        for label in LABELS[:-1]:
-            self._delete(f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n RETURN count(*)", "old nodes")
-
-    def _delete(self, query: str, what: str) -> None:
-        total, deleted = 0, _CLEAR
-        while deleted == _CLEAR:
-            deleted = self._client.run(query, {"n": _CLEAR})[0][0]
-            total += deleted
-            if deleted:
-                self._tell(f"deleting {what}", total, total)
-
-    def _schema(self) -> None:
-        for statement in SCHEMA:
-            self._client.run(statement)
-        self._client.run("CALL db.awaitIndexes(3600)", seconds=3700)
-
-    def _begin(self) -> dict[str, Any]:
-        load = str(uuid.uuid4())
-        self._client.run(
-            "MERGE (m:Snapshot {slot: 1}) ON CREATE SET m.phase = -1 WITH m WHERE m.phase = -1 SET m = $marker",
-            {
-                "marker": {
-                    "slot": 1,
-                    "model": MODEL,
-                    "snapshot_id": self._snapshot_id,
-                    "manifest": orjson.dumps(self._manifest).decode(),
-                    "load": load,
-                    "phase": 0,
-                    "complete": False,
-                }
-            },
-        )
-        marker = read_marker(self._client)
-        if marker is None or marker["load"] != load:
-            raise self._disturbed()
         return marker
 
-    def _phases(self, marker: dict[str, Any]) -> dict[str, int]:
+    def _begin(self) -> dict[str, Any]:
+        """Put the marker of this snapshot in the place of any other: from here on it is this one that is pushed."""
+        counts = self._connection.execute("SELECT property, entities FROM property_count ORDER BY property")
+        marker = {
+            "slot": 1,
+            "model": MODEL,
+            "snapshot_id": self._snapshot_id,
+            "manifest": orjson.dumps(self._manifest).decode(),
+            "property_counts": orjson.dumps({f"P{prop}": entities for prop, entities in counts}).decode(),
+            "load": str(uuid.uuid4()),
+            "phase": -1,
+            "complete": False,
+        }
+        self._client.run("MATCH (m:Snapshot) DETACH DELETE m")
+        self._client.run(SCHEMA[0])
+        self._client.run("MERGE (m:Snapshot {slot: 1}) SET m = $marker", {"marker": marker})
+        return marker
+
+    def _empty(self, load: str) -> None:
+        """Delete what was there before, as long as the marker says that nothing new was written."""
+        relationships = "MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r"
+        nodes = [f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n" for label in LABELS]
+        deleted = 0
+        for delete in (relationships, *nodes):
+            query = f"MATCH (:Snapshot {{slot: 1, load: $load, phase: -1}}) WITH 1 AS mine {delete} RETURN count(*)"
+            while gone := self._client.run(query, {"n": _CLEAR, "load": load})[0][0]:
+                deleted += gone
+                self._tell("deleting what was there", deleted, deleted)
+
+    def _write_phases(self, marker: dict[str, Any]) -> dict[str, int]:
         load, stands = marker["load"], (marker["phase"], marker.get("after"))
         written: dict[str, int] = {}
         for number, phase in enumerate(_PHASES):
@@ -335,36 +271,7 @@ class _Push:
             # Sent twice, because the connection was lost after the server had done it; or not ours any more.
             marker = read_marker(self._client)
             if marker is None or (marker.get("load"), marker["phase"], marker.get("after")) != (load, *new):
-                raise self._disturbed()
-
-    def _finish(self, load: str) -> None:
-        self._tell("full-text index", 0, 1)
-        self._full_text()
-        self._check_counts()
-        self._client.run(
-            "MATCH (m:Snapshot {slot: 1}) WHERE m.load = $load SET m.complete = true REMOVE m.lock", {"load": load}
-        )
-        self._tell("full-text index", 1, 1)
-
-    def _full_text(self) -> None:
-        fields = ", ".join(self._text_fields())
-        self._client.run(f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:Entity) ON EACH [{fields}]")
-        self._client.run("CALL db.awaitIndexes(86400)", seconds=86_500)
-
-    def _text_fields(self) -> list[str]:
-        languages = self._connection.execute("SELECT DISTINCT language FROM term ORDER BY language")
-        known = [code for (code,) in languages if _LANGUAGE.match(code)] or ["en"]
-        return [f"n.`{kind}_{code}`" for code in known for kind in ("label", "aliases")]
-
-    def _check_counts(self) -> None:
-        if wrong := wrong_counts(self._client, self._connection):
-            raise MirrorError(
-                f"{self._client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
-                " give --replace to put it there anew"
-            )
-
-    def _disturbed(self) -> MirrorError:
-        return MirrorError(f"{self._client.address}: another push writes to it; let one of them finish")
+                raise MirrorError(f"{self._client.address}: another push writes to it; let one of them finish")
 
     def _tell(self, phase: str, done: int, total: int) -> None:
         if self._progress is not None:

@@ -87,9 +87,7 @@ def missing(connection: sqlite3.Connection, after: int | None = None) -> Iterato
 def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[RowPiece]:
     """Name nodes: [key, carriers], in binary order of the keys."""
     rows = connection.execute(
-        "SELECT name.key, name.entity, name.kind, name.language, term.text FROM name JOIN term"
-        " ON term.entity = name.entity AND term.language = name.language"
-        " AND term.kind = name.kind AND term.ordinal = name.ordinal"
+        f"SELECT name.key, name.entity, name.kind, name.language, term.text FROM name {schema.WITH_TERM}"
         " WHERE name.key > ? ORDER BY name.key",
         (after or "",),
     )
@@ -104,14 +102,6 @@ def redirects(connection: sqlite3.Connection, after: int | None = None) -> Itera
         "SELECT source, target FROM redirect WHERE source > ? ORDER BY source", (_BEGIN if after is None else after,)
     ):
         yield RowPiece(key=source, rows=[[id_of(source), id_of(target)]], size=30)
-
-
-def property_counts(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
-    """PropertyCount nodes: [property, entities], by number."""
-    for prop, count in connection.execute(
-        "SELECT property, entities FROM property_count WHERE property > ? ORDER BY property", (after or 0,)
-    ):
-        yield RowPiece(key=prop, rows=[[f"P{prop}", count]], size=30)
 
 
 def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
@@ -142,14 +132,12 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
         stated: list[list[Any]] = []
         size = 0
         for _, prop, ordinal, rank, value, qualifiers, statement_id, datatype in group:
-            properties: dict[str, Any] = {
-                "id": whole_id(name, statement_id), "rank": RANKS[rank], "ordinal": ordinal
-            }  # fmt: skip
+            properties = {"id": whole_id(name, statement_id), "rank": RANKS[rank], "ordinal": ordinal}
             if qualifiers is not None:
                 properties["qualifiers"] = qualifiers
                 properties |= _span(qualifiers)
                 size += len(qualifiers)
-            kind = _datatype(datatype)
+            kind = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
             if kind != default_datatype(value):
                 properties["datatype"] = kind or ""
             stated.append([id_of(value), f"P{prop}", properties])
@@ -184,10 +172,6 @@ def stored_key(name: str) -> str:
 def default_datatype(target: int) -> str:
     """The datatype of a statement whose relationship names none."""
     return "wikibase-item" if target > 0 else "wikibase-property"
-
-
-def _datatype(stored: int | str | None) -> str | None:
-    return schema.DATATYPES[stored] if isinstance(stored, int) else stored
 
 
 def _terms(rows: list[Any]) -> dict[str, str]:

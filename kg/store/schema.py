@@ -119,6 +119,9 @@ CREATE TABLE property_count (
 # Made once the rows are in: building it sorted is several times faster than keeping it up to date.
 INDEX = "CREATE INDEX statement_target ON statement (property, value) WHERE type = 2 AND rank > 0"
 
+# Rows of `name` with the text as it is written.
+WITH_TERM = "JOIN term USING (entity, language, kind, ordinal)"
+
 CODES: tuple[tuple[str, int, str], ...] = (
     ("rank", PREFERRED, "preferred"),
     ("rank", NORMAL, "normal"),

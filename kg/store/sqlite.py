@@ -18,7 +18,7 @@ from kg.model import Entity, Statement
 from kg.store import filling, schema
 from kg.store.entity_rows import Decoder
 from kg.store.file_header import check_complete, check_kind, read_only
-from kg.store.protocol import NameMatch
+from kg.store.protocol import NameMatch, matches_in_order, name_match
 from kg.terms import normalise
 
 MEMORY = ":memory:"
@@ -232,27 +232,19 @@ class SQLiteStore:
         """See `Store.find`."""
         keys = {name: key for name in names if (key := normalise(name))}
         sql = (
-            "SELECT name.key, name.kind, name.entity, name.language, term.text FROM name JOIN term"
-            " ON term.entity = name.entity AND term.language = name.language"
-            " AND term.kind = name.kind AND term.ordinal = name.ordinal"
+            f"SELECT name.key, name.entity, name.kind, name.language, term.text FROM name {schema.WITH_TERM}"
             " WHERE name.key IN (SELECT value FROM json_each(?))"
         )
         more: tuple[str, ...] = ()
         if languages is not None:
             sql += " AND name.language IN (SELECT value FROM json_each(?))"
             more = (_json(list(languages)),)
-        best: dict[str, dict[int, tuple[int, str, str]]] = {}
+        carriers: dict[str, list[Any]] = {}
         wanted = list(dict.fromkeys(keys.values()))
         for at in range(0, len(wanted), _CHUNK):
-            for key, kind, number, language, text in self._rows(sql, (_json(wanted[at : at + _CHUNK]), *more)):
-                carriers = best.setdefault(key, {})
-                match = (kind, language, text)
-                if number not in carriers or match < carriers[number]:
-                    carriers[number] = match
-        matches: dict[str, list[NameMatch]] = {}
-        for key, carriers in best.items():
-            ordered = sorted(carriers.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
-            matches[key] = [_match(number, *told) for number, told in ordered]
+            for key, *row in self._rows(sql, (_json(wanted[at : at + _CHUNK]), *more)):
+                carriers.setdefault(key, []).append(row)
+        matches = {key: matches_in_order(rows) for key, rows in carriers.items()}
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
 
     def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
@@ -266,15 +258,13 @@ class SQLiteStore:
         if not key:
             return []
         sql = (
-            "SELECT name.key, name.kind, name.entity, name.language, term.text"
-            " FROM (SELECT * FROM name WHERE key >= ? AND key < ? LIMIT ?) AS name JOIN term"
-            " ON term.entity = name.entity AND term.language = name.language"
-            " AND term.kind = name.kind AND term.ordinal = name.ordinal"
+            "SELECT name.key, name.entity, name.kind, name.language, term.text"
+            f" FROM (SELECT * FROM name WHERE key >= ? AND key < ? LIMIT ?) AS name {schema.WITH_TERM}"
             " WHERE name.language IN (SELECT value FROM json_each(?))"
         )
         rows = self._rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, _json(list(languages))))
-        rows.sort(key=lambda row: (len(row[0]), row[1], row[2] < 0, abs(row[2])))
-        return [_match(number, kind, language, name) for _, kind, number, language, name in rows[:limit]]
+        rows.sort(key=lambda row: (len(row[0]), row[2], row[1] < 0, abs(row[1])))
+        return [name_match(*row) for _, *row in rows[:limit]]
 
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
@@ -397,10 +387,6 @@ class SQLiteStore:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error
-
-
-def _match(number: int, kind: int, language: str, text: str) -> NameMatch:
-    return NameMatch(id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text)
 
 
 def _json(values: list[Any]) -> str:

@@ -1,1 +1,1 @@
-"""The graph of a store: which statements count, paths, closures."""
+"""The graph of a store: which statements count, and a cached reading of a store."""

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -136,12 +135,12 @@ class TestRealServer:
         def progress(_: PushProgress) -> None:
             nonlocal written
             written += 1
-            if written == 40:
+            if written == 25:
                 server.kill()
                 server.begin()
 
         done = push(snapshot, server.address, batch=1, replace=True, patience=120, progress=progress)
-        assert written > 40
+        assert written > 25
         assert done.written["relationships"] == 10
         assert not verify_mirror(server.address, snapshot).problems
 
@@ -162,38 +161,9 @@ class TestRealServer:
         assert push(snapshot, server.address).resumed
         assert not verify_mirror(server.address, snapshot).problems
 
-    @pytest.mark.parametrize(
-        ("query", "said"),
-        [
-            (
-                "UNWIND range(1, 300000000) AS n WITH collect(toString(n)) AS x RETURN size(x)",
-                r"too little memory for it; give it more, or push with a smaller --batch \(Neo\.",
-            ),
-            ("CREATE (:Once {key: 1}), (:Once {key: 1})", r"something else has written .*push with --replace \(Neo\."),
-            ("RETURN x", r"the server failed; its log says why \(Neo\.ClientError\.Statement\.SyntaxError\)$"),
-        ],
-    )
-    def test_what_a_server_answers_is_told_with_what_to_do(self, server: Server, query: str, said: str) -> None:
-        with closing(Neo4jClient(Address.parse(server.address), patience=0)) as client:
-            client.run("CREATE CONSTRAINT once IF NOT EXISTS FOR (n:Once) REQUIRE n.key IS UNIQUE")
-            with pytest.raises(MirrorError, match=said):
-                client.run(query)
-
     def test_a_server_without_tls(self, server: Server) -> None:
-        with pytest.raises(MirrorUnreachableError, match=r"speaks no TLS.*mind the scheme, bolt or bolt\+s$"):
+        with pytest.raises(MirrorUnreachableError, match=r"no Neo4j server answers at .*; is it running"):
             Neo4jStore.open(server.address.replace("bolt:", "bolt+s:"), patience=0)
-
-
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("bolt://127.0.0.1:1", "The connection was refused"),
-        ("bolt://no-such-host.invalid", "no host of that name is known"),
-    ],
-)
-def test_why_none_answers(address: str, said: str) -> None:
-    with pytest.raises(MirrorUnreachableError, match=f"no Neo4j server answers at .*; .*{said}$"):
-        Neo4jStore.open(address, patience=0)
 
 
 def test_a_web_server_is_no_neo4j() -> None:
@@ -206,7 +176,7 @@ def test_a_web_server_is_no_neo4j() -> None:
 
         thread = threading.Thread(target=refuse, daemon=True)
         thread.start()
-        with pytest.raises(MirrorUnreachableError, match="what does is a web server: the bolt port is meant"):
+        with pytest.raises(MirrorUnreachableError, match=r"is this its bolt port.*looks like HTTP"):
             Neo4jStore.open(f"bolt://127.0.0.1:{server.getsockname()[1]}", patience=0)
         thread.join(timeout=10)
 
@@ -259,7 +229,6 @@ def test_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_DATABASE", "fromenv")
     assert Address.parse("bolt://h").database == "fromenv"
     assert Address.parse("bolt://h/path").database == "path"
-    assert Address.parse("bolt://h/path", database="given").database == "given"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from kg.building import snapshot
 from kg.errors import MirrorError
 from kg.export.mirror_verification import verify_mirror
 from kg.store import open_store
-from kg.store.neo4j import FULL_TEXT, Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
 from tests.conftest import Run
@@ -66,8 +65,7 @@ def test_again_over_a_whole_mirror_changes_nothing(small: Path, address: str, cl
     before = content(client)
     again = push(small, address)
     assert first.written == {
-        "entities": 8, "missing": 2, "names": 9, "redirects": 1, "property counts": 8, "value lists": 4,
-        "relationships": 10,
+        "entities": 8, "missing": 2, "names": 9, "redirects": 1, "value lists": 4, "relationships": 10,
     }  # fmt: skip
     assert (again.written, again.resumed) == ({}, False)
     assert content(client) == before
@@ -80,8 +78,6 @@ def test_batches_of_any_size_give_the_same(small: Path, address: str, client: Ne
         push(small, address, replace=True, batch=batch)
         found.append(content(client))
     assert found[0] == found[1] == found[2]
-    with pytest.raises(MirrorError, match="at least 1, not 0"):
-        push(small, address, batch=0)
 
 
 KILLED = """
@@ -101,11 +97,8 @@ def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: 
     push(demo, address, replace=True)
     whole = content(client)
     arguments = [sys.executable, "-c", KILLED, str(demo), address]
-    # Killed while emptying, while loading entities, names, relationships, and at the index.
+    # Killed while emptying, and while loading entities, names, relationships.
     assert subprocess.run([*arguments, "1", "replace"], check=False).returncode == -9
-    with pytest.raises(MirrorError, match=r"is being emptied of snapshot .*--replace"):
-        push(demo, address)
-    assert subprocess.run([*arguments, "5", "replace"], check=False).returncode == -9
     for left in ("3", "5", "6", "4"):
         assert subprocess.run([*arguments, left], check=False).returncode == -9
         with pytest.raises(MirrorError, match=r"is unfinished.*granola snapshot push"):
@@ -181,9 +174,9 @@ def test_entities_of_unknown_origin_are_not_built_upon(small: Path, address: str
 
 def test_another_model_is_not_read(small: Path, address: str, client: Neo4jClient) -> None:
     push(small, address, replace=True)
-    client.run("MATCH (m:Snapshot) SET m.model = 2")
+    client.run("MATCH (m:Snapshot) SET m.model = 1")
     for use in (open_store, lambda where: push(small, where)):
-        with pytest.raises(MirrorError, match="model 2; this version reads model 1"):
+        with pytest.raises(MirrorError, match="model 1; this version reads model 2"):
             use(address)
     push(small, address, replace=True)
     open_store(address).close()
@@ -193,12 +186,12 @@ def test_another_model_is_not_read(small: Path, address: str, client: Neo4jClien
     ("change", "said"),
     [
         ("MATCH (n:Entity {id: 'Q16'}) DETACH DELETE n", ["7 entities instead of 8"]),
-        ("MATCH (:Entity {id: 'Q90'})-[r:P17]->() DELETE r", ["9 relationships instead of 10", "statements of P17"]),
+        ("MATCH (:Entity {id: 'Q90'})-[r:P17]->() DELETE r", ["9 relationships instead of 10", "differ: Q90"]),
         ("MATCH (n:Entity {id: 'Q90'}) SET n.label_en = 'Parys'", ["1 entities differ: Q90"]),
         ("MATCH (:Entity {id: 'Q90'})-[r:P17]->() SET r.rank = 'deprecated'", ["differ: Q90", "referring entities"]),
         ("MATCH (n:Name {key: 'lutetia'}) SET n.carriers = '[]'", ["entities by name differ"]),
         ("MATCH (n:Entity {id: 'Q515'}) SET n.value_counts = '{}'", ["counts of values differ"]),
-        ("MATCH (n:PropertyCount {property: 'P31'}) SET n.entities = 1", ["counts of entities a property"]),
+        ("MATCH (m:Snapshot) SET m.property_counts = '{}'", ["counts of entities a property"]),
         ("MATCH (n:ValueList {property: 'P31'}) SET n.entities = [1]", ["the values of P31"]),
         ("MATCH (m:Snapshot) SET m.manifest = '{\"snapshot_id\": \"x\", \"counts\": {}}'", ["snapshot_id is 'x'"]),
         ("MATCH (n:Entity {id: 'Q90'}) SET n.statements = '{'", ["Q90 cannot be read"]),
@@ -217,19 +210,17 @@ def test_verify_tells_what_was_changed(
         assert part in problems, problems
 
 
-@pytest.mark.parametrize("dropped", ["CONSTRAINT name_key", "INDEX entity_number", "INDEX value_list", "INDEX {text}"])
+@pytest.mark.parametrize("dropped", ["CONSTRAINT name_key", "INDEX entity_number", "INDEX value_list"])
 def test_a_push_over_a_whole_mirror_makes_what_was_dropped(
     small: Path, address: str, client: Neo4jClient, dropped: str
 ) -> None:
     push(small, address, replace=True)
     before = content(client)
-    client.run(f"DROP {dropped}".format(text=FULL_TEXT))
+    client.run(f"DROP {dropped}")
     assert verify_mirror(address, small).problems
     assert push(small, address).written == {}
     assert verify_mirror(address, small).problems == ()
     assert content(client) == before
-    with Neo4jStore.open(address) as mirror:
-        assert mirror.search("Paris")
 
 
 def test_a_snapshot_made_anew_is_the_same_mirror(address: str, tmp_path: Path) -> None:
@@ -254,8 +245,6 @@ def test_a_sample_is_drawn_from_the_whole(demo: Path, address: str) -> None:
     push(demo, address, replace=True)
     assert not verify_mirror(address, demo, sample=50).problems
     assert not verify_mirror(address, demo, sample=None).problems
-    with pytest.raises(MirrorError, match="1 entity or more"):
-        verify_mirror(address, demo, sample=0)
 
 
 def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
@@ -302,10 +291,10 @@ def test_wrong_use_of_the_command_line(small: Path, address: str, run: Run, tmp_
     push(small, address, replace=True)
     for words, said in (
         (["verify", address], "name it"),
-        (["verify", small, "--against", small], "are for mirrors"),
+        (["verify", small, "--against", small], "is for mirrors"),
         (["push", tmp_path / "none", address], "no such file"),
         (["push", small, "http://localhost:7474"], "an address of the web"),
-        (["push", small, f"{address}/nowhere"], "no such database"),
+        (["push", small, f"{address}/nowhere"], "DatabaseNotFound"),
         (["info", "ftp://localhost"], "the scheme must be one of bolt"),
     ):
         code, out, err = run("snapshot", *words)  # type: ignore[misc]

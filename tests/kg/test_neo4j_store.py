@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from neo4j_server import SERVER, mirror_of, snapshot_of, the_server
 from store_contract import ALL, PARIS, MakeStore, StoreContract, as_read, check_survival
 from strategies import entities as any_entities
-from test_paths import EDGES, graph_of
 
 from kg.errors import MirrorError
 from kg.model import Entity
@@ -20,7 +18,6 @@ from kg.store import open_store
 from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import LONGEST_KEY, VALUES_A_BLOCK
-from kg.walks.paths import closure
 from tests.thorough import examples
 
 pytestmark = SERVER
@@ -93,58 +90,6 @@ def test_statements_are_relationships_that_cypher_can_ask_for(
     client.close()
 
 
-SEARCHED = [
-    Entity(id="Q1", labels={"en": "AND"}, aliases={"en": ("to be or not to be",)}),
-    Entity(id="Q2", labels={"en": "Fire & Water (a saga)"}, aliases={"de": ("Feuer/Wasser",)}),
-    Entity(id="Q3", labels={"mul": "C++: [the] \"language\"?", "zh": "程式語言"}),
-    Entity(id="Q4", labels={"en": "Zürich"}, aliases={"en": ("Zurich",)}),
-    Entity(id="Q5", labels={"en": "water"}),
-]  # fmt: skip
-
-
-def test_searching_by_words(make_store: Callable[..., Neo4jStore]) -> None:
-    store = make_store(SEARCHED)
-
-    def found(text: str, **more: object) -> list[str]:
-        return [hit.id for hit in store.search(text, **more)]  # type: ignore[arg-type]
-
-    assert found("and") == found("AND") == ["Q1"]
-    assert found("not or") == found("NOT OR") == ["Q1"]
-    assert found("WATER fire") == ["Q2"]
-    assert found("water") == ["Q5", "Q2"]  # the better hit first
-    assert found("water", limit=1) == ["Q5"]
-    assert found("wasser") == ["Q2"]
-    assert found("watr") == []
-    assert found("watr", fuzzy=True)[0] == "Q5"
-    assert found("Zurich zürich") == ["Q4"]
-    assert found("language the") == ["Q3"]
-    assert found("", limit=3) == found("   ") == found("water", limit=0) == []
-
-
-HOSTILE = (
-    "fire*", "f?re", "water~", "label_en:water", "id:Q5", "(water", "water)", '"fire water"', "[fire TO water]",
-    "water^9", "+water -fire", "fire && water", "fire || water", "!fire", "water\\", "/wa.er/", "{a TO z}", "\\", "<",
-    "a>b", "=", "*:*", "*", "?", "~", '"', "AND", "a AND", "OR OR", "NOT", "'; MATCH (n) DETACH DELETE n //",
-    "$words", "\x00", "\u2028water", "🔥",
-)  # fmt: skip
-
-
-def test_nothing_in_a_search_is_an_operator(make_store: Callable[..., Neo4jStore]) -> None:
-    store = make_store(SEARCHED)
-    words = {
-        one.id: " ".join([*one.labels.values(), *(a for texts in one.aliases.values() for a in texts)]).lower()
-        for one in SEARCHED
-    }
-    for text in HOSTILE:
-        store.search(text, fuzzy=True)
-        for hit in store.search(text):
-            for word in filter(str.isalnum, text.lower().split()):
-                assert word in words[hit.id].split(), (text, hit)
-            # What no entity is called finds nothing.
-            assert all(letter in words[hit.id] for letter in text.lower() if letter.isalnum()), (text, hit)
-    assert len(list(store.ids())) == len(SEARCHED)
-
-
 def test_names_too_long_for_an_index(make_store: Callable[..., Neo4jStore]) -> None:
     long = "é" * LONGEST_KEY
     store = make_store([Entity(id="Q1", labels={"en": long}), Entity(id="Q2", labels={"en": long[:-1]})])
@@ -169,22 +114,3 @@ def test_batches_beyond_one_round_trip(make_store: Callable[..., Neo4jStore]) ->
     store = make_store(entities)
     assert store.entities([entity.id for entity in entities]) == {entity.id: entity for entity in entities}
     assert [found[0].id for found in store.find([f"NAME {n}" for n in range(1, 12_001)]).values()] == list(store.ids())
-
-
-def test_walks_as_over_any_store(make_store: Callable[..., Neo4jStore], tmp_path: Path) -> None:
-    """The pushed-down walk against the one that is written over the protocol."""
-    draw = random.Random(7)
-    graphs = [graph_of(EDGES, deprecated=[(6, "P131", 1)])]
-    for _ in range(4):
-        edges = [(draw.randint(1, 12), draw.choice(["P131", "P17", "P31"]), draw.randint(1, 14)) for _ in range(20)]
-        graphs.append(graph_of(edges[:16], nodes=12, deprecated=edges[16:]))
-    ids = [f"Q{n}" for n in range(1, 16)]
-    for entities in graphs:
-        mirror = make_store(entities, redirects={"Q15": "Q1"})
-        with open_store(tmp_path / "file") as file:
-            for properties in ([], ["P131"], ["P17", "P131", "P31", "P9"]):
-                for hops in (1, 2, 5, 30):
-                    expected = closure(file, ids, properties, hops=hops)
-                    found = closure(mirror, ids, properties, hops=hops)
-                    assert found == expected
-                    assert [list(one) for one in found.values()] == [list(one) for one in expected.values()]

@@ -29,7 +29,7 @@ def test_a_sound_snapshot_is_well(snapshot: Path) -> None:
     told: list[str] = []
     result = verify(snapshot, progress=told.append)
     assert result.problems == ()
-    assert list(result.checked) == told == ["pages", "tables", "counts", "content", "references", "values"]
+    assert list(result.checked) == told == ["pages", "counts", "content", "references"]
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,9 @@ def test_a_sound_snapshot_is_well(snapshot: Path) -> None:
         ("DELETE FROM entity WHERE id = 90", r"\d statements of entities that are not there"),
         ("DELETE FROM entity WHERE id = 90", r"\d terms of entities that are not there"),
         ("DELETE FROM entity WHERE id = 90", "1 redirects to entities that are not there"),
-        ("INSERT INTO redirect VALUES (142, 90)", "1 redirects from entities that are there"),
-        ("UPDATE statement SET rank = 3 WHERE subject = 142", "1 statements of an unknown rank"),
-        ("UPDATE statement SET type = 99 WHERE subject = 142", "1 statements of an unknown type"),
         ("UPDATE value_count SET entities = 1 WHERE target = 515", "counts of a value below"),
         ("DELETE FROM property_count", "counts of a property below"),
-        ("UPDATE statement SET value = '[' WHERE property = 1082", "1 entities cannot be read, the first: Q90: "),
+        ("UPDATE statement SET value = '[' WHERE property = 1082", "content: the snapshot id is"),
         (
             """UPDATE manifest SET value = '"x"' WHERE key = 'snapshot_id'""",
             "content: the snapshot id is x, the content's is ",
@@ -55,8 +52,6 @@ def test_a_sound_snapshot_is_well(snapshot: Path) -> None:
         ("DELETE FROM manifest WHERE key = 'snapshot_id'", "unfinished: its manifest lacks snapshot_id"),
         ("DELETE FROM manifest WHERE key = 'counts'", "unfinished: its manifest lacks counts"),
         ("DROP TABLE redirect", "no such table: redirect"),
-        ("DROP INDEX statement_target", "table or index statement_target is missing"),
-        ("CREATE TABLE mine (x)", "table or index mine is not this version's"),
     ],
 )
 def test_tampering_is_found(snapshot: Path, sql: str, problem: str) -> None:
