@@ -19,7 +19,6 @@ from kg.errors import (
     BadAnswerError,
     QueryError,
     RateLimitedError,
-    SelectionError,
     ServiceError,
     SourceError,
     TimeLimitError,
@@ -117,13 +116,10 @@ class WikiDataAPI:
         """(id as asked, entity object) for each id once, in order.
 
         An id that was merged gives its target's object, with `redirects`; one that does not exist an object
-        with `missing`. Raises SelectionError for what is no id, ServiceError and its kinds where the service
-        fails for good; what was fetched until then is in the cache.
+        with `missing`. Raises ServiceError and its kinds where the service fails for good; what was fetched until then
+        is in the cache.
         """
         unique_ids = list(dict.fromkeys(ids))
-        for entity_id in unique_ids:
-            if not ENTITY_ID.match(entity_id):
-                raise SelectionError(f"{entity_id!r} cannot be asked for: an id is Q or P and a number, as in Q42")
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbgetentities") as pool:
             running: deque[tuple[list[str], Future[dict[str, bytes]]]] = deque()
             batches = (unique_ids[at : at + BATCH] for at in range(0, len(unique_ids), BATCH))

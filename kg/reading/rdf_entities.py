@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
@@ -233,10 +234,20 @@ _PLAIN_PREDICATES |= {ONTOLOGY + name for name in VALUE_PARTS}
 _MOST_SITELINKS = 10_000  # there are a thousand wikis
 
 
+_OF_ITSELF = {*TERMS, SITELINKS, ABOUT}  # what is said of none that was merged into another
+
+
 @lru_cache(maxsize=100_000)
 def is_read(predicate: str) -> bool:
     """Whether a predicate says anything that is read here, of whatever subject."""
-    return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _CLAIM.match(predicate) is not None
+    return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _claim(predicate) is not None
+
+
+@lru_cache(maxsize=100_000)
+def _claim(predicate: str) -> tuple[str, str] | None:
+    """(role, property) of a predicate in WikiData's namespaces of properties."""
+    match = _CLAIM.match(predicate)
+    return None if match is None else (match[1], match[2])
 
 
 def property_datatype(facts: Facts) -> str | None:
@@ -260,34 +271,6 @@ class Assembled:
     rejects: tuple[Reject, ...] = ()
 
 
-@dataclass(slots=True)
-class _EntityParts:
-    """The facts of one entity by kind, as they are gathered.
-
-    `claims`: statement nodes by property; `direct`: truthy values, None for the one that says that there is none;
-    `alias_order`, `statement_order`: places by language and by property.
-    """
-
-    labels: dict[str, str] = field(default_factory=dict)
-    fallback_labels: dict[str, str] = field(default_factory=dict)
-    descriptions: dict[str, str] = field(default_factory=dict)
-    aliases: dict[str, set[str]] = field(default_factory=dict)
-    claims: dict[str, list[str]] = field(default_factory=dict)
-    direct: dict[str, list[Term | None]] = field(default_factory=dict)
-    alias_order: dict[str, str] = field(default_factory=dict)
-    statement_order: dict[str, str] = field(default_factory=dict)
-    pages: set[str] = field(default_factory=set)
-    sitelinks: str | None = None
-    merged_into: str | None = None
-    is_typed: bool = False
-    rejects: list[Reject] = field(default_factory=list)
-
-    def is_anything(self) -> bool:
-        """Whether any of it is of the entity itself, and not only of what it was merged into."""
-        terms = self.labels or self.fallback_labels or self.descriptions or self.aliases
-        return bool(terms or self.is_typed or self.claims or self.direct or self.pages or self.sitelinks is not None)
-
-
 def assemble(
     entity_id: str, facts: Facts, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
 ) -> Assembled:
@@ -295,117 +278,102 @@ def assemble(
 
     `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: of properties.
     """
-    parts = _gathered(entity_id, facts)
-    if not parts.is_anything():
-        return Assembled(data=None, merged_into=parts.merged_into, rejects=tuple(parts.rejects))
+    said: dict[str, list[Term]] = {}
+    claims: dict[str, list[str]] = {}  # statement nodes by property
+    direct: dict[str, list[Term | None]] = {}  # truthy values, None for the one that says that there is none
+    for predicate, term in facts:
+        role, prop = _claim(predicate) or (None, "")
+        if role == "direct/":
+            direct.setdefault(prop, []).append(term)
+        elif role == "":
+            # A literal names no node; each is a statement that will be found to lack its value.
+            claims.setdefault(prop, []).append(term.value if term.kind == "iri" else repr(term[1:]))
+        elif predicate == RDF_TYPE and (absent := _absent(term)) is not None:
+            direct.setdefault(absent, []).append(None)
+        elif term.kind == "literal" or predicate not in TERMS:
+            said.setdefault(predicate, []).append(term)
+    rejects: list[Reject] = []
+    merged_into = _merged_into(entity_id, said.get(SAME_AS, ()), rejects)
+    is_typed = any(term.value in _KINDS for term in said.get(RDF_TYPE, ()))
+    if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(said)):
+        return Assembled(data=None, merged_into=merged_into, rejects=tuple(rejects))
+    aliases: dict[str, set[str]] = {}
+    for term in said.get(ALIAS, ()):
+        aliases.setdefault(language_code(term.language or "mul"), set()).add(term.value)
+    alias_order = _texts(said, ALIAS_ORDER)
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
-        "labels": _by_language(parts.fallback_labels | parts.labels),
-        "descriptions": _by_language(parts.descriptions),
+        "labels": _by_language(_texts(said, *_LABELS[1:]) | _texts(said, LABEL)),
+        "descriptions": _by_language(_texts(said, DESCRIPTION)),
         "aliases": {
             code: [
                 {"language": code, "value": text}
-                for text in in_places(((text, text) for text in texts), parts.alias_order.get(code))
+                for text in in_places(((text, text) for text in texts), alias_order.get(code))
             ]
-            for code, texts in sorted(parts.aliases.items())
+            for code, texts in sorted(aliases.items())
         },
         "claims": {},
-        "sitelinks": {str(number): {} for number in range(_sitelinks(entity_id, parts))},
+        "sitelinks": {str(number): {} for number in range(_sitelinks(entity_id, said, rejects))},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
         out["datatype"] = datatype
-    truthy = False
-    for prop in sorted({*parts.claims, *parts.direct}, key=by_number):
-        if prop in parts.claims:
-            unique = dict.fromkeys(parts.claims[prop])
+    statement_order: dict[str, str] = {}
+    for prop, _, order in sorted(term.value.partition(" ") for term in said.get(STATEMENT_ORDER, ())):
+        statement_order.setdefault(prop, order)
+    for prop in sorted({*claims, *direct}, key=by_number):
+        if prop in claims:
+            unique = dict.fromkeys(claims[prop])
             stated = [_statement(entity_id, prop, node, nodes, datatypes) for node in unique]
             keyed = zip(zip((one["id"] for one in stated), unique, strict=True), stated, strict=True)
-            out["claims"][prop] = in_places(keyed, parts.statement_order.get(prop))
+            out["claims"][prop] = in_places(keyed, statement_order.get(prop))
         else:
-            truthy = True
-            out["claims"][prop] = sorted(_truthy(prop, parts.direct[prop], datatypes.get(prop)), key=_order)
-    return Assembled(data=out, merged_into=parts.merged_into, truthy=truthy, rejects=tuple(parts.rejects))
+            out["claims"][prop] = sorted(_truthy(prop, direct[prop], datatypes.get(prop)), key=_order)
+    truthy = not direct.keys() <= claims.keys()
+    return Assembled(data=out, merged_into=merged_into, truthy=truthy, rejects=tuple(rejects))
 
 
-def _gathered(entity_id: str, facts: Facts) -> _EntityParts:
-    parts = _EntityParts()
-    for predicate, term in facts:
-        if predicate in TERMS:
-            if term.kind == "literal":
-                _add_text(parts, predicate, term)
-        elif predicate == SITELINKS:
-            parts.sitelinks = term.value if parts.sitelinks is None else min(parts.sitelinks, term.value)
-        elif predicate == ABOUT:
-            parts.pages.add(term.value)
-        elif predicate == ALIAS_ORDER:
-            _least(parts.alias_order, language_code(term.language or "mul"), term.value)
-        elif predicate == STATEMENT_ORDER:
-            prop, _, order = term.value.partition(" ")
-            _least(parts.statement_order, prop, order)
-        elif predicate == SAME_AS:
-            _add_redirect(parts, entity_id, term.value)
-        elif predicate == RDF_TYPE:
-            if term.value in _KINDS:
-                parts.is_typed = True
-            elif (absent := _absent(term)) is not None:
-                parts.direct.setdefault(absent, []).append(None)
-        elif (match := _CLAIM.match(predicate)) is not None:
-            role, prop = match.groups()
-            if role == "direct/":
-                parts.direct.setdefault(prop, []).append(term)
-            elif role == "":
-                # A literal names no node; each is a statement that will be found to lack its value.
-                parts.claims.setdefault(prop, []).append(term.value if term.kind == "iri" else repr(term[1:]))
-    return parts
+def _texts(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
+    """Texts by language code."""
+    texts: dict[str, str] = {}
+    for term in chain.from_iterable(said.get(predicate, ()) for predicate in predicates):
+        code = language_code(term.language or "mul")
+        # Two labels in one language contradict the format; whichever is taken must not depend on the order.
+        texts[code] = min(term.value, texts.get(code, term.value))
+    return texts
 
 
-def _add_text(parts: _EntityParts, predicate: str, term: Term) -> None:
-    code = language_code(term.language or "mul")
-    if predicate == LABEL:
-        _least(parts.labels, code, term.value)
-    elif predicate == DESCRIPTION:
-        _least(parts.descriptions, code, term.value)
-    elif predicate == ALIAS:
-        parts.aliases.setdefault(code, set()).add(term.value)
-    else:
-        _least(parts.fallback_labels, code, term.value)
-
-
-def _add_redirect(parts: _EntityParts, entity_id: str, address: str) -> None:
-    target = address.removeprefix(ENTITY)
-    if ENTITY_ID.match(target):
-        parts.merged_into = target
-    elif target != address:  # other addresses are of the same thing elsewhere
-        detail = shortened(f"{target} is no item or property to be merged into", 80)
-        parts.rejects.append(Reject(reason="bad-redirect", detail=detail, entity=entity_id))
+def _merged_into(entity_id: str, same: Iterable[Term], rejects: list[Reject]) -> str | None:
+    merged_into = None
+    for term in same:
+        target = term.value.removeprefix(ENTITY)
+        if ENTITY_ID.match(target):
+            merged_into = target
+        elif target != term.value:  # other addresses are of the same thing elsewhere
+            detail = shortened(f"{target} is no item or property to be merged into", 80)
+            rejects.append(Reject(reason="bad-redirect", detail=detail, entity=entity_id))
+    return merged_into
 
 
 def _absent(kind: Term) -> str | None:
     """The property that a type says to have no value, None for other types."""
-    match = _CLAIM.match(kind.value)
-    return match[2] if match is not None and match[1] == "novalue/" else None
+    role, prop = _claim(kind.value) or (None, None)
+    return prop if role == "novalue/" else None
 
 
-def _sitelinks(entity_id: str, parts: _EntityParts) -> int:
+def _sitelinks(entity_id: str, said: Mapping[str, list[Term]], rejects: list[Reject]) -> int:
     """How many sitelinks there are, as told or else as counted; what is no number of them is rejected."""
-    if parts.sitelinks is None:
-        return len(parts.pages)
-    count = whole_number(parts.sitelinks, _MOST_SITELINKS)
-    if count is None:
-        detail = f"{shortened(parts.sitelinks, 40)!r} is no number of sitelinks from 0 to {_MOST_SITELINKS}"
-        parts.rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=entity_id))
-        return len(parts.pages)
-    return count
+    if SITELINKS in said:
+        told = min(term.value for term in said[SITELINKS])
+        if (count := whole_number(told, _MOST_SITELINKS)) is not None:
+            return count
+        detail = f"{shortened(told, 40)!r} is no number of sitelinks from 0 to {_MOST_SITELINKS}"
+        rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=entity_id))
+    return len({term.value for term in said.get(ABOUT, ())})
 
 
 def _by_language(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {code: {"language": code, "value": text} for code, text in sorted(texts.items())}
-
-
-def _least(texts: dict[str, str], code: str, text: str) -> None:
-    # Two labels in one language contradict the format; whichever is taken must not depend on the order.
-    texts[code] = min(text, texts.get(code, text))
 
 
 def _order(thing: Mapping[str, Any]) -> bytes:
@@ -429,8 +397,8 @@ def _statement(
         elif predicate == RDF_TYPE:
             if (about := _absent(term)) is not None:
                 absent.append(about)
-        elif (match := _CLAIM.match(predicate)) is not None and match[1] in by_role:
-            by_role[match[1]].setdefault(match[2], []).append(term)
+        elif (claim := _claim(predicate)) is not None and claim[0] in by_role:
+            by_role[claim[0]].setdefault(claim[1], []).append(term)
     out: dict[str, Any] = {"type": "statement", "id": statement_id(node, subject), "rank": rank}
     simple, full = by_role["statement/"].get(prop, ()), by_role["statement/value/"].get(prop, ())
     snaks = [snak for _, snak in snaks_of(prop, simple, full, nodes, datatype)]

@@ -84,63 +84,46 @@ class Endpoint:
         selected = f"SELECT DISTINCT {variables} WHERE {{ {pattern} }}"
         try:
             first = self.ask(f"{selected} LIMIT {self._page}")
-        except BadAnswerError:
-            first = None  # cut off in the middle, perhaps for its size
-        if first is not None and len(first) < max(self._proven, 1):
-            return first
-        total = self._count(selected)
-        if first is not None and len(first) == total:
-            self._proven = max(self._proven, min(total, self._page - 1))
-            return first
-        if first is not None and len(first) > total:
-            raise BadAnswerError(f"{self.url}: {len(first)} rows where the count says {total}")
-        return self._paged(variables, selected, total, len(first) if first else None)
-
-    def _count(self, selected: str) -> int:
-        rows = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
-        total = whole_number(rows[0]["n"].value, _MOST_ROWS) if rows and "n" in rows[0] else None
+        except BadAnswerError:  # cut off in the middle, perhaps for its size
+            first = []
+        else:
+            if len(first) < max(self._proven, 1):
+                return first
+        counted = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
+        total = whole_number(counted[0]["n"].value, _MOST_ROWS) if counted and "n" in counted[0] else None
         if total is None:
             raise BadAnswerError(f"{self.url}: a count was asked for and none came")
-        return total
+        if len(first) > total:
+            raise BadAnswerError(f"{self.url}: {len(first)} rows where the count says {total}")
+        if len(first) < total:
+            # The order stands inside, because some servers sort no more than the rows that are asked for.
+            ordered = f"SELECT {variables} WHERE {{ {{ {selected} ORDER BY {variables} }} }}"
+            return self._paged(ordered, total, len(first) or max(self._page // 4, _SMALLEST))
+        self._proven = max(self._proven, min(total, self._page - 1))
+        return first
 
-    def _paged(self, variables: str, selected: str, total: int, cut_at: int | None) -> list[Row]:
-        """All rows page by page, in an order that holds between pages. `cut_at`: where the server cut before."""
-        size = min(self._page, cut_at) if cut_at else max(self._page // 4, _SMALLEST)
-        for _ in range(2):
-            pages, size = self._pages(variables, selected, total, size)
-            rows = [row for page in pages for row in page]
-            # A row may well come twice on a page, where a server writes two values alike; on two pages it
-            # means that the order did not hold, or that a boundary fell between two such values.
-            seen: set[tuple[Any, ...]] = set()
-            distinct_count = 0
-            for page in pages:
-                distinct = {tuple(sorted(row.items(), key=_by_name)) for row in page}
-                seen |= distinct
-                distinct_count += len(distinct)
-            if len(rows) == total and len(seen) == distinct_count:
-                self._page = size  # what was learnt holds for the next question
-                return rows
-            size = max(size * 2 // 3, 1)
-        raise BadAnswerError(f"{self.url}: pages of one result overlap; the data changed meanwhile, ask again")
-
-    def _pages(self, variables: str, selected: str, total: int, size: int) -> tuple[list[list[Row]], int]:
-        # The order stands inside, because some servers sort no more than the rows that are asked for.
-        query = f"SELECT {variables} WHERE {{ {{ {selected} ORDER BY {variables} }} }}"
-        pages: list[list[Row]] = []
-        got = 0
-        while got < total:
+    def _paged(self, ordered: str, total: int, size: int) -> list[Row]:
+        """All rows of a query with an order, page by page of at most `size`."""
+        rows: list[Row] = []
+        seen: set[tuple[Any, ...]] = set()
+        while len(rows) < total:
             try:
-                page = self.ask(f"{query} LIMIT {size} OFFSET {got}")
+                page = self.ask(f"{ordered} LIMIT {size} OFFSET {len(rows)}")
             except BadAnswerError:
                 if size <= _SMALLEST:
                     raise
                 size = max(size // 2, _SMALLEST)
                 continue
-            if not page:
-                raise BadAnswerError(f"{self.url}: {got} of {total} rows came; the data changed or is cut off")
-            pages.append(page)
-            got += len(page)
-        return pages, size
+            # A server may write two values alike, so that a row comes twice on a page; on two pages none does.
+            distinct = {tuple(sorted(row.items())) for row in page}
+            if not page or len(rows) + len(page) > total or not seen.isdisjoint(distinct):
+                raise BadAnswerError(
+                    f"{self.url}: pages of {total} rows lack some or overlap; the data changed, ask again"
+                )
+            seen |= distinct
+            rows += page
+        self._page = size  # what was learnt holds for the next question
+        return rows
 
     def ask(self, query: str) -> list[Row]:
         """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
@@ -196,7 +179,3 @@ def _term(value: Mapping[str, str]) -> Term:
     if kind == "bnode":
         return Term("blank", text)
     return Term("literal", text, language, datatype)
-
-
-def _by_name(item: tuple[str, Term]) -> str:
-    return item[0]

@@ -7,22 +7,16 @@ truthy ones; labels by rdfs:label with language filters, never by the label serv
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, TypeVar
 
-from kg.errors import SelectionError, TimeLimitError
+from kg.errors import TimeLimitError
 from kg.model import ENTITY_ID
 from kg.rdf_vocabulary import NAMESPACES, language_tags
 from kg.reading.entity_json import Reject
-from kg.reading.rdf_entities import (
-    ABOUT,
-    PROPERTY_TYPE,
-    SITELINKS,
-    assemble,
-    is_read,
-    property_datatype,
-)
-from kg.reading.rdf_terms import ENTITY, VALUE_PARTS, Facts, Term
+from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
+from kg.reading.rdf_terms import ENTITY, VALUE_PARTS, Term
 from kg.reading.sparql import Endpoint, Row
 from kg.terms import normalise
 
@@ -33,6 +27,9 @@ _NODES = 200  # value nodes a question
 _PROP = NAMESPACES["p"]
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
 _IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # as may stand in a query
+
+T = TypeVar("T")
+_Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
 
 
 class SPARQLEntities:
@@ -69,120 +66,75 @@ class SPARQLEntities:
         """(id as asked, entity object) for each id once, in order.
 
         An id that was merged gives its target's object, with `redirects`; one of which the endpoint says
-        nothing an object with `missing`. Raises SelectionError for what is no id, ServiceError and its kinds.
+        nothing an object with `missing`. Raises ServiceError and its kinds.
         """
         unique_ids = list(dict.fromkeys(ids))
-        for entity_id in unique_ids:
-            if not ENTITY_ID.match(entity_id):
-                raise SelectionError(f"{entity_id!r} cannot be asked for: an id is Q or P and a number, as in Q42")
         size = self._endpoint.profile.batch
         for at in range(0, len(unique_ids), size):
-            yield from self._batch(unique_ids[at : at + size], follow=True)
+            found = self._assembled(unique_ids[at : at + size])
+            merged = {name: one.merged_into for name, one in found.items() if one.data is None and one.merged_into}
+            targets = self._assembled(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
+            for entity_id, one in found.items():
+                target = targets[merged.get(entity_id, entity_id)]
+                if target.data is None:
+                    yield entity_id, {"id": entity_id, "missing": ""}
+                elif target is one:
+                    yield entity_id, target.data
+                else:
+                    yield entity_id, {**target.data, "redirects": {"from": entity_id, "to": merged[entity_id]}}
 
-    def _batch(self, ids: Sequence[str], *, follow: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        try:
-            facts, nodes = self._read_facts(ids)
-        except TimeLimitError:
-            if len(ids) == 1:
-                raise
-            half = len(ids) // 2
-            yield from self._batch(ids[:half], follow=follow)
-            yield from self._batch(ids[half:], follow=follow)
-            return
-        assembled_by_id = {
-            entity_id: assemble(entity_id, facts.get(entity_id, ()), lambda name: nodes.get(name, ()), self._datatypes)
-            for entity_id in ids
-        }
-        merged = {
-            entity_id: assembled.merged_into
-            for entity_id, assembled in assembled_by_id.items()
-            if assembled.merged_into and assembled.data is None
-        }
-        targets = sorted({target for entity_id, target in merged.items() if target != entity_id})
-        elsewhere = dict(self._batch(targets, follow=False)) if targets and follow else {}  # one step, as the API
-        for entity_id, assembled in assembled_by_id.items():
-            self.rejects += assembled.rejects
-            target = merged.get(entity_id)
-            if assembled.data is not None:
-                self.truthy |= assembled.truthy
-                yield entity_id, assembled.data
-            elif target is not None and target in elsewhere and "missing" not in elsewhere[target]:
-                yield entity_id, {**elsewhere[target], "redirects": {"from": entity_id, "to": target}}
-            else:
-                yield entity_id, {"id": entity_id, "missing": ""}
+    def _assembled(self, ids: Sequence[str]) -> dict[str, Assembled]:
+        """What the endpoint says of some entities; they are asked for in halves where they are too much for it."""
+        found: dict[str, Assembled] = {}
+        for some, (facts, nodes) in _in_pieces(self._read_facts, ids):
+            for entity_id in some:
+                of_it = facts.get(entity_id, ())
+                one = assemble(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
+                found[entity_id] = one
+                self.truthy |= one.truthy
+                self.rejects += one.rejects
+        return found
 
-    def _read_facts(
-        self, ids: Sequence[str]
-    ) -> tuple[dict[str, list[tuple[str, Term]]], dict[str, list[tuple[str, Term]]]]:
+    def _read_facts(self, ids: Sequence[str]) -> tuple[_Grouped, _Grouped]:
         """The facts of entities by id, and of their statement and value nodes by name."""
-        subjects = " ".join(f"wd:{entity_id}" for entity_id in ids)
+        ask, subjects = self._endpoint.rows, _listed(ids)
         direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
         plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
-        about = self._endpoint.rows(
-            "?s ?p ?o",
-            f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}",
-        )
-        facts = _grouped(about)
-        nodes: dict[str, list[tuple[str, Term]]] = {}
+        about = f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}"
+        facts = {name.removeprefix(ENTITY): pairs for name, pairs in _grouped(ask("?s ?p ?o", about)).items()}
+        nodes: _Grouped = {}
         if self.has_statements:
-            held = self._endpoint.rows(
-                "?s ?p ?o",
+            held = (
                 f'VALUES ?e {{ {subjects} }} ?e ?claim ?s . FILTER(STRSTARTS(STR(?claim), "{_PROP}P")) ?s ?p ?o .'
                 f" FILTER(?p IN (rdf:type, wikibase:rank, wikibase:propertyType, {_ORDERS})"
-                f' || STRSTARTS(STR(?p), "{_PROP}"))',
+                f' || STRSTARTS(STR(?p), "{_PROP}"))'
             )
-            nodes = _grouped(row for row in held if is_read(row["p"].value))
+            nodes = _grouped(row for row in ask("?s ?p ?o", held) if is_read(row["p"].value))
+            full = (NAMESPACES["psv"], NAMESPACES["pqv"])
+            pairs = chain.from_iterable(nodes.values())
             values = sorted(
-                {
-                    term.value
-                    for pairs in nodes.values()
-                    for predicate, term in pairs
-                    if predicate.startswith((NAMESPACES["psv"], NAMESPACES["pqv"]))
-                    and term.kind == "iri"
-                    and _IRI.match(term.value)
-                }
+                {term.value for predicate, term in pairs if predicate.startswith(full) and term.kind == "iri"}
             )
-            for at in range(0, len(values), _NODES):
-                listed = " ".join(f"<{name}>" for name in values[at : at + _NODES])
-                nodes |= _grouped(
-                    self._endpoint.rows(
-                        "?s ?p ?o",
-                        f"VALUES ?s {{ {listed} }} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))",
-                    )
-                )
-        by_id = {name.removeprefix(ENTITY): pairs for name, pairs in facts.items()}
-        self._count_pages(by_id)
-        self._learn_datatypes(by_id, nodes)
-        return by_id, nodes
+            for some in _some(list(filter(_IRI.match, values))):
+                named = f"VALUES ?s {{ {' '.join(f'<{name}>' for name in some)} }}"
+                of_values = f"{named} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))"
+                nodes |= _grouped(ask("?s ?p ?o", of_values))
+        uncounted = [name for name, pairs in facts.items() if SITELINKS not in dict(pairs)]
+        if uncounted:  # there are as many sitelinks as pages about it
+            pages = f"VALUES ?s {{ {_listed(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
+            for row in ask("?s ?o", pages):
+                facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
+        self._learn_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
+        return facts, nodes
 
-    def _count_pages(self, facts: Mapping[str, list[tuple[str, Term]]]) -> None:
-        """Sitelinks by the pages about an entity, where no number of them is given."""
-        lacking = [
-            entity_id for entity_id, pairs in facts.items() if not any(predicate == SITELINKS for predicate, _ in pairs)
-        ]
-        if not lacking:
-            return
-        subjects = " ".join(f"wd:{entity_id}" for entity_id in lacking)
-        pages = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?o schema:about ?s ; schema:isPartOf ?wiki")
-        for row in pages:
-            if (pairs := facts.get(row["s"].value.removeprefix(ENTITY))) is not None:
-                pairs.append((ABOUT, row["o"]))
-
-    def _learn_datatypes(self, facts: Mapping[str, Facts], nodes: Mapping[str, Facts]) -> None:
-        used = {
-            predicate.rpartition("/")[2]
-            for pairs in (*facts.values(), *nodes.values())
-            for predicate, _ in pairs
-            if predicate.startswith(_PROP)
-        }
+    def _learn_datatypes(self, facts: Iterable[tuple[str, Term]]) -> None:
+        used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
         lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
-        if not lacking:
-            return
-        subjects = " ".join(f"wd:{prop}" for prop in lacking)
-        rows = self._endpoint.rows("?s ?o", f"VALUES ?s {{ {subjects} }} ?s wikibase:propertyType ?o")
-        self._datatypes |= dict.fromkeys(lacking)
-        for row in rows:
-            self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
+        if lacking:
+            types = f"VALUES ?s {{ {_listed(lacking)} }} ?s wikibase:propertyType ?o"
+            self._datatypes |= dict.fromkeys(lacking)
+            for row in self._endpoint.rows("?s ?o", types):
+                self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
 
     def instances(self, classes: Iterable[str]) -> list[str]:
         """The entities with a P31 value that is one of some classes or below one by P279, deprecated ones left out."""
@@ -195,31 +147,17 @@ class SPARQLEntities:
         return sorted(set(self._subjects("P31", sorted(below))))
 
     def _subjects(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
-        for at in range(0, len(targets), _NODES):
-            yield from self._pointing(prop, targets[at : at + _NODES])
-
-    def _pointing(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
-        listed = f"VALUES ?o {{ {' '.join(f'wd:{target}' for target in targets)} }}"
         if self.has_statements:
-            pattern = (
-                f"{listed} ?node ps:{prop} ?o ; wikibase:rank ?rank . ?s p:{prop} ?node ."
-                " FILTER(?rank != wikibase:DeprecatedRank)"
-            )
+            stated = "?s p:{0} ?node . ?node ps:{0} ?o ; wikibase:rank ?rank . FILTER(?rank != wikibase:DeprecatedRank)"
         else:
-            pattern = f"{listed} ?s wdt:{prop} ?o"
-        try:
-            rows = self._endpoint.rows("?s", pattern)
-        except TimeLimitError:
-            if len(targets) == 1:
-                raise
-            half = len(targets) // 2
-            yield from self._pointing(prop, targets[:half])
-            yield from self._pointing(prop, targets[half:])
-            return
-        for row in rows:
-            name = row["s"].value.removeprefix(ENTITY)
-            if ENTITY_ID.match(name):
-                yield name
+            stated = "?s wdt:{0} ?o"
+
+        def ask(some: Sequence[str]) -> list[Row]:
+            return self._endpoint.rows("?s", f"VALUES ?o {{ {_listed(some)} }} {stated.format(prop)}")
+
+        for part in _some(targets):
+            for _, rows in _in_pieces(ask, part):
+                yield from filter(ENTITY_ID.match, (row["s"].value.removeprefix(ENTITY) for row in rows))
 
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
         """The entities with a label or alias that is one of some names, in some languages.
@@ -232,9 +170,8 @@ class SPARQLEntities:
         asked = sorted({name for name in names if normalise(name)})
         spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
-        size = max(1, _NODES // len(tags))
-        for at in range(0, len(spellings), size):
-            literals = " ".join(f"{_quoted(name)}@{tag}" for name in spellings[at : at + size] for tag in tags)
+        for some in _some(spellings, max(1, _NODES // len(tags))):
+            literals = " ".join(f"{_quoted(name)}@{tag}" for name in some for tag in tags)
             rows = self._endpoint.rows(
                 "?s ?o", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
             )
@@ -247,11 +184,36 @@ class SPARQLEntities:
         return sorted(ids)
 
 
-def _grouped(rows: Iterable[Row]) -> dict[str, list[tuple[str, Term]]]:
-    grouped: dict[str, list[tuple[str, Term]]] = {}
+def _grouped(rows: Iterable[Row]) -> _Grouped:
+    grouped: _Grouped = {}
     for row in rows:
         grouped.setdefault(row["s"].value, []).append((row["p"].value, row["o"]))
     return grouped
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return " ".join(f"wd:{entity_id}" for entity_id in ids)
+
+
+def _some(names: Sequence[str], size: int = _NODES) -> Iterator[Sequence[str]]:
+    for at in range(0, len(names), size):
+        yield names[at : at + size]
+
+
+def _in_pieces(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> Iterator[tuple[Sequence[str], T]]:
+    """(some of the names, the answer on these): all at once, or in halves where that takes too long."""
+    if not names:
+        return
+    try:
+        found = ask(names)
+    except TimeLimitError:
+        if len(names) == 1:
+            raise
+        half = len(names) // 2
+        for part in (names[:half], names[half:]):
+            yield from _in_pieces(ask, part)
+    else:
+        yield names, found
 
 
 def _spellings(name: str) -> set[str]:

@@ -18,7 +18,6 @@ from kg.errors import (
     MissingContactError,
     QueryError,
     RateLimitedError,
-    SelectionError,
     ServiceError,
     SourceError,
     TimeLimitError,
@@ -126,12 +125,6 @@ def test_merged_and_missing_ids(api_server: api.Server, tmp_path: Path) -> None:
     assert found["Q900"]["redirects"] == {"from": "Q900", "to": "Q7"}
     assert found["Q999"] == {"id": "Q999", "missing": ""}
     assert "missing" in found["Q901"]  # WikiData follows one step alone
-
-
-def test_a_malformed_id_is_told_before_anything_is_asked(api_server: api.Server, tmp_path: Path) -> None:
-    with pytest.raises(SelectionError, match="'q42 '"):
-        list(client(api_server, tmp_path).entities(["Q1", "q42 "]))
-    assert api_server.asked == []
 
 
 def test_an_id_that_the_service_cannot_read_does_not_fail_the_others(api_server: api.Server, tmp_path: Path) -> None:
