@@ -20,7 +20,7 @@ from kg.reading.dump import Block, DamagedLine, lines_of, parse
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
 from kg.reading.snaks import Unreadable
 from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
-from kg.store.entity_rows import name_rows, record_of
+from kg.store.entity_rows import NameRow, Record, name_rows, record_of
 from kg.store.filling import digest_of, summed
 from kg.terms import normalise
 
@@ -152,22 +152,12 @@ class Extractor:
                 sketch = self._sketch(text)
                 number = self._number(sketch)
                 if not self._picks(number) and not (self._named and self._is_named(_texts(sketch))):
-                    tally = self._tally(self._rows.edges(sketch.claims))
-                    batch.numbers.append(number)
-                    batch.kept.append(False)
-                    batch.tallies.append(tally)
-                    return 0
+                    return self._passed_over(batch, number, self._rows.edges(sketch.claims))
         entity = self._whole(text)
         number = self._number(entity)
         if entity.redirects is not UNSET:
             raise Unusual
-        record, names = self._rows.record(entity, number, heard)
-        encoded = self._encode(record)
-        batch.numbers.append(number)
-        batch.kept.append(True)
-        batch.records.append(msgspec.Raw(encoded))
-        batch.names.append(names)
-        return digest_of(encoded)
+        return self._taken(batch, number, *self._rows.record(entity, number, heard))
 
     def _typed_survey(self, text: bytes, survey: Survey) -> None:
         sketch = self._sketch(text)
@@ -197,10 +187,7 @@ class Extractor:
         if number is not None and not (
             self._picks(number) or (self._named and self._is_named(term_texts(parsed, languages)))
         ):
-            batch.numbers.append(number)
-            batch.kept.append(False)
-            batch.tallies.append(self._tally(_keyed(parsed)))
-            return 0
+            return self._passed_over(batch, number, _keyed(parsed))
         decoded = decode(parsed, languages=languages)
         batch.rejects.extend(row_of(line, reject, None) for reject in decoded.rejects)
         entity = decoded.entity
@@ -208,14 +195,17 @@ class Extractor:
             return 0
         heard.update(entity.labels)
         batch.redirects += [(merged, number) for merged in map(number_of, decoded.redirects) if merged is not None]
-        encoded = self._encode(record_of(entity, number))
+        return self._taken(batch, number, record_of(entity, number), list(name_rows(entity, number)))
+
+    # Both
+
+    def _taken(self, batch: BlockRows, number: int, record: Record, names: list[NameRow]) -> int:
+        encoded = self._encode(record)
         batch.numbers.append(number)
         batch.kept.append(True)
         batch.records.append(msgspec.Raw(encoded))
-        batch.names.append(list(name_rows(entity, number)))
+        batch.names.append(names)
         return digest_of(encoded)
-
-    # Both
 
     def _picks(self, number: int) -> bool:
         recipe = self._recipe
@@ -227,7 +217,7 @@ class Extractor:
         keys = self._recipe.keys
         return any(normalise(text) in keys for text in texts)
 
-    def _tally(self, pairs: Iterator[tuple[int, int | None]]) -> list[int | str]:
+    def _passed_over(self, batch: BlockRows, number: int, pairs: Iterator[tuple[int, int | None]]) -> int:
         keys = set()
         counted = self._recipe.counted
         for prop, value in pairs:
@@ -235,7 +225,10 @@ class Extractor:
             # Counts are kept of values that are in the snapshot; by name it may turn out late who is.
             if value is not None and (self._named or prop in counted or self._picks(value)):
                 keys.add(key_of(prop, value))
-        return list(keys)
+        batch.numbers.append(number)
+        batch.kept.append(False)
+        batch.tallies.append(list(keys))
+        return 0
 
     def _edges(self, number: int, pairs: Iterator[tuple[int, int | None]], into: Survey) -> None:
         along = self._recipe.along

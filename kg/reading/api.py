@@ -144,13 +144,9 @@ class WikiDataAPI:
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking:
             fetched = self._fetch(lacking)
-            # What is missing or no entity today may be there tomorrow.
+            # What is missing today may be there tomorrow.
             self._cache.put(
-                {
-                    keys[entity_id]: body
-                    for entity_id, body in fetched.items()
-                    if body not in (_missing(entity_id), _unreadable(entity_id))
-                }
+                {keys[entity_id]: body for entity_id, body in fetched.items() if body != _missing(entity_id)}
             )
             bodies |= fetched
         return bodies
@@ -223,19 +219,13 @@ def _bears(result: Mapping[str, Any], key: str) -> bool:
 
 
 def _entity(data: Any, asked: str) -> bytes:
-    if not isinstance(data, dict) or "missing" in data:
-        return _missing(asked)
-    if not isinstance(data.get("id"), str) or not ENTITY_ID.match(data["id"]):
-        return _unreadable(asked)
-    try:
-        return orjson.dumps(data)
-    except TypeError:  # nested too deeply to be written
-        return _unreadable(asked)
-
-
-def _unreadable(entity_id: str) -> bytes:
-    """What the reader rejects: an entity of no kind that it knows."""
-    return orjson.dumps({"id": entity_id, "type": "unreadable"})
+    """An entity as it is kept; what is none counts as missing."""
+    if isinstance(data, dict) and "missing" not in data and ENTITY_ID.match(str(data.get("id"))):
+        try:
+            return orjson.dumps(data)
+        except TypeError:  # nested too deeply to be written
+            pass
+    return _missing(asked)
 
 
 def _missing(entity_id: str) -> bytes:

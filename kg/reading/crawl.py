@@ -8,6 +8,7 @@ from typing import Any
 
 from kg.model import ENTITY_ID
 from kg.reading.entity_json import edges
+from kg.reading.numbers import by_number
 from kg.scope import Scope
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
@@ -45,11 +46,11 @@ def reached(
                 targets = set().union(*(_targets(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
-        layer = sorted(following - asked - yielded, key=_by_number)
+        layer = sorted(following - asked - yielded, key=by_number)
         asked |= following
         if not layer:
             break
-    lacking = sorted(used - asked - yielded, key=_by_number)
+    lacking = sorted(used - asked - yielded, key=by_number)
     if lacking:
         yield from _each_once(fetch(lacking), asked, yielded, redirects, missing=False)
 
@@ -131,7 +132,3 @@ def _properties(data: Mapping[str, Any]) -> Iterator[str]:
             qualifiers = statement.get("qualifiers") if isinstance(statement, dict) else None
             if isinstance(qualifiers, dict):
                 yield from qualifiers
-
-
-def _by_number(entity_id: str) -> tuple[str, int]:
-    return entity_id[0], int(entity_id[1:])

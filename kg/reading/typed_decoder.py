@@ -97,21 +97,18 @@ class PlaceData(Struct, tag="globecoordinate", tag_field="type", gc=False):
 Data = EntityData | TimeData | QuantityData | StringData | WordsData | PlaceData
 
 
-class TypedSnak(Struct, gc=False):
-    """A main snak."""
-
-    snaktype: str
-    property: str
-    datavalue: Data | UnsetType = UNSET
-    datatype: str | None = None
-
-
 class TypedQualifier(Struct, gc=False):
     """A snak of a qualifier."""
 
     snaktype: str
     property: str
     datavalue: Data | UnsetType = UNSET
+
+
+class TypedSnak(TypedQualifier, gc=False):
+    """A main snak."""
+
+    datatype: str | None = None
 
 
 class TypedStatement(Struct, gc=False):
@@ -163,16 +160,6 @@ class EdgeStatement(Struct, gc=False):
     rank: str
 
 
-class Sketch(Struct, gc=False):
-    """An entity as far as counting and walking need it."""
-
-    type: str
-    id: str
-    claims: dict[str, list[EdgeStatement]] | list[Any] | None = None
-    statements: Raw | UnsetType = UNSET
-    missing: Raw | UnsetType = UNSET
-
-
 def entity_decoder(languages: Collection[str] | None) -> Callable[[bytes], Any]:
     """A decoder of whole entities with the terms of `languages` (None: all).
 
@@ -183,10 +170,8 @@ def entity_decoder(languages: Collection[str] | None) -> Callable[[bytes], Any]:
 
 
 def sketch_decoder(languages: Collection[str] | None, *, named: bool) -> Callable[[bytes], Any]:
-    """A decoder of `Sketch`; with `named`, labels and aliases of `languages` too."""
-    if not named:
-        return msgspec.json.Decoder(Sketch).decode
-    return msgspec.json.Decoder(_entity(languages, statements=EdgeStatement)).decode
+    """As `entity_decoder`, of statements what counting and walking need; terms only with `named`."""
+    return msgspec.json.Decoder(_entity(languages if named else (), statements=EdgeStatement)).decode
 
 
 def _entity(languages: Collection[str] | None, *, statements: type) -> type:

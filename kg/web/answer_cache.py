@@ -78,12 +78,6 @@ class Cache:
                 raise SourceError(f"{self.path}: an answer cannot be kept: {error}") from error
         self._note(now)
 
-    def size(self) -> int:
-        """How many answers are kept."""
-        with self._lock:
-            count: int = self._connection.execute("SELECT count(*) FROM answer").fetchone()[0]
-        return count
-
     def _note(self, moment: float) -> None:
         self.first = moment if self.first is None else min(self.first, moment)
         self.last = moment if self.last is None else max(self.last, moment)

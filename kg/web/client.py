@@ -35,7 +35,7 @@ class ServiceClient:
         self.patience = patience
         self.requests = 0
         self._answered = False
-        self._agent = user_agent("requests")
+        self._agent = user_agent()
         self._local = threading.local()
 
     def ask(self, method: str, accept: str, **parts: Mapping[str, str]) -> Answer:

@@ -43,17 +43,11 @@ def contact() -> str:
     return address
 
 
-def user_agent(library: str) -> str:
+def user_agent() -> str:
     """<client>/<version> (<contact>) <library>/<version>, the form that Wikimedia's policy asks for."""
-    from importlib.metadata import PackageNotFoundError, version
+    import requests
 
-    def version_of(name: str) -> str:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return "0"
-
-    return f"granola-ladders/{__version__} ({contact()}) {library}/{version_of(library)}"
+    return f"granola-ladders/{__version__} ({contact()}) requests/{requests.__version__}"
 
 
 class HostLimit:

@@ -38,8 +38,8 @@ def test_fifty_a_call_three_at_a_time_in_order(api_server: api.Server, tmp_path:
     assert all(data == entity_json(WORLD[asked]) for asked, data in found)
     assert sorted(map(len, api_server.asked)) == [30, 50, 50]
     assert api_server.most_running == 3
-    assert api_server.agents == {user_agent("requests")}
-    assert "(tests@example.org)" in user_agent("requests")
+    assert api_server.agents == {user_agent()}
+    assert "(tests@example.org)" in user_agent()
     assert {params["maxlag"] for params in api_server.params} == {"5"}
 
 

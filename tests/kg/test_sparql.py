@@ -84,7 +84,7 @@ LABELS = "?s rdfs:label ?o"
 def test_how_is_asked(server: srv.Server) -> None:
     rows = endpoint(server).rows("?s ?o", LABELS)
     assert len(rows) == 4 * 20 + 2
-    assert server.headers[0]["User-Agent"] == user_agent("requests")
+    assert server.headers[0]["User-Agent"] == user_agent()
     assert "(tests@example.org)" in server.headers[0]["User-Agent"]
     assert "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>" in server.queries[0]
     assert "wikibase:label" not in "".join(server.queries)

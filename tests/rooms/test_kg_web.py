@@ -33,7 +33,7 @@ def test_each_try_waits_longer_and_as_long_as_asked() -> None:
 
 def test_who_asks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRANOLA_CONTACT", "me@example.org")
-    assert "(me@example.org)" in user_agent("requests")
+    assert "(me@example.org)" in user_agent()
     monkeypatch.delenv("GRANOLA_CONTACT")
     with pytest.raises(MissingContactError):
-        user_agent("requests")
+        user_agent()
