@@ -8,7 +8,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import fields
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder beside the output, while a build is at work
-_STEPS = ("hops", "along", "hub_limit", "properties", "excluded")
 _STEP = 200  # entities between two signs of progress
 _TOLD = 5  # names in a warning
 
@@ -160,9 +158,7 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, force=options.get("force", False))
-    _check_scope(
-        scope, "the API", {"ids", "also", "names", *_STEPS}, "name ids or names, or take a dump or --from sparql"
-    )
+    _check_scope(scope, "the API", "name ids or names, or take a dump or --from sparql", able=not scope.classes)
     languages = options.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
@@ -200,7 +196,7 @@ def build_from_sparql(
 
     out = Path(out)
     check_output(out, force=options.get("force", False))
-    _check_scope(scope, "an endpoint", {"ids", "also", "names", "classes", *_STEPS}, "select by ids, names or classes")
+    _check_scope(scope, "an endpoint", "select by ids, names or classes")
     asked = _asked(options.get("languages"))
     endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
     source = SPARQLEntities(endpoint_asked, languages=asked)
@@ -216,20 +212,8 @@ def build_from_sparql(
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
-    return _build_online(
-        endpoint_asked.url, source.entities, named, instances, facts, out, scope, options,
-        rejects=source.rejects, warnings=_not_found(source.not_found, scope),
-    )  # fmt: skip
-
-
-def _not_found(names: Sequence[str], scope: Scope) -> list[str]:
-    if not names:
-        return []
-    shown = ", ".join(names[:_TOLD]) + (", ..." if len(names) > _TOLD else "")
-    return [
-        f"{len(names):,} of the {len(scope.names):,} names asked for are no label or alias there, in the usual"
-        f" spellings: {shown}; names_not_found in the manifest has all"
-    ]
+    url, entities = endpoint_asked.url, source.entities
+    return _build_online(url, entities, named, instances, facts, out, scope, options, source.rejects)
 
 
 def _build_online(
@@ -241,9 +225,7 @@ def _build_online(
     out: Path,
     scope: Scope,
     options: BuildOptions,
-    *,
     rejects: Sequence[Reject] = (),
-    warnings: Sequence[str] = (),
 ) -> Report:
     """Fetch what the scope names and what that leads to, and build a snapshot of it. `facts`: asked for at the end."""
     spared = (scope.ids | scope.also).union(named)  # never excluded
@@ -260,14 +242,21 @@ def _build_online(
         return islice(there, limit)
 
     def origin() -> Origin:
+        found = {**facts(), "limit": limit}
+        lacking = found.get("names_not_found", ())
+        shown = ", ".join(lacking[:_TOLD]) + (", ..." if len(lacking) > _TOLD else "")
+        warning = (
+            f"{len(lacking):,} of the {len(scope.names):,} names asked for are no label or alias there, in the usual"
+            f" spellings: {shown}; names_not_found in the manifest has all"
+        )
         return Origin(
             sources=[{"name": url, "size": None, "modified": None, "sha256": None}],
             scope=scope,
             rejects=[(url, None, reject, None) for reject in rejects],
-            facts={**facts(), "limit": limit},
+            facts=found,
             redirects=redirects,
             idle=sorted(idle),
-            warnings=warnings,
+            warnings=[warning] if lacking else (),
         )
 
     return _build_gathered(out, entities, origin, "fetching", None, {**options, "limit": None})
@@ -293,14 +282,12 @@ def _build_gathered(
         return build([copy], out, scope=scope, origin=origin(), **options)
 
 
-def _check_scope(scope: Scope, what: str, able: set[str], instead: str) -> None:
-    """Raises SelectionError where a source cannot select by what is asked for, or by nothing."""
+def _check_scope(scope: Scope, what: str, instead: str, *, able: bool = True) -> None:
+    """Raises SelectionError where a source is not able to select by class, or is asked for everything."""
     if scope.everything:
         raise SelectionError(f"{what} cannot be asked for everything; {instead}")
-    plain = Scope(ids=frozenset({"Q1"}))
-    for field in fields(Scope):
-        if field.name not in able and getattr(scope, field.name) != getattr(plain, field.name):
-            raise SelectionError(f"{what} cannot select by {field.name.replace('_', ' ')}; {instead}")
+    if not able:
+        raise SelectionError(f"{what} cannot select by classes; {instead}")
 
 
 def _asked(languages: Collection[str] | None) -> list[str] | None:
