@@ -29,8 +29,8 @@ from kg.terms import normalise
 class ExtractionPlan:
     """What to take. `chosen` and `keys` (normalised names) select; `everything` takes all that is not excluded.
 
-    `properties`: take every property entity too. `along`: the properties whose edges a survey collects. `counted`:
-    those all of whose values are counted, selected or not.
+    `properties`: take every property entity too. `counted`: those all of whose values are counted, selected or not.
+    `along`: of a survey, which takes nothing else, the properties whose edges it collects.
     """
 
     languages: frozenset[str] | None = None
@@ -50,6 +50,7 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     each that is, its rows (see `kg.store.entity_rows.record_of`) and its names' rows. `tallies`: for each that is not,
     the keys to count it under (see `kg.building.pair_counts.key_of`). `digest`: the sum of the records' digests.
     `entities`: all objects read, other kinds too. `rejects`: (line, reason, detail, entity, statement, excerpt).
+    Of a survey: `edges` as (property, subject, value), and `named`, who bears one of the names.
     """
 
     entities: int = 0
@@ -62,26 +63,14 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     heard: list[Any] = []
     redirects: list[Any] = []
     digest: bytes = b""
-
-
-class Survey(msgspec.Struct, array_like=True, gc=False):
-    """What a survey takes from a block: entities read, (property, subject, value) edges, numbers of the named."""
-
-    entities: int = 0
     edges: list[Any] = []
     named: list[Any] = []
 
 
 def reader(recipe: ExtractionPlan) -> Callable[..., bytes]:
-    """What workers do with a block in the reading that fills a snapshot; see `Extractor.read`."""
+    """What workers do with a block; see `Extractor.read`."""
     read, encode = Extractor(recipe).read, msgspec.msgpack.Encoder().encode
     return lambda *given: encode(read(*given))
-
-
-def surveyor(recipe: ExtractionPlan) -> Callable[..., bytes]:
-    """What workers do with a block in the first reading of two; see `Extractor.survey`."""
-    survey, encode = Extractor(recipe).survey, msgspec.msgpack.Encoder().encode
-    return lambda *given: encode(survey(*given))
 
 
 class Extractor:
@@ -96,8 +85,10 @@ class Extractor:
         self._encode = msgspec.msgpack.Encoder().encode
 
     def read(self, block: Block, limit: int | None = None) -> BlockRows:
-        """The rows of what is selected and the counts of what is not."""
-        batch = BlockRows(numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[])
+        """The rows of what is selected and the counts of what is not, or what a survey collects."""
+        batch = BlockRows(
+            numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[], edges=[], named=[]
+        )
         heard: set[str] = set()
         digests = 0
         for line, text in lines_of(block):
@@ -115,32 +106,6 @@ class Extractor:
         batch.digest = summed(digests)
         return batch
 
-    def survey(self, block: Block, limit: int | None = None) -> Survey:
-        """The edges along the recipe's properties, and who bears one of its names."""
-        survey = Survey(edges=[], named=[])
-        for line, text in lines_of(block):
-            if survey.entities == limit:
-                break
-            try:
-                self._typed_survey(text, survey)
-                survey.entities += 1
-            except (msgspec.DecodeError, Unusual, UnicodeDecodeError, RecursionError):
-                for _, data in parse(Block(line=line, data=text, single=True)):
-                    if survey.entities == limit:
-                        break
-                    if isinstance(data, DamagedLine):
-                        continue
-                    survey.entities += 1
-                    try:
-                        number = number_of(entity_id(data))
-                    except Unreadable:
-                        continue  # the second reading reports it
-                    if number is not None:
-                        self._edges(number, _keyed(data), survey)
-                        if self._named and self._is_named(term_texts(data, self._recipe.languages)):
-                            survey.named.append(number)
-        return survey
-
     # The typed way
 
     def _typed(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
@@ -151,20 +116,15 @@ class Extractor:
             if number is None or not self._picks(number):
                 sketch = self._sketch(text)
                 number = self._number(sketch)
-                if not self._picks(number) and not (self._named and self._is_named(_texts(sketch))):
-                    return self._passed_over(batch, number, self._rows.edges(sketch.claims))
+                picked = self._picks(number)
+                named = self._named and not picked and self._is_named(_texts(sketch))
+                if recipe.along or not (picked or named):
+                    return self._passed_over(batch, number, self._rows.edges(sketch.claims), named)
         entity = self._whole(text)
         number = self._number(entity)
         if entity.redirects is not UNSET:
             raise Unusual
         return self._taken(batch, number, *self._rows.record(entity, number, heard))
-
-    def _typed_survey(self, text: bytes, survey: Survey) -> None:
-        sketch = self._sketch(text)
-        number = self._number(sketch)
-        self._edges(number, self._rows.edges(sketch.claims), survey)
-        if self._named and self._is_named(_texts(sketch)):
-            survey.named.append(number)
 
     def _number(self, entity: Any) -> int:
         number = number_of(entity.id) if entity.type in ("item", "property") else None
@@ -184,10 +144,11 @@ class Extractor:
         except Unreadable:
             number = None
         languages = self._recipe.languages
-        if number is not None and not (
-            self._picks(number) or (self._named and self._is_named(term_texts(parsed, languages)))
-        ):
-            return self._passed_over(batch, number, _keyed(parsed))
+        if number is not None:
+            picked = self._picks(number)
+            named = self._named and not picked and self._is_named(term_texts(parsed, languages))
+            if self._recipe.along or not (picked or named):
+                return self._passed_over(batch, number, _keyed(parsed), named)
         decoded = decode(parsed, languages=languages)
         batch.rejects.extend(row_of(line, reject, None) for reject in decoded.rejects)
         entity = decoded.entity
@@ -217,7 +178,11 @@ class Extractor:
         keys = self._recipe.keys
         return any(normalise(text) in keys for text in texts)
 
-    def _passed_over(self, batch: BlockRows, number: int, pairs: Iterator[tuple[int, int | None]]) -> int:
+    def _passed_over(self, batch: BlockRows, number: int, pairs: Iterator[tuple[int, int | None]], named: bool) -> int:
+        if along := self._recipe.along:
+            batch.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
+            batch.named += [number] * named
+            return 0
         keys = set()
         counted = self._recipe.counted
         for prop, value in pairs:
@@ -229,10 +194,6 @@ class Extractor:
         batch.kept.append(False)
         batch.tallies.append(list(keys))
         return 0
-
-    def _edges(self, number: int, pairs: Iterator[tuple[int, int | None]], into: Survey) -> None:
-        along = self._recipe.along
-        into.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
 
 
 def _texts(sketch: Any) -> Iterator[str]:

@@ -11,11 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kg.building.checkpoint import NAMES, BuildFolder
 from kg.building.closure import EdgeTable, edges_needed, numbers_of
-from kg.building.extraction import BlockRows, ExtractionPlan, Survey, reader, row_of, surveyor
+from kg.building.extraction import BlockRows, ExtractionPlan, reader, row_of
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
@@ -255,22 +253,21 @@ class _BuildJob:
         work, scope = self.work, self.scope
         if work.state.get("phase", "surveying") != "surveying":
             return
-        self.crew.setup(
-            surveyor, ExtractionPlan(languages=self.languages, keys=scope.keys(), along=edges_needed(scope))
-        )
+        plan = ExtractionPlan(languages=self.languages, keys=scope.keys(), along=edges_needed(scope))
+        self.crew.setup(reader, plan)
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
         reading = SourcePass(sources, self.crew, work, **self.options)
 
-        def take(_source: str, _block: Block, survey: Survey) -> None:
-            edges.add(survey.edges)
-            for number in survey.named:
+        def take(_source: str, _block: Block, found: BlockRows) -> None:
+            edges.add(found.edges)
+            for number in found.named:
                 named.add(number)
 
         def keep() -> None:
             work.checkpoint({"phase": "surveying", "reading": reading.state()}, {"named": named})
 
-        reading.run("surveying", msgspec.msgpack.Decoder(Survey).decode, take, keep)
+        reading.run("surveying", take, keep)
         chosen, excluded = edges.closure(scope, named)
         idle = edges.idle(scope.classes | scope.excluded)
         work.connection.execute("DROP TABLE notes.edge")
@@ -299,8 +296,7 @@ class _BuildJob:
             for source, line, reject, excerpt in rejected:
                 self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
         reading = SourcePass(sources, self.crew, work, **self.options)
-        decode = msgspec.msgpack.Decoder(BlockRows).decode
-        reading.run("reading", decode, collector.add, lambda: collector.keep(reading.state()))
+        reading.run("reading", collector.add, lambda: collector.keep(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
         collector.count_once()

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kg.building.checkpoint import BuildFolder
+from kg.building.extraction import BlockRows
 from kg.building.worker_pool import Task, WorkerPool
 from kg.reading.dump import Block, DumpReader
 
@@ -54,17 +57,12 @@ class SourcePass:
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in state.get("damage", ())]
         self.unclosed: list[str] = list(state.get("unclosed", ()))
 
-    def run(
-        self,
-        phase: str,
-        decode: Callable[[bytes], Any],
-        take: Callable[[str, Block, Any], None],
-        keep: Callable[[], None],
-    ) -> None:
+    def run(self, phase: str, take: Callable[[str, Block, BlockRows], None], keep: Callable[[], None]) -> None:
         """Give what came of every block to `take`, with its source and the block, in order, up to the limit.
 
-        `decode` makes it of a worker's result; its `entities` counts those of the block. `keep` makes a checkpoint.
+        `keep` makes a checkpoint.
         """
+        decode = msgspec.msgpack.Decoder(BlockRows).decode
         while self._at < len(self._readers) and self._limit != self.entities:
             reader = self._readers[self._at]
             for block, task in self._tasks(reader):

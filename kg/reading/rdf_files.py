@@ -28,21 +28,12 @@ from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
-BY_LINE = ("nt", "ntriples", "nq", "nquads")
-WHOLE = {
-    "ttl": "ttl",
-    "turtle": "ttl",
-    "n3": "n3",
-    "rdf": "rdf",
-    "owl": "rdf",
-    "xml": "rdf",
-    "trig": "trig",
-    "jsonld": "jsonld",
-}  # file ending -> the format's own, of those that end at their first fault
+ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # of files, by which pyoxigraph knows the format
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
 _SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
 _NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])
 _BATCH = 20_000
+_HOPELESS = 1000  # rejected lines after which a file without any triple is given up
 BASE = "http://localhost/"  # of relative addresses, which no entity of WikiData has
 BLOCK = 1 << 20  # bytes
 LONGEST_LINE = 1 << 24  # bytes
@@ -97,14 +88,15 @@ class RDFReading:
         self.sources.append(source)
         with opened(path) as raw:
             stream = HashedReader(raw, name=name)
-            kind = rdf_format(name)
+            form = rdf_format(name)
+            chunks = plain_chunks(stream, name)
             try:
-                for triple in self._parsed(plain_chunks(stream, name), kind, source):
+                for triple in self._by_block(chunks, name) if form is None else _whole(chunks, form, name):
                     source["triples"] += 1
                     yield triple
             except DamagedError as error:
-                if not self.keep_partial or kind is not None:
-                    more = "" if kind else ". What precedes the damage can be kept with --keep-partial"
+                if not self.keep_partial or form is not None:
+                    more = "" if form else ". What precedes the damage can be kept with --keep-partial"
                     raise SourceError(f"{error}{more}") from error
                 while stream.read(1 << 20):
                     pass
@@ -113,35 +105,32 @@ class RDFReading:
         if not source["triples"]:
             raise SourceError(f"{name}: no triple about an entity of WikiData in it{self._first_reject()}")
 
-    def _parsed(self, chunks: Iterable[bytes], kind: str | None, source: dict[str, Any]) -> Iterator[Triple]:
-        """The triples of predicates that are read; `kind` None is N-Quads, whose bad lines are rejected one by one."""
-        if kind is not None:
-            try:
-                yield from _wanted(quads_of(io.BufferedReader(ChunkStream(chunks), BLOCK), kind))
-            except (SyntaxError, ValueError) as error:
-                raise SourceError(f"{source['name']} is not readable as {kind}: {_reason(error)}") from error
-            return
-        first = 1
+    def _by_block(self, chunks: Iterable[bytes], name: str) -> Iterator[Triple]:
+        """The triples of N-Quads that are read; bad lines are rejected one by one."""
+        from pyoxigraph import RdfFormat
+
+        first, found = 1, False
         for block in _blocks(chunks):
             try:
-                yield from _wanted(list(quads_of(block, "nq")))
+                triples = list(_triples_of(block, RdfFormat.N_QUADS))
             except (SyntaxError, ValueError):  # what follows an unclosed quote would be lost with it
-                yield from _wanted(self._by_line(block, first, source))
+                triples = []
+                for number, line in enumerate(block.split(b"\n"), first):
+                    try:
+                        triples += _triples_of(line, RdfFormat.N_QUADS)
+                    except (SyntaxError, ValueError) as error:
+                        excerpt = line[:EXCERPT].decode("utf-8", "replace")
+                        self.rejects.append(
+                            (name, number, Reject(reason="not-ntriples", detail=_reason(error)), excerpt)
+                        )
+            found = found or bool(triples)
+            if not found and len(self.rejects) >= _HOPELESS:
+                raise SourceError(
+                    f"{name}: no line is N-Triples{self._first_reject()};"
+                    f" other formats are told by the name's ending: {', '.join(ENDINGS)}"
+                )
+            yield from triples
             first += block.count(b"\n")
-
-    def _by_line(self, block: bytes, first: int, source: dict[str, Any]) -> Iterator[Any]:
-        for number, line in enumerate(block.split(b"\n"), first):
-            try:
-                yield from list(quads_of(line, "nq"))
-            except (SyntaxError, ValueError) as error:
-                excerpt = line[:EXCERPT].decode("utf-8", "replace")
-                reject = Reject(reason="not-ntriples", detail=_reason(error))
-                self.rejects.append((source["name"], number, reject, excerpt))
-                if len(self.rejects) >= 1000 and not source["triples"]:
-                    raise SourceError(
-                        f"{source['name']}: no line is N-Triples{self._first_reject()};"
-                        f" other formats are told by the name's ending: {', '.join(WHOLE)}"
-                    ) from error
 
     def _first_reject(self) -> str:
         for name, line, reject, excerpt in self.rejects[:1]:
@@ -149,34 +138,38 @@ class RDFReading:
         return ""
 
 
-def rdf_format(name: str) -> str | None:
-    """The format that a file's ending tells, None for N-Triples and N-Quads, read by line.
+def rdf_format(name: str) -> Any:
+    """pyoxigraph's format that a file's ending tells, None for N-Triples and N-Quads, read by line.
 
     Raises SourceError for other endings. Standard input is N-Triples.
     """
-    if name == "stdin":
-        return None
-    ending = _PACKED.sub("", name).rpartition(".")[2].lower()
-    if ending in BY_LINE:
-        return None
-    if ending not in WHOLE:
-        allowed = ", ".join(f".{ending}" for ending in (*BY_LINE, *WHOLE))
+    from pyoxigraph import RdfFormat
+
+    ending = "nt" if name == "stdin" else _PACKED.sub("", name).rpartition(".")[2].lower()
+    form = RdfFormat.from_extension(ending)
+    if ending not in ENDINGS:
+        allowed = ", ".join(f".{ending}" for ending in ENDINGS)
         raise SourceError(f"{name}: no RDF format has the ending .{ending}; expected {allowed}, plain, .gz, .bz2, .zst")
-    return WHOLE[ending]
+    return None if form in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS) else form
 
 
-def _wanted(quads: Iterable[Any]) -> Iterator[Triple]:
-    for quad in quads:
-        if is_read(quad.predicate.value) and (triple := triple_of(quad)) is not None:
-            yield triple
+def _whole(chunks: Iterable[bytes], form: Any, name: str) -> Iterator[Triple]:
+    try:
+        yield from _triples_of(io.BufferedReader(ChunkStream(chunks), BLOCK), form)
+    except (SyntaxError, ValueError) as error:
+        raise SourceError(f"{name} is not readable as {form.file_extension}: {_reason(error)}") from error
 
 
-def quads_of(data: Any, kind: str) -> Iterator[Any]:
-    """pyoxigraph's quads of bytes or a stream. Raises SyntaxError or ValueError where it is none of its format."""
+def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
+    """The triples of bytes or a stream whose predicates are read.
+
+    Raises SyntaxError or ValueError where it is none of its format.
+    """
     import pyoxigraph
 
-    form = pyoxigraph.RdfFormat.from_extension(kind)
-    return iter(pyoxigraph.parse(data, form, base_iri=BASE, lenient=True))
+    for quad in pyoxigraph.parse(data, form, base_iri=BASE, lenient=True):
+        if is_read(quad.predicate.value) and (triple := triple_of(quad)) is not None:
+            yield triple
 
 
 def _reason(error: Exception) -> str:
