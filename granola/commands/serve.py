@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,7 +84,7 @@ class Serve(Command[None]):
     ] = 32
     hang_seconds: Annotated[
         float,
-        Setting("A process that gives no sign of life for so long is replaced.", least=1, advanced=True),
+        Setting("A process that gives no sign of life for so long is replaced.", least=3, advanced=True),
     ] = 10.0
     memory: Annotated[
         int, Setting("MiB that a process may hold of its own; one that holds more is replaced.", least=1, advanced=True)
@@ -94,7 +95,6 @@ class Serve(Command[None]):
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
-        from granola.service.service_settings import is_loopback
         from kg.store import open_store
 
         token = self._token()
@@ -113,7 +113,7 @@ class Serve(Command[None]):
             sock = bind(self.host, self.port)
             name = f"[{self.host}]" if ":" in self.host else self.host
             address = f"http://{name}:{sock.getsockname()[1]}"
-            if not is_loopback(self.host):
+            if not _is_loopback(self.host):
                 asked = "anyone may ask" if token is None else f"{TOKEN} is asked for"
                 note(f"listening beyond this machine; {asked}")
 
@@ -126,8 +126,6 @@ class Serve(Command[None]):
 
     def _token(self) -> str | None:
         """What clients must send, None for nothing. Raises UsageError for settings that do not go together."""
-        from granola.service.service_settings import is_loopback
-
         if self.snapshot is not None and self.demo:
             raise UsageError("--snapshot and --demo are both given: give one of them")
         if self.snapshot is None and not self.demo and self.dataset is None:
@@ -136,7 +134,7 @@ class Serve(Command[None]):
             )
         check_language(self.language)
         token = None if self.no_auth else read_token()
-        if token is None and not self.no_auth and not is_loopback(self.host):
+        if token is None and not self.no_auth and not _is_loopback(self.host):
             raise UsageError(
                 f"whoever reaches {self.host} could use the service; set {TOKEN} to a secret for its clients, or give "
                 "--no-auth"
@@ -168,15 +166,21 @@ class Serve(Command[None]):
 
 def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
     """The names that the service may be asked under, None for any. Raises UsageError for what is no name."""
-    from granola.service.service_settings import is_loopback
-
     names = tuple(allowed)
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
             raise UsageError(f"--allow-host {name!r}: expected a host's name alone, as granola.example.org")
-    if not names and not is_loopback(host):
+    if not names and not _is_loopback(host):
         return None
     return frozenset({"localhost", *(name.lower() for name in names)})
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server that listens there."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def read_token() -> str | None:

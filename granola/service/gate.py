@@ -165,9 +165,10 @@ class Gate:
 
     def _tell(self, scope: Scope, answer: _Answer) -> None:
         """Count the request, and log it: who asked for what, never what was sent."""
-        route = scope.get("route")
+        route, method = scope.get("route"), scope["method"]
         path = route.path if isinstance(route, BoundedRoute) else _OTHER
-        method = scope["method"] if path != _OTHER else _OTHER
+        if not isinstance(route, BoundedRoute) or method not in (route.methods or ()):  # a client may invent one
+            method = _OTHER
         status, seconds = answer.status or 499, time.perf_counter() - answer.began
         self._service.metrics.answered(path, method, status, seconds)
         if self._settings.access_log == "off":

@@ -1,7 +1,8 @@
 """gunicorn with its own ASGI worker, told what the service needs: when a worker is ready, well, or has to go.
 
 gunicorn decides about processes and connections. A worker opens the snapshot before it takes requests, looks once a
-second whether another has been put into its place, and ends where it holds too much memory or a thread goes on and on.
+second whether another has been put into its place, and is replaced where it holds too much memory or a thread goes on
+and on.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import gc
 import logging
 import os
 import re
-import signal
 import socket
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,20 @@ from granola.errors import UsageError
 from granola.service.application import create_app
 from granola.service.gate import Gate
 from granola.service.served import Service
-from granola.service.service_figures import Metrics, SharedFigures
+from granola.service.service_figures import AWAY, ENDS, LEAVES, SERVES, Metrics, SharedFigures
 from granola.service.service_settings import MIB, ServiceSettings
 from granola.service.work.snapshot_session import SnapshotSession
 from granola.service.work.workroom import ROOMS
 from kg.store import is_address
 
 BACKLOG = 1024
-IDLE = 5  # seconds that a connection may wait for its next request; so long a service that ends may wait for it
+IDLE = 5  # seconds that a connection may wait for its next request: a worker that ends waits for idle ones, too
 GRACE = 25  # seconds that requests under way have when the service ends
 SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
 COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
 LOOK_SECONDS, TICK_SECONDS = 1.0, 0.05
 LONGEST_PAUSE = 30.0  # seconds between two tries to open a snapshot
+LONGEST_WAIT = 60.0  # seconds that a worker which is to end waits for the one that replaces it
 log = logging.getLogger("granola.service")
 
 
@@ -66,10 +68,17 @@ def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: 
 
 
 class _Arbiter(Arbiter):  # type: ignore[misc]  # the library has no types
-    """gunicorn's, for which SIGHUP means nothing: a snapshot that is replaced is seen by the workers."""
+    """gunicorn's, which starts the replacement of a worker that will end while that one still answers."""
+
+    def manage_workers(self) -> None:
+        """See `Arbiter.manage_workers`."""
+        self.num_workers = self.cfg.workers + self.app.leaving
+        super().manage_workers()
 
     def handle_hup(self) -> None:
         """Start no other workers: they might find a snapshot that cannot be opened, and these are well."""
+
+    handle_usr2 = handle_ttin = handle_ttou = handle_hup  # nor another master, nor more workers than have places
 
 
 class _Application(BaseApplication):  # type: ignore[misc]  # the library has no types
@@ -78,13 +87,19 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
     def __init__(self, settings: ServiceSettings, sock: socket.socket, workers: int, ready: Callable[[], None]) -> None:
         self._settings = settings
         self._sock = sock
-        self._workers = workers
         self._ready = ready
-        self._shared = SharedFigures(workers)
+        self._workers = workers
+        self._shared = SharedFigures(2 * workers)  # each may have a replacement beside it
+        self._was_ready = mmap(-1, 1)  # not 0 when any worker has ever been; shared, too
         self._metrics = Metrics(self._shared)
         self._service = Service(settings, self._metrics)
         self._task: asyncio.Task[None]  # of a worker, held on to
         super().__init__()
+
+    @property
+    def leaving(self) -> int:
+        """How many workers have a replacement beside them."""
+        return min(self._workers, self._shared.number(LEAVES, ENDS))
 
     def load_config(self) -> None:
         """See `BaseApplication.load_config`."""
@@ -95,7 +110,6 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
             "worker_tmp_dir": "/dev/shm" if os.access("/dev/shm", os.W_OK) else None,  # heartbeats fill no disk
             "pre_fork": self._before_fork, "post_worker_init": self._begin, "child_exit": self._after_exit,
-            "worker_exit": lambda _, worker: self._service.snapshots.close(),
         }  # fmt: skip
         for name, value in own.items():
             self.cfg.set(name, value)
@@ -107,11 +121,12 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
     def _before_fork(self, arbiter: Any, worker: Any) -> None:
         """Give a worker a place of its own among the figures."""
         taken = {other.place for other in arbiter.WORKERS.values()}
-        worker.place = min(set(range(self._workers)) - taken, default=self._workers - 1)
+        worker.place = min(set(range(2 * self._workers)) - taken)
 
     def _begin(self, worker: Any) -> None:
         """A worker's beginning, before it takes requests: the snapshot is opened. Exits where it cannot be."""
         worker.notify()  # without a first sign, gunicorn would never replace a worker that hangs
+        worker.cfg.set("timeout", round(self._settings.body_seconds) + 1)  # between two pieces of a body
         self._metrics.take_place(worker.place)
         try:
             worker.loop.run_until_complete(self._open(worker))
@@ -121,7 +136,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
 
     def _after_exit(self, _: Any, worker: Any) -> None:
         """Count a worker that is to be replaced."""
-        self._shared.serve(worker.place, False)
+        self._shared.tell(worker.place, AWAY)
         self._metrics.count("granola_workers_replaced_total", "reason", "hung" if worker.aborted else "ended")
         self._metrics.share()
 
@@ -134,47 +149,64 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
             worker.notify()
             if not worker.alive:
                 raise SystemExit(0)
-            if self._shared.was_ready and not self._shared.serving:
+            if self._was_ready[0] and not self._shared.number(SERVES, LEAVES):
                 return  # take requests: nobody else could tell that the service is not well
         if self._task.done():
             self._task.result()
 
     async def _work(self, worker: Any) -> None:
-        """Open the snapshot, and look after it and this worker once a second.
+        """Open the snapshot, look after it and this worker once a second, and see to its end.
 
-        A snapshot that was open before, in other workers, is tried until it can be opened.
+        What fails is told and tried again, with longer and longer pauses, unless no worker has ever been ready.
         """
-        service, pause = self._service, 1.0
-        while not service.snapshots.is_open:
+        pause, most, why = LOOK_SECONDS, 0, ""
+        while worker.alive and not why:
             try:
-                await service.snapshots.open()
+                if await self._service.snapshots.look():
+                    if not most:
+                        gc.collect()
+                        gc.freeze()
+                    most = max(self._service.settings.memory, 2 * own_memory())
+                    self._serve(worker)
+                self._metrics.gauge("granola_waiting", self._service.snapshots.current.reader.waiting)
+                self._metrics.gauge("granola_connections", worker.nr_conns)
+                self._metrics.share()
+                why = self._fault(most)
+                pause = LOOK_SECONDS
+                await asyncio.sleep(LOOK_SECONDS)
             except Exception as error:
-                if not self._shared.was_ready:
+                if not self._was_ready[0]:
                     raise
-                log.error("worker %d cannot open the snapshot, and tries again in %g s: %s", os.getpid(), pause, error)
+                told = "worker %d cannot open the snapshot, or look after it, and tries again in %g s: %s"
+                log.error(told, os.getpid(), pause, error)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
-        gc.collect()
-        gc.freeze()
-        self._shared.serve(worker.place, True)
-        if not self._shared.was_ready:
-            self._shared.set_ready()
-            self._ready()
-        is_fresh, why, most = True, "", 0
-        while not why:
-            if is_fresh:
-                service.metrics.serves(service.snapshots.current.snapshot_id)
-                most = max(service.settings.memory, 2 * own_memory())
+        if why:
+            log.error("worker %d is replaced, and answers what it has begun: %s", os.getpid(), why)
+            await self._leave(worker)
+        self._shared.tell(worker.place, ENDS)
+        while True:  # until the loop ends
+            worker.notify()  # as gunicorn does not where a worker answers what it has begun
             await asyncio.sleep(LOOK_SECONDS)
-            is_fresh = await service.snapshots.look()
-            service.metrics.gauge("granola_waiting", service.snapshots.current.reader.waiting)
-            service.metrics.gauge("granola_connections", worker.nr_conns)
-            service.metrics.share()
-            why = self._fault(most)
-        log.error("worker %d ends when it has answered what it has begun, and is replaced: %s", os.getpid(), why)
-        worker.cfg.set("graceful_timeout", int(service.settings.seconds) + 2)
-        self._shared.serve(worker.place, False)
-        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _serve(self, worker: Any) -> None:
+        """Tell that the worker answers requests from the snapshot that is there now."""
+        self._metrics.serves(self._service.snapshots.current.snapshot_id)
+        self._shared.tell(worker.place, SERVES)
+        if not self._was_ready[0]:
+            self._was_ready[0] = 1
+            self._ready()
+
+    async def _leave(self, worker: Any) -> None:
+        """Have the worker end when another serves, or none does for long, and when it has answered its requests."""
+        service, until = self._service, time.monotonic() + LONGEST_WAIT
+        self._shared.tell(worker.place, LEAVES)  # gunicorn then starts another
+        while not self._shared.number(SERVES) and time.monotonic() < until:
+            await asyncio.sleep(TICK_SECONDS)
+        is_long = service.batches or service.scoring.waiting
+        seconds = service.settings.batch_seconds if is_long else service.settings.seconds
+        worker.cfg.set("graceful_timeout", int(seconds) + 2)
+        worker.alive = False
 
     def _fault(self, most: int) -> str:
         """Why this worker has to go; empty where it need not."""

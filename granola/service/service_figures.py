@@ -31,27 +31,18 @@ _METRICS = {
     "granola_snapshot_info": ("gauge", "1 for the snapshot that is served."),
 }
 _INFO = "granola_snapshot_info"
+AWAY, SERVES, LEAVES, ENDS = range(4)  # what a worker does: LEAVES serves until its replacement does
 _HALF = 1 << 17  # bytes that the figures of a process may take
 
 
 class SharedFigures:
-    """Memory that forks share: a place for each of `workers`, one for the process above them, and some flags."""
+    """Memory that forks share: a place for each of `workers` and one for the process above them."""
 
     def __init__(self, workers: int) -> None:
         self.places = workers + 1
         self._halves = [(mmap.mmap(-1, _HALF), mmap.mmap(-1, _HALF)) for _ in range(self.places)]
         self._read = mmap.mmap(-1, self.places)  # which half of each place is read
-        self._serves = mmap.mmap(-1, self.places)  # whether its worker answers requests
-        self._was_ready = mmap.mmap(-1, 1)
-
-    @property
-    def was_ready(self) -> bool:
-        """Whether any worker has ever been ready."""
-        return bool(self._was_ready[0])
-
-    def set_ready(self) -> None:
-        """Tell that one is."""
-        self._was_ready[0] = 1
+        self._states = mmap.mmap(-1, self.places)  # what its worker does
 
     def write(self, place: int, values: Mapping[str, float]) -> None:
         """Put figures into a place: into the half that nobody reads, which is then the one that is read."""
@@ -70,14 +61,13 @@ class SharedFigures:
         except orjson.JSONDecodeError:
             return {}
 
-    def serve(self, place: int, serves: bool) -> None:
-        """Tell whether the worker at a place answers requests."""
-        self._serves[place] = serves
+    def tell(self, place: int, state: int) -> None:
+        """Tell what the worker at a place does."""
+        self._states[place] = state
 
-    @property
-    def serving(self) -> int:
-        """How many workers answer requests."""
-        return sum(self._serves[: self.places])
+    def number(self, *states: int) -> int:
+        """How many workers do one of these."""
+        return sum(state in states for state in self._states[: self.places])
 
 
 class Metrics:
@@ -130,7 +120,7 @@ class Metrics:
         for place in range(self._shared.places):
             for key, value in self._shared.read(place).items():
                 total[key] = 1 if key.startswith(_INFO) else total[key] + value
-        total["granola_workers"] = self._shared.serving
+        total["granola_workers"] = self._shared.number(SERVES, LEAVES)
         lines = []
         for name, (kind, words) in _METRICS.items():
             own = sorted(key for key in total if _name_of(key) == name)

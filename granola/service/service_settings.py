@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Literal
-
-from granola.errors import UsageError
 
 MIB = 1 << 20
 AccessLog = Literal["off", "text", "json"]
@@ -42,16 +39,3 @@ class ServiceSettings:
     hang_seconds: float = 10.0
     stuck_seconds: float = 60.0
     access_log: AccessLog = "off"
-
-    def __post_init__(self) -> None:
-        for name in ("body", "rows", "seconds", "waiting", "memory"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; allowed: more than 0")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"

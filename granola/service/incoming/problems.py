@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -27,24 +28,18 @@ _INPUT = "Input should be "  # how pydantic begins what it expects
 _EXPECTED = {"language": "a language's code, as en or pt-br", "relation": "a property's id, as P19"}
 
 
+@dataclass(eq=False)
 class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
     """An answer that is an error. `detail` says what was given, what is allowed, and what to do."""
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        detail: str,
-        *,
-        retry_after: int | None = None,
-        more: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.retry_after = retry_after
-        self.more = dict(more or {})
+    status: int
+    code: str
+    detail: str
+    retry_after: int | None = field(default=None, kw_only=True)
+    more: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.detail
 
     def to_json(self) -> dict[str, Any]:
         """The problem document."""

@@ -47,25 +47,34 @@ def _as_in(setting: Any, default: Any, **more: Any) -> Any:
     return Field(default, **{"description": get_args(setting)[1].help, **more})
 
 
-class _Open(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-
 class _Closed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
 # Questions.
 
+_SETTINGS = {"language", "linker", "method", "support", "counting", "abstaining"}  # which are no fields of a row
+_OF_A_MODEL = {"phrase", "phrase_mode", "unproven", "aggregator"}
 
-class _Asked(_Open):
-    """A question as a row of a file has it; the row's reader says what is wrong with it."""
+
+class _Asked(BaseModel):
+    """A question as a row of a file has it; the row's reader says what is wrong with it. Other fields come back."""
+
+    model_config = ConfigDict(extra="allow")
 
     id: Any = Field(None, description="A text or a whole number.")
     question: Any = Field(description="A text.", examples=["Where was Barack Obama born?"])
     relation: Any = Field(None, description="Property id, as P19; told by the wording if it can be.")
     question_entity: Any = Field(None, description='The entity asked about: its name, or {"text", "qid"}.')
     question_entity_qid: Any = Field(None, description="Its id alone.")
+
+    def fields(self) -> dict[str, Any]:
+        """The row's fields, as they were sent. Raises HTTPProblem for what would have a model asked, as none is."""
+        data = self.model_dump(exclude_unset=True, exclude=type(self).__annotations__.keys() & _SETTINGS)
+        if asked := sorted(_OF_A_MODEL & data.keys()):
+            detail = f"{', '.join(asked)} is not served: this service asks no model; the command line does"
+            raise HTTPProblem(422, "request", detail)
+        return data
 
 
 class LadderRequest(_Asked):
@@ -79,7 +88,7 @@ class LadderRequest(_Asked):
     @cached_property
     def row(self) -> QARow:
         """The question as a row. Raises RowError, and HTTPProblem for more than is read of one."""
-        return read_question(self.model_dump(exclude_unset=True, exclude={"language", "linker"}))
+        return read_question(self.fields())
 
 
 class AggregateRequest(_Asked):
@@ -101,7 +110,7 @@ class AggregateRequest(_Asked):
     @cached_property
     def row(self) -> SampleRow:
         """The question with its responses. Raises RowError, and HTTPProblem for more than is read of them."""
-        data = self.model_dump(exclude_unset=True, exclude=set(AggregateRequest.__annotations__) - {"samples"})
+        data = self.fields()
         limits.check_row(data)
         again = [str(self.question)] * (2 * len(self.samples))  # it is read with each of them, for two purposes
         limits.check_text([*self.samples, *again], "samples and of the question, twice with each")
@@ -160,7 +169,7 @@ class MatchRequest(MatchSettings):
         return Row(id="1", question=self.question or "", answers=tuple(levels[0]), levels=tuple(made))
 
 
-class AttributionRequest(BaseModel):
+class AttributionRequest(_Closed):
     """A tiered row whose evidence is to be looked at."""
 
     row: SentRow

@@ -207,7 +207,7 @@ def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
 
 
 @cache
-def asset(name: str) -> bytes:
-    """The page's style or script."""
-    own = page_file(name.replace("page", "service"))
-    return page_file("shared.css") + own if name.endswith(".css") else own
+def asset(kind: str) -> bytes:
+    """The page's style (css) or script (js)."""
+    own = page_file(f"service.{kind}")
+    return page_file("shared.css") + own if kind == "css" else own

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from typing import Literal
 
 from fastapi import FastAPI, Request, Response
 
@@ -12,23 +14,14 @@ from granola.service.routes import ladder_page
 from granola.service.routes.ladder_page import Asked
 from granola.service.routes.question_routes import made_ladder
 from granola.service.served import SNAPSHOT_HEADER, Service
-from granola.service.work.snapshots import Generation
 
-_TYPES = {"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 _HEADERS = {"Content-Security-Policy": ladder_page.POLICY, "Cache-Control": "no-cache"}
 _HTML = "text/html; charset=utf-8"
 
 
 def add_page(app: FastAPI, service: Service) -> None:
     """Add them. What cannot be answered is told on the page, with the status that it has."""
-    async def found_ladder(generation: Generation, asked: Asked) -> ladder_page.FoundLadder:
-        request, lines = asked.request(), asked.lines()
-        row = await made_ladder(service, generation, request)
-        found = await generation.run(lambda session: ladder_page.find(session, row, request.language))
-        if not lines:
-            return found
-        return await service.apart(lambda: ladder_page.judge(found, lines, language=request.language))
-
     @app.get("/", include_in_schema=False)
     @bounded(Bound(products=as_typed))
     async def look(request: Request) -> Response:
@@ -39,7 +32,11 @@ def add_page(app: FastAPI, service: Service) -> None:
             try:
                 offered = await generation.run(ladder_page.examples)
                 if asked.question or asked.answer:
-                    ladder = await found_ladder(generation, asked)
+                    sent, lines = asked.request(), asked.lines()
+                    row = await made_ladder(service, generation, sent)
+                    found = await generation.run(lambda session: ladder_page.find(session, row, sent.language))
+                    judge = partial(ladder_page.judge, found, lines, language=sent.language)
+                    ladder = await service.apart(judge) if lines else found
             except Exception as failed:
                 problem = service.problem(failed)
                 status, error = problem.status, problem.detail
@@ -69,11 +66,7 @@ def add_page(app: FastAPI, service: Service) -> None:
         async def dataset() -> Response:
             return Response(page, headers=headers, media_type=_HTML)
 
-    def add_asset(name: str) -> None:
-        @app.get(f"/{name}", include_in_schema=False)
-        @bounded(Bound(products=as_typed))
-        async def asset() -> Response:
-            return Response(ladder_page.asset(name), headers={"Cache-Control": "no-cache"}, media_type=_TYPES[name])
-
-    for name in _TYPES:
-        add_asset(name)
+    @app.get("/page.{kind}", include_in_schema=False)
+    @bounded(Bound(products=as_typed))
+    async def asset(kind: Literal["css", "js"]) -> Response:
+        return Response(ladder_page.asset(kind), headers={"Cache-Control": "no-cache"}, media_type=_TYPES[kind])

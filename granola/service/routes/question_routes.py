@@ -109,7 +109,9 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         body = request.scope[BODY]
         rows = await service.apart(lambda: read_batch(body, relation=relation, most=service.settings.rows))
         await service.snapshots.current.run(lambda session: snapshot_work.check_language(session, language))
-        return _Lines(snapshot_work.Batch(rows, language=language, linker=linker), service)
+        batch, generation = snapshot_work.Batch(rows, language=language, linker=linker), service.snapshots.current
+        headers = {SNAPSHOT_HEADER: generation.snapshot_id}
+        return StreamingResponse(_lines(batch, service, generation), headers=headers, media_type="application/x-ndjson")
 
 
 async def made_ladder(service: Service, generation: Generation, asked: schemas.LadderRequest) -> Row:
@@ -124,37 +126,27 @@ async def made_ladder(service: Service, generation: Generation, asked: schemas.L
     return made
 
 
-class _Lines(StreamingResponse):
-    """The lines of a batch, all from one snapshot, which is let go when the last is sent or nobody reads on."""
-
-    def __init__(self, batch: snapshot_work.Batch, service: Service) -> None:
-        self._generation = service.snapshots.current
-        headers = {SNAPSHOT_HEADER: self._generation.snapshot_id}
-        super().__init__(_lines(batch, service, self._generation), headers=headers, media_type="application/x-ndjson")
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        with self._generation.held():
-            await self.stream_response(send)
-
-
 async def _lines(batch: snapshot_work.Batch, service: Service, generation: Generation) -> AsyncGenerator[bytes]:
-    """Lines as they are made. A problem is told by a last line and then raised, so that the connection is cut."""
+    """Lines as they are made, all from one snapshot.
+
+    A problem is told by a last line and then raised, so that the connection is cut.
+    """
     until = time.monotonic() + service.settings.batch_seconds
     is_first = True
     service.batches += 1
     try:
-        while not batch.is_done:
-            if time.monotonic() > until:
-                raise too_slow(service.settings.batch_seconds)
-            rows = await generation.run(batch.slice)
-            lines = []
-            for row in rows:
-                if isinstance(row, Row):
-                    service.laddered(row)
-                record = row.to_json() if isinstance(row, Row) else {"rejected": row.to_json()}
-                lines.append(snapshot_work.line_of(record, first=is_first))
-                is_first = False
-            yield b"".join(lines)
+        with generation.held():
+            while rows := await generation.run(batch.slice):
+                if time.monotonic() > until:
+                    raise too_slow(service.settings.batch_seconds)
+                lines = []
+                for row in rows:
+                    if isinstance(row, Row):
+                        service.laddered(row)
+                    record = row.to_json() if isinstance(row, Row) else {"rejected": row.to_json()}
+                    lines.append(snapshot_work.line_of(record, first=is_first))
+                    is_first = False
+                yield b"".join(lines)
     except Exception as error:
         yield orjson.dumps({"problem": problem_of(error).to_json()}, option=orjson.OPT_APPEND_NEWLINE)
         raise

@@ -57,27 +57,25 @@ class Batch:
         self._language = language
         self._linker = linker
         self._made: Iterator[TieredRow | RejectedRow] | None = None
-        self._at = 0
-
-    @property
-    def is_done(self) -> bool:
-        """Whether every row has been made."""
-        return self._at >= len(self._rows)
 
     def slice(self, session: SnapshotSession) -> list[TieredRow | RejectedRow]:
-        """The next rows, for as long as a turn takes."""
-        if self._made is None:
-            questions = (row for row in self._rows if isinstance(row, QARow))
-            self._made = session.maker(self._language, self._linker).make_each(questions)
+        """The next rows, for as long as a turn takes; none where all have been made."""
+        self._made = self._made or self._make(session)
         until = time.monotonic() + SLICE_SECONDS
-        rows: list[TieredRow | RejectedRow] = []
-        while not self.is_done and len(rows) < SLICE_ROWS and not (rows and time.monotonic() > until):
-            row = self._rows[self._at]
+        rows = []
+        for row in self._made:
+            rows.append(row)
+            if len(rows) >= SLICE_ROWS or time.monotonic() > until:
+                break
+        return rows
+
+    def _make(self, session: SnapshotSession) -> Iterator[TieredRow | RejectedRow]:
+        questions = (row for row in self._rows if isinstance(row, QARow))
+        made = session.maker(self._language, self._linker).make_each(questions)
+        for row in self._rows:
             if isinstance(row, QARow):
                 session.count_sent(_said_in(row))
-            rows.append(next(self._made) if isinstance(row, QARow) else row)
-            self._at += 1
-        return rows
+            yield next(made) if isinstance(row, QARow) else row
 
 
 def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:

@@ -45,7 +45,8 @@ class Generation:
 
     async def run(self, work: Callable[[SnapshotSession], T]) -> T:
         """The result of a piece of work. Raises as `Workroom.run`."""
-        return await self.reader.run(work, seconds=self._settings.seconds)
+        with self.held():
+            return await self.reader.run(work, seconds=self._settings.seconds)
 
     @contextmanager
     def held(self) -> Iterator[Generation]:
@@ -96,11 +97,14 @@ class Snapshots:
         self._current = fresh
 
     async def look(self) -> bool:
-        """Take up another snapshot where it has been put into the place of this one; whether that was done.
+        """Open the snapshot, or take up another that has been put into the place of this one; whether that was done.
 
         Until it is ready, requests are answered from the old one, which stays, with one line in the log, where the new
-        one cannot be opened.
+        one cannot be opened. Raises what opening the first one raises.
         """
+        if self._current is None:
+            await self.open()
+            return True
         now = asyncio.get_running_loop().time()
         if is_address(self._settings.snapshot) and now - self._looked < LOOKS_A_MIRROR:
             return False
@@ -130,8 +134,3 @@ class Snapshots:
             finally:
                 store.close()
         return None
-
-    def close(self) -> None:
-        """End the threads when they have done what they were given."""
-        if self._current is not None:
-            self._current.retire()

@@ -1,7 +1,8 @@
 """A thread that does one piece of work after another, and refuses more than may wait for it.
 
-Work is bounded before it begins. Whoever waits for it is told when its time is up; the work itself ends at its next
-look into the snapshot, or goes on to its end and is used by nobody: no thread can be stopped from outside.
+Work is bounded before it begins, and is handed to the thread when its turn comes: what waits is dropped where whoever
+waits for it leaves, or is told that time is up. What has begun ends at its next look into the snapshot, or goes on to
+its end and is used by nobody: no thread can be stopped from outside.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -41,37 +43,42 @@ ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process
 
 
 class Workroom(Generic[C]):
-    """The thread and what waits for it, at most `most` pieces of work."""
+    """The thread and what waits for it, at most `most` pieces of work. Of one event loop."""
 
     def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
         self._most = most
         self._thread = ThreadPoolExecutor(1, name)
         self._context = self._thread.submit(make)
-        self._until: dict[Future[Any], float] = {}  # of what waits or is being done
+        self._turn = asyncio.Lock()  # whose work the thread does
+        self._until = inf  # of what is being done
+        self.waiting = 0  # pieces of work that wait or are waited for
         ROOMS.add(self)
 
     async def opened(self) -> C:
         """What the thread works with. Raises what making that has raised."""
         return await asyncio.wrap_future(self._context)
 
-    @property
-    def waiting(self) -> int:
-        """Pieces of work that wait or are being done."""
-        return len(self._until)
-
     async def run(self, work: Callable[[C], T], *, seconds: float) -> T:
         """The result of the work. Raises what it raises, and HTTPProblem where it is refused or over time."""
-        if len(self._until) >= self._most:
+        if self.waiting >= self._most:
             raise overloaded("too many requests are waiting")
         until = time.monotonic() + seconds
-        task = self._thread.submit(self._do, work, until)
-        self._until[task] = until
-        task.add_done_callback(self._until.pop)
+        self.waiting += 1
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.wrap_future(task)
+                await self._turn.acquire()
+                self._until = until
+                task = asyncio.wrap_future(self._thread.submit(self._do, work, until))
+                task.add_done_callback(self._done)
+                return await asyncio.shield(task)  # the next has its turn when this is done, whoever leaves
         except (TimeoutError, OverTimeError):
             raise too_slow(seconds) from None
+        finally:
+            self.waiting -= 1
+
+    def _done(self, _: object) -> None:
+        self._until = inf
+        self._turn.release()
 
     def _do(self, work: Callable[[C], T], until: float) -> T:
         if time.monotonic() > until:
@@ -88,8 +95,8 @@ class Workroom(Generic[C]):
             raise
 
     def overdue(self, now: float) -> float:
-        """For how many seconds the oldest work has gone on beyond its time."""
-        return max((now - until for until in list(self._until.values())), default=0.0)
+        """For how many seconds work has gone on beyond its time."""
+        return max(0.0, now - self._until)
 
     def close(self) -> None:
         """End the thread when all that was begun is done."""

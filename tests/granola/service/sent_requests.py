@@ -6,13 +6,15 @@ import copy
 import json
 import math
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from granola.service.application import create_app
 from granola.service.incoming.bounded_routes import BoundedRoute
+from granola.service.routes.ladder_page import Asked
 from granola.service.served import Service
 from granola.service.service_figures import Metrics, SharedFigures
 from granola.service.service_settings import ServiceSettings
@@ -51,6 +53,11 @@ FURTHER = {
                   "matcher": "f1", "raw": True},
     "/v1/aggregate": {"question": "Where?", "samples": ["Honolulu", "Hilo"], "method": "self-consistency"},
 }  # fmt: skip
+VALUES = {
+    "qid": "Q76", "kind": "css", "name": "Honolulu", "language": "de", "limit": "5", "begins": "true",
+    "relation": "P19", "linker": "smallest", "question": ROW["question"], "answer": "Honolulu", "answer_qid": "Q18094",
+    "subject": "Barack Obama", "subject_qid": "Q76", "predictions": "Honolulu\nin Hawaii",
+}  # fmt: skip
 TEXTS = (
     rb'"\ud800"', rb'"a\uDFFFb"', b'"\xed\xa0\x80"', b'"\xff"', b'"\xc0\x80"', rb'"\u0000"', b'" "', b'"( )"', b'","',
     b"1" * 30, b"1" * 400, b"1" * 5_000, b"1e999", b"NaN", b"[" * 300 + b"]" * 300, rb'{"\ud800": 1}', b"null", b"[]",
@@ -70,6 +77,22 @@ def application() -> list[BoundedRoute]:
     settings = ServiceSettings(snapshot="none.sqlite")
     gate = create_app(Service(settings, Metrics(SharedFigures(1))))
     return [route for route in gate.app.routes if isinstance(route, BoundedRoute)]
+
+
+def parameters(route: BoundedRoute) -> list[str]:
+    """What an address of the route has, in its path and after it."""
+    told = [one.alias for one in (*route.dependant.path_params, *route.dependant.query_params)]
+    return told + ([field.name for field in fields(Asked)] if route.path == "/" else [])  # which reads them itself
+
+
+def address(route: BoundedRoute, values: Mapping[str, str]) -> str:
+    """The address of a route with values of its parameters."""
+    path = re.sub(r"{(\w+)}", lambda found: quote(values[found[1]], safe=""), route.path)
+    query = {name: value for name, value in values.items() if f"{{{name}}}" not in route.path}
+    return f"{path}?{urlencode(query, errors='surrogatepass')}" if query else path
+
+
+READ = [route for route in application() if route.methods == {"GET"}]
 
 
 @dataclass(frozen=True)
@@ -115,14 +138,7 @@ def mutated(seed: int) -> Sent:
     """The request of a seed: of any route, and most of them wrong in some way."""
     chance = random.Random(seed)
     if chance.random() < 0.1:
-        text = quote(run(chance, 3_000)[:2_000]) if chance.random() < 0.8 else "%ED%A0%80%FF%00" * 3
-        paths = (
-            f"/v1/search?name={text}", f"/v1/search?begins=true&name={text[:300]}", f"/v1/entity/{text[:60]}",
-            f"/v1/entity/Q{chance.randrange(10_000)}?language=de", f"/{text[:100]}", "/v1/snapshot", "/v1/metrics",
-            f"/?question=Where+was+{text}+born%3F&answer=Honolulu&predictions={text}%0A{text}", "/v1/openapi.json", "/",
-            f"/?question={text}&answer=x&language={text[:20]}&relation={text[:20]}&subject={text}", "/docs",
-        )  # fmt: skip
-        return Sent(chance.choice(("GET", "GET", "GET", "HEAD", "POST")), chance.choice(paths), b"")
+        return Sent(chance.choice(("GET", "GET", "GET", "HEAD", "POST")), read(chance), b"")
     path = chance.choice(list(BODIES))
     body = FURTHER.get(path, BODIES[path]) if chance.random() < 0.3 else BODIES[path]
     marks: list[bytes] = []
@@ -150,6 +166,19 @@ def mutated(seed: int) -> Sent:
     elif kind < 0.07:
         return Sent("POST", path, out, chance.choice(("text/plain", "application/json; charset=utf-16", "x" * 900)))
     return Sent("POST", path, out)
+
+
+def read(chance: random.Random) -> str:
+    """An address: of any route that is read, with some of its parameters, or of none."""
+    if chance.random() < 0.1:
+        return f"/{quote(run(chance)[:100])}"
+    route = chance.choice(READ)
+    values = {name: VALUES[name] for name in parameters(route) if f"{{{name}}}" in route.path or chance.random() < 0.7}
+    for name in values:
+        if chance.random() < 0.3:
+            values[name] = run(chance, 3_000)[: 60 if name == "qid" else 700]
+    path = address(route, values)
+    return path if chance.random() < 0.9 else path.replace("=", "=%ED%A0%80%FF%00", 1)
 
 
 def _more_of(chance: random.Random, old: Any) -> Any:

@@ -15,13 +15,16 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 import requests
 
+from granola.service.incoming.bounded_routes import BoundedRoute
 from granola.service.incoming.limits import check_compared
 from granola.service.incoming.problems import HTTPProblem
 from tests.granola.service.conftest import Running, children, serving
+from tests.granola.service.sent_requests import READ, VALUES, address, application, parameters
 from tests.machine_speed import slowness
 
 pytestmark = pytest.mark.thorough("granola/service")
@@ -167,6 +170,15 @@ FIELDS: dict[str, tuple[str, Body]] = {
 }  # fmt: skip
 
 
+ADDRESSES = [(route, name) for route in READ for name in parameters(route)]
+LONGEST_ADDRESS = 7_000  # bytes: heads have 8,190
+
+
+def test_every_route_is_measured() -> None:
+    measured = {f"/v1/{route}" for route, _ in (*BODIES.values(), *FIELDS.values())}
+    assert measured == {route.path for route in application() if route.bound.body != "none"}
+
+
 @pytest.fixture(scope="module")
 def worker(demo_snapshot: Path) -> Iterator[tuple[Running, Path]]:
     """A service with one worker, and the file that tells its processor time."""
@@ -210,6 +222,25 @@ def test_the_longest_text_of_any_pieces_takes_less(worker: tuple[Running, Path],
             before = seconds(stat)
             got = session.post(f"{service.address}/v1/{route}", json=body(text), timeout=60)
             assert got.status_code in (200, 413, 422), got.text[:300]
+            took = seconds(stat) - before
+            if took > MOST_OF_A_TEXT and took > MOST_OF_A_TEXT * slowness():
+                slow.append(f"{piece!r}: {took:.2f} s")
+    assert not slow
+
+
+@pytest.mark.parametrize(("route", "name"), ADDRESSES, ids=lambda one: one if isinstance(one, str) else one.path)
+def test_the_longest_address_of_any_pieces_takes_less(
+    worker: tuple[Running, Path], route: BoundedRoute, name: str
+) -> None:
+    service, stat = worker
+    slow = []
+    with requests.Session() as session:
+        for piece in PIECES:
+            values = {one: VALUES[one] for one in parameters(route)}
+            path = address(route, {**values, name: run(piece, LONGEST_ADDRESS // len(quote_plus(piece)) * len(piece))})
+            before = seconds(stat)
+            got = session.get(service.address + path, timeout=60)
+            assert got.status_code in (200, 404, 413, 422), got.text[:300]
             took = seconds(stat) - before
             if took > MOST_OF_A_TEXT and took > MOST_OF_A_TEXT * slowness():
                 slow.append(f"{piece!r}: {took:.2f} s")

@@ -15,7 +15,7 @@ from granola.service.incoming.problems import HTTPProblem
 from granola.service.service_figures import Metrics, SharedFigures
 from granola.service.service_settings import ServiceSettings
 from tests.granola.service.conftest import OBAMA, Running
-from tests.granola.service.sent_requests import BODIES, application, mutated
+from tests.granola.service.sent_requests import BODIES, VALUES, application, mutated, parameters
 
 
 def test_no_route_can_be_added_without_its_bound() -> None:
@@ -30,12 +30,13 @@ def test_no_route_can_be_added_without_its_bound() -> None:
     app.get("/x")(bounded(Bound(products=as_typed))(route))
 
 
-def test_requests_of_tests_are_of_every_route_that_takes_a_body() -> None:
+def test_requests_of_tests_are_of_every_route_and_parameter() -> None:
     routes = application()
     assert {route.path for route in routes if route.methods == {"POST"}} == set(BODIES)
     most = {route.path: route.bound.most(ServiceSettings(snapshot="x")) for route in routes}
     assert {path for path, size in most.items() if size} == set(BODIES)
     assert {path for path, size in most.items() if size > 1 << 20} == {"/v1/ladders", "/v1/score"}
+    assert {name for route in routes for name in parameters(route)} == set(VALUES)
     assert {route.path for route in routes if not route.bound.token} == {"/v1/health/live", "/v1/health/ready"}
 
 
@@ -116,6 +117,33 @@ def test_figures_are_of_all_workers_and_outlive_them() -> None:
     assert 'granola_request_seconds_bucket{le="+Inf",route="/v1/ladder"} 4.0\n' in page
     assert 'granola_request_seconds_count{route="/v1/ladder"} 4.0\n' in page
     assert "granola_connections" not in page  # those of the worker that is gone
+
+
+def test_a_method_that_a_client_invents_is_in_no_figure(service: Running) -> None:
+    for number in range(30):
+        got = requests.request(f"INVENTED{'ABCDEF'[number % 6]}", f"{service.address}/v1/ladder", timeout=30)
+        assert (got.status_code, got.json()["code"]) == (405, "method")
+    figures = requests.get(f"{service.address}/v1/metrics", timeout=30).text
+    assert "INVENTED" not in figures
+    assert 'granola_requests_total{method="other",route="/v1/ladder",status="405"}' in figures
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("/v1/ladder", {"phrase": "free"}),
+        ("/v1/link", {"phrase": None}),
+        ("/v1/aggregate", {"aggregator": "local:x"}),
+        ("/v1/aggregate", {"method": "drag"}),
+        ("/v1/match", {"matcher": "judge"}),
+        ("/v1/match", {"phrase": "free"}),
+        ("/v1/attribution/check", {"languages": "de"}),
+    ],
+)
+def test_what_is_not_served_is_told(service: Running, path: str, more: dict[str, Any]) -> None:
+    got = requests.post(service.address + path, json=BODIES[path] | more, timeout=30)
+    assert (got.status_code, got.json()["code"]) == (422, "request")
+    assert next(iter(more)) in got.json()["detail"]
 
 
 def test_what_is_raw_is_judged_whole(service: Running) -> None:

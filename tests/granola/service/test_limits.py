@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import re
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,6 +20,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from granola.service.incoming.problems import HTTPProblem
+from granola.service.work.workroom import Context, Workroom
 from tests.command_line import COMMAND
 from tests.granola.service.conftest import (
     OBAMA,
@@ -98,6 +104,43 @@ def test_overload_is_refused_at_once_and_passes(demo_snapshot: Path) -> None:
         refused = sum(status == 503 for status, _, _ in told)
         assert f'granola_refused_total{{code="overloaded"}} {refused}.0' in metrics
         assert 'granola_requests_total{method="POST",route="/v1/ladder",status="200"}' in metrics
+
+
+def test_work_that_nobody_waits_for_any_more_is_dropped_before_it_begins() -> None:
+    begun, may_end, done = threading.Event(), threading.Event(), []
+
+    def first(_: Context) -> None:
+        begun.set()
+        may_end.wait(60)
+
+    def other(number: int) -> Callable[[Context], None]:
+        body = bytearray(1_000)
+        return lambda _: done.append((number, len(body)))
+
+    async def ask() -> None:
+        room = Workroom("room", Context, most=10)
+        works = [other(number) for number in range(9)]
+        kept = [weakref.ref(work) for work in works]
+        asking = [asyncio.create_task(room.run(work, seconds=60)) for work in [first, *works]]
+        await asyncio.to_thread(begun.wait, 60)
+        with pytest.raises(HTTPProblem, match="too many requests are waiting"):
+            await room.run(first, seconds=60)
+        for task in asking[:-1]:
+            task.cancel()
+        await asyncio.wait(asking[:-1])
+        del works, task, asking[:-1]
+        gc.collect()
+        assert [work() is not None for work in kept] == [False] * 8 + [True]
+        assert room.waiting == 1
+        may_end.set()
+        await asking[0]
+        assert done == [(8, 1_000)]
+        with pytest.raises(HTTPProblem, match="no answer within"):
+            await room.run(lambda _: time.sleep(0.1), seconds=0.001)
+        assert await room.run(lambda _: 1, seconds=60) == 1
+        room.close()
+
+    asyncio.run(ask())
 
 
 def test_a_request_has_its_time_and_no_more(demo_snapshot: Path) -> None:

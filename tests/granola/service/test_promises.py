@@ -61,7 +61,7 @@ def proxied(service: Running, folder: Path) -> Iterator[tuple[str, int]]:
         "127.0.0.1:8080", f"{service.place[0]}:{service.place[1]}"
     )
     (folder / "nginx.conf").write_text(text)
-    options = f"daemon off; pid {folder}/pid; error_log {folder}/log; worker_rlimit_nofile 8192;"
+    options = f"daemon off; pid {folder}/pid; error_log {folder}/log;"
     process = subprocess.Popen([str(NGINX), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", options])
     try:
         wait_until(lambda: _connects(port) or process.poll() is not None)
@@ -172,18 +172,18 @@ LENGTH = b"Content-Length: %d\r\n" % len(SMUGGLED)
     ],
 )
 def test_no_body_is_taken_for_a_request(place: tuple[str, int], head: bytes) -> None:
-    """A POST's body that looks like a request gets no answer of its own."""
+    """A POST's body that looks like a request gets no answer of its own: it is no JSON, or the head is refused."""
     answer = asked(place, head + b"\r\n" + SMUGGLED + HEALTH)
     assert b'"snapshot_id"' not in answer
-    assert answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 101 ", b"HTTP/1.1 501 ", b"HTTP/1.1 200 ")) or not answer
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 501 "))
 
 
 def test_chunks_are_read_with_their_extensions_and_trailers(place: tuple[str, int]) -> None:
     body = json.dumps(OBAMA).encode()
     chunks = b"%x;a=b\r\n%s\r\n0\r\nX-Trailer: 1\r\n\r\n" % (len(body), body)
     answer = asked(place, HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + HEALTH)
-    assert answer.count(b"HTTP/1.1 ") <= 2
-    assert answer.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 400 "))
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.count(b"HTTP/1.1 200 ") == 2
     for wrong in (b"zz\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"2\r\n{}" + b"x" * 10 + SMUGGLED):
         answer = asked(place, HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + wrong + HEALTH)
         assert b'"snapshot_id"' not in answer
@@ -194,13 +194,12 @@ def test_chunks_are_read_with_their_extensions_and_trailers(place: tuple[str, in
     [
         b"\x16\x03\x01 no http\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
         b"GET /?q=" + b"a" * 40_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: a\r\n" + b"a: b\r\n" * 9_000 + b"\r\n",
     ],
 )
 def test_heads_that_are_none_are_refused(place: tuple[str, int], data: bytes) -> None:
-    assert asked(place, data).startswith((b"HTTP/1.1 4", b"<html", b""))
+    assert asked(place, data).startswith(b"HTTP/1.1 4")
     assert asked(place, HEALTH).startswith(b"HTTP/1.1 200 ")
 
 
@@ -263,17 +262,23 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_a_worker_that_holds_too_much_ends_without_a_lost_request(demo_snapshot: Path) -> None:
-    with limited(demo_snapshot, workers=2, memory=1) as service:  # twice what it has at first is its bound then
-        before = set(children(service.process.pid))
-        asked_for = [{"question": f"Who wrote {'x' * 300} {n}?", "answer": f"{'y' * 900}{n}"} for n in range(400)]
-        with ThreadPoolExecutor(4) as pool:
-            answers = pool.map(
-                lambda one: requests.post(f"{service.address}/v1/ladder", json=one, timeout=60).status_code, asked_for
-            )
-            assert set(answers) == {200}
-        assert len(children(service.process.pid)) == 2
-        assert before  # whether one was replaced is the machine's: none was lost
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_has_to_go_is_replaced_without_a_lost_request(demo_snapshot: Path, workers: int) -> None:
+    with limited(demo_snapshot, workers=workers, stuck_seconds=-1) as service:  # none is kept for long
+        answers, rows = [], 2_000
+
+        def ask() -> None:
+            while service.log.read_text().count("is replaced") < 4 * workers:
+                answers.append(requests.post(f"{service.address}/v1/ladder", json=OBAMA, timeout=60).status_code)
+                got = requests.post(f"{service.address}/v1/ladders", data=batch(rows), timeout=60)
+                answers.append(got.status_code if len(got.content.splitlines()) == rows else 0)
+
+        with ThreadPoolExecutor(3) as pool:
+            for one in [pool.submit(ask) for _ in range(3)]:
+                one.result()
+        assert set(answers) == {200}
+        assert len(children(service.process.pid)) <= 2 * workers
+        assert "Traceback" not in service.log.read_text()
 
 
 def test_a_full_disk_for_temporary_files_stops_nobody(
