@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -21,7 +22,6 @@ from granola.service.routes.page_routes import add_page
 from granola.service.routes.question_routes import add_judging, add_ladders
 from granola.service.served import Service
 from granola.service.work import snapshot_work
-from granola.service.work.snapshot_session import SnapshotSession
 from kg.web.addresses import without_secrets
 
 _PROBLEM = {
@@ -100,11 +100,7 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         language: Language = "en",
     ) -> Response:
         """An item or property: names, and all statements with those that hold today marked. Redirects are followed."""
-
-        def do(session: SnapshotSession) -> bytes:
-            return orjson.dumps(snapshot_work.entity_json(session, qid, language=language))
-
-        return await service.made(language, do)
+        return await service.made(language, lambda session: snapshot_work.entity_json(session, qid, language=language))
 
     @app.get("/v1/search", tags=["snapshot"])
     @bounded(Bound(products=as_typed))
@@ -115,13 +111,8 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         begins: Annotated[bool, Query(description="Names that begin so, too: to complete what is typed.")] = False,
     ) -> Response:
         """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
-
-        def do(session: SnapshotSession) -> bytes:
-            return orjson.dumps(
-                snapshot_work.search(session, name, language=language, limit=limit, begins=begins)
-            )
-
-        return await service.made(language, do)
+        find = partial(snapshot_work.search, name=name, language=language, limit=limit, begins=begins)
+        return await service.made(language, find)
 
     @app.get("/v1/snapshot", tags=["snapshot"])
     @bounded(Bound(products=as_typed))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from fastapi import Response
 
+from abstraction.files.writing import json_line
 from abstraction.rows import TieredRow
 from granola.service.incoming.problems import HTTPProblem, problem_of
 from granola.service.service_figures import Metrics
@@ -46,15 +47,15 @@ class Service:
         """The result of work that must not hold up everybody: reading what is large."""
         return await self.bench.run(lambda _: work(), seconds=self.settings.seconds)
 
-    async def made(self, language: str, work: Callable[[SnapshotSession], bytes]) -> Response:
-        """The answer whose body a piece of work with the snapshot makes.
+    async def made(self, language: str, work: Callable[[SnapshotSession], Mapping[str, Any]]) -> Response:
+        """The answer whose JSON a piece of work with the snapshot makes.
 
         Raises HTTPProblem for a language that the snapshot has nothing in.
         """
 
         def do(session: SnapshotSession) -> bytes:
             check_language(session, language)
-            return work(session)
+            return json_line(work(session))
 
         generation = self.snapshots.current
         return self.answer(await generation.run(do), generation)

@@ -163,8 +163,8 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         while worker.alive and not why:
             try:
                 if await self._service.snapshots.look():
+                    gc.collect()  # what was concluded from another snapshot, too
                     if not most:
-                        gc.collect()
                         gc.freeze()
                     most = max(self._service.settings.memory, 2 * own_memory())
                     self._serve(worker)

@@ -81,18 +81,17 @@ def read_question(data: Mapping[str, Any]) -> QARow:
 def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | RejectedRow]:
     """The questions of a batch, a JSON array or JSONL, rejected ones in their places.
 
-    Raises RowError where there is none, and HTTPProblem for more than `most`, or for more answers than so many bytes
-    may have.
+    Raises RowError where there is none, and HTTPProblem for more than `most`, or for more answers or relations than so
+    many bytes may have.
     """
     rows: list[QARow | RejectedRow] = []
-    answers = 0
     for row in question_rows(map(_bounded, _records(body)), relation=relation):
         rows.append(row)
         limits.check_rows(len(rows), most)
-        answers += len(row.answers) if isinstance(row, QARow) else 0
     if not rows:
         raise RowError("request holds no row; expected a JSON array, or one JSON object a line")
-    limits.check_answers(answers, len(body))
+    asked = [row for row in rows if isinstance(row, QARow)]
+    limits.check_batch(sum(len(row.answers) for row in asked), len({row.relation for row in asked}), len(body))
     return rows
 
 

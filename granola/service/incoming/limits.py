@@ -34,6 +34,8 @@ COMPARED_AT_LEAST = 40  # characters that each pair of texts counts for beside i
 COMPARED_FOR_EACH = 24  # characters that may be compared for each that is sent, where that is more
 ANSWERS_OF_ALL = 1_000  # of all rows of a batch
 BYTES_AN_ANSWER = 64  # of a batch that has more answers than these
+RELATIONS_OF_ALL = 60  # of all rows of a batch
+BYTES_A_RELATION = 600  # of a batch that has more relations than these
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
 RESAMPLED_A_ROW = 120  # where that is more
 RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
@@ -115,10 +117,16 @@ def check_text(texts: Iterable[str], what: str) -> None:
         raise _too_much(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
 
 
-def check_answers(answers: int, size: int) -> None:
-    """Raise HTTPProblem where a batch of `size` bytes has too many answers, as each is looked for in the snapshot."""
+def check_batch(answers: int, relations: int, size: int) -> None:
+    """Raise HTTPProblem where a batch of `size` bytes has too many answers, or relations.
+
+    Each answer is looked for in the snapshot, and of each relation that nobody has asked about the most frequent
+    answers are read.
+    """
     if answers > (most := max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)):
         raise _too_much(answers, most, "answers in all rows", "send several requests")
+    if relations > (most := max(RELATIONS_OF_ALL, size // BYTES_A_RELATION)):
+        raise _too_much(relations, most, "relations in all rows", "send several requests, each with some of them")
 
 
 def check_rows(rows: int, most: int) -> None:

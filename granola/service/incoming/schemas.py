@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, shown
@@ -120,13 +120,16 @@ class AggregateRequest(_Asked):
 # Ladders.
 
 
+class _Levels(BaseModel):
+    levels: list[Level] = Field(min_length=1)
+
+
 def _typed(row: dict[str, Any]) -> dict[str, Any]:
     """The row as it was sent, its levels being of the library's types."""
-    _LEVELS.validate_python(row.get("levels"))
+    _Levels.model_validate(row)
     return row
 
 
-_LEVELS = TypeAdapter(Annotated[list[Level], Field(min_length=1)])
 SentRow = Annotated[dict[str, Any], Field(description="A row as `granola tiers` writes it."), AfterValidator(_typed)]
 
 

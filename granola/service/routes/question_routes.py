@@ -65,11 +65,11 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     async def link(asked: schemas.LadderRequest) -> Response:
         """Which entity each answer means, how sure that is, and who else it may be."""
 
-        def do(session: SnapshotSession) -> bytes:
+        def do(session: SnapshotSession) -> dict[str, Any]:
             made = snapshot_work.ladder(session, asked.row, language=asked.language, linker=asked.linker)
             ids = [i for link in made.links for i in linked_ids(link)]
             entities = snapshot_work.named(session, ids, asked.language)
-            return json_line({"links": made.links, "abstained": made.abstained, "entities": entities})
+            return {"links": made.links, "abstained": made.abstained, "entities": entities}
 
         return await service.made(asked.language, do)
 
@@ -78,7 +78,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     async def aggregate(asked: schemas.AggregateRequest) -> Response:
         """One answer of several responses: the finest that enough of them entail, or what most of them say."""
 
-        def do(session: SnapshotSession) -> bytes:
+        def do(session: SnapshotSession) -> dict[str, Any]:
             row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
             method: DragGraph | SelfConsistency = SelfConsistency(
                 counting=Counting(asked.counting), abstaining=abstaining
@@ -89,7 +89,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
             maker = session.maker(asked.language, asked.linker)
             aggregator = Aggregator(session.store, language=asked.language, maker=maker)
             ((_, decision),) = aggregator.decide([row], method)
-            return json_line(prediction_row(row, decision, method=asked.method))
+            return prediction_row(row, decision, method=asked.method)
 
         return await service.made(asked.language, do)
 
@@ -174,9 +174,9 @@ def add_judging(app: FastAPI, service: Service) -> None:
     async def check(asked: schemas.AttributionRequest) -> Response:
         """Each tier's evidence as citations, and whether they support it by the snapshot."""
 
-        def do(session: SnapshotSession) -> bytes:
+        def do(session: SnapshotSession) -> dict[str, Any]:
             tiers = TierAttributor(session.store, language=asked.language).checked(asked.tiered)
-            return json_line({"id": asked.tiered.id, "tiers": [tier.to_json() for tier in tiers]})
+            return {"id": asked.tiered.id, "tiers": [tier.to_json() for tier in tiers]}
 
         return await service.made(asked.language, do)
 

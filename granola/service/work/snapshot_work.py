@@ -91,7 +91,7 @@ def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[s
     return out
 
 
-def search(session: SnapshotSession, name: str, *, language: str, limit: int, begins: bool) -> dict[str, Any]:
+def search(session: SnapshotSession, *, name: str, language: str, limit: int, begins: bool) -> dict[str, Any]:
     """Entities that carry a name as label or alias, or one that begins so; upper and lower case do not matter."""
     matches = _beginning(session, name, language, limit) if begins else session.store.find([name]).get(name, [])
     shown = matches[:limit]

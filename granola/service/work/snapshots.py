@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -35,11 +36,7 @@ class Generation:
 
     async def opened(self) -> Generation:
         """This, when its thread is ready. Raises what opening the snapshot raises."""
-        try:
-            session = await self.reader.opened()
-        except BaseException:
-            self.retire()
-            raise
+        session = await self.reader.opened()
         self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
         return self
 
@@ -89,8 +86,7 @@ class Snapshots:
 
     async def open(self) -> None:
         """Open what is there now, and let it be served. Raises what opening it raises."""
-        seen = await asyncio.to_thread(self._identity)
-        self._seen = seen
+        self._seen = await asyncio.to_thread(self._identity)
         fresh = await Generation(self._settings).opened()
         if self._current is not None:
             self._current.retire()
@@ -126,8 +122,9 @@ class Snapshots:
         where = self._settings.snapshot
         with suppress(OSError, KGError):
             if not is_address(where):
-                found = os.stat(where)
-                return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+                found = os.stat(where)  # a pipe, say, is not opened: that would wait for ever
+                there = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+                return there if stat.S_ISREG(found.st_mode) else None
             store = open_store(where)
             try:
                 return str(store.manifest()["snapshot_id"])

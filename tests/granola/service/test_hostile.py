@@ -79,6 +79,8 @@ HEAVY: dict[str, tuple[str, Any, tuple[int, str]]] = {
         "predictions": [{"id": str(n), "prediction": "x"} for n in range(400)]}, (413, limits.CODE)),
     "answers of a batch": ("/v1/ladders", [{"question": "?", "answer": ["London"] * 100} for _ in range(60)],
                            (413, limits.CODE)),
+    "relations of a batch": ("/v1/ladders", [{**OBAMA, "relation": f"P{n + 1}"} for n in range(200)],
+                             (413, limits.CODE)),
     "answers": ("/v1/ladder", {"question": "?", "answer": ["x" * 4_000] * 60}, (413, limits.CODE)),
     "answers by another name": ("/v1/ladder", {"question": "?", "possible_answers": ["x"] * 101}, (422, "row")),
     "samples": ("/v1/aggregate", {"question": "?", "samples": ["x" * 4_000] * 60}, (413, limits.CODE)),
@@ -108,9 +110,11 @@ def test_what_may_be_compared_grows_with_what_is_sent() -> None:
     for drawn in ((10_000, 7, 10), (10_000, 51, 10_000)):
         with pytest.raises(HTTPProblem, match="set resamples lower"):
             limits.check_resampled(*drawn)
-    limits.check_answers(1_000, 0)
-    with pytest.raises(HTTPProblem, match="send several requests"):
-        limits.check_answers(1_001, 1 << 12)
+    limits.check_batch(1_000, 60, 0)
+    limits.check_batch(1_001, 61, 1 << 17)
+    for answers, relations in ((1_001, 1), (1, 61)):
+        with pytest.raises(HTTPProblem, match="send several requests"):
+            limits.check_batch(answers, relations, 1 << 12)
 
 
 def test_predictions_on_the_page_have_the_bound_too(service: Running) -> None:
