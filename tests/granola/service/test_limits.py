@@ -70,6 +70,16 @@ def test_a_body_that_trickles_is_not_waited_for(strict: Running) -> None:
         assert received(connection).startswith(b"HTTP/1.1 408 ")
 
 
+def test_a_body_may_pause_for_longer_than_a_worker_may_hang(demo_snapshot: Path) -> None:
+    body = json.dumps(OBAMA).encode()
+    head = b"POST /v1/ladder HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    begun = head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:9]
+    with limited(demo_snapshot, hang_seconds=3, body_seconds=60) as one, closing(sent(one, begun)) as connection:
+        time.sleep(4)
+        connection.sendall(body[9:])
+        assert received(connection).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_refusal_before_the_body_is_the_only_answer(demo_snapshot: Path) -> None:
     with serving(demo_snapshot, "--host", "0.0.0.0", token="a-secret-of-many-letters") as service:
         head = b"POST /v1/ladders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n\r\n"
