@@ -1,10 +1,10 @@
 """Logical queries: a single triple, a path, a tree of paths that meet in the answer, a union; and their grounding."""
 
 from kg.queries.logical_query import Branch, Hop, LogicalQuery, Shape
-from kg.queries.query_grounding import Fact, FactList, FactSource, Grounding, ground
+from kg.queries.query_grounding import Fact, FactList, FactSource, Grounding, ground, ground_all
 from kg.queries.query_mining import MinedQueries, MiningSettings
 from kg.queries.sparql_shapes import query_of_sparql
-from kg.queries.store_facts import GroundingLimits, StoreFacts, ground_all
+from kg.queries.store_facts import StoreFacts
 
 __all__ = [
     "Branch",
@@ -12,7 +12,6 @@ __all__ = [
     "FactList",
     "FactSource",
     "Grounding",
-    "GroundingLimits",
     "Hop",
     "LogicalQuery",
     "MinedQueries",

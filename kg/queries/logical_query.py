@@ -8,9 +8,12 @@ counts as one hop, here a pair of edges through a statement node does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from kg.errors import QueryShapeError
 from kg.model import ENTITY_ID
@@ -105,29 +108,20 @@ class LogicalQuery:
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in files, with every field, so that columns of many have one type."""
-        branches = [
-            {"start": branch.start, "hops": [asdict(hop) for hop in branch.hops], "via": list(branch.via)}
-            for branch in self.branches
-        ]
-        return {"branches": branches, "union": self.union}
+        data: dict[str, Any] = _reader().dump_python(self, mode="json")
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LogicalQuery:
         """The inverse of `to_json`; "forward", "qualifier", "via" and "union" may be absent. Raises QueryShapeError."""
         try:
-            branches = tuple(
-                Branch(
-                    start=branch["start"],
-                    hops=tuple(
-                        Hop(property=hop["property"], forward=hop.get("forward", True), qualifier=hop.get("qualifier"))
-                        for hop in branch["hops"]
-                    ),
-                    via=tuple(branch.get("via", ())),
-                )
-                for branch in data["branches"]
-            )
-            return cls(branches=branches, union=data.get("union", False) is True)
-        except (KeyError, TypeError, AttributeError) as error:
+            return _reader().validate_python(data)
+        except ValidationError as error:
             raise QueryShapeError(
-                f"this is no query: {error!r}; expected what docs/reference/attribution.md shows"
+                f"this is no query: {error}; expected what docs/reference/attribution.md shows"
             ) from error
+
+
+@cache
+def _reader() -> TypeAdapter[LogicalQuery]:
+    return TypeAdapter(LogicalQuery)

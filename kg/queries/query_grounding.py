@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Protocol
 
 from kg.errors import GroundingError
@@ -29,6 +30,9 @@ class Fact:
 
 class FactSource(Protocol):
     """Where facts are looked up, many at a time."""
+
+    def fetch(self, ids: Iterable[str]) -> None:
+        """Read what forward hops from these nodes need, in one round trip."""
 
     def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
         """For each node those that a hop leads to, in a fixed order; nodes without any may be absent."""
@@ -67,6 +71,9 @@ class FactList:
             if fact.qualifier is None:
                 self._back.setdefault((fact.object, fact.property), []).append(fact.subject)
 
+    def fetch(self, ids: Iterable[str]) -> None:
+        """As `FactSource.fetch`: all is here."""
+
     def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
         """As `FactSource.ahead`."""
         if hop.forward:
@@ -75,27 +82,53 @@ class FactList:
 
 
 MOST = 1_000  # nodes of a layer
-
-
-def ground(query: LogicalQuery, source: FactSource) -> Grounding:
-    """The answers by a source of facts. Raises GroundingError where a layer has more than MOST nodes."""
-    return combined(query, [_layers(branch, source) for branch in query.branches])
-
+_BATCH = 256  # queries grounded together
 
 Layers = list[dict[str, str]]  # of each hop: node reached -> the node before it that was found first
 
 
-def _layers(branch: Branch, source: FactSource) -> Layers:
-    layers: Layers = []
-    nodes: Collection[str] = (branch.start,)
-    for place, hop in enumerate(branch.hops):
-        layers.append(next_layer(branch, place, nodes, source.ahead(nodes, hop), MOST))
-        nodes = layers[-1]
-    return layers
+def ground(query: LogicalQuery, source: FactSource) -> Grounding:
+    """The answers by a source of facts. Raises GroundingError where a layer has more than MOST nodes."""
+    ((_, found),) = ground_all([query], source)
+    if isinstance(found, GroundingError):
+        raise found
+    return found
 
 
-def next_layer(
-    branch: Branch, place: int, nodes: Collection[str], reached_from: Mapping[str, Sequence[str]], most: int
+def ground_all(
+    queries: Iterable[LogicalQuery], source: FactSource
+) -> Iterator[tuple[LogicalQuery, Grounding | GroundingError]]:
+    """Each query with its grounding, or why it has none, in order; a batch costs one round trip a hop."""
+    coming = iter(queries)
+    while batch := list(islice(coming, _BATCH)):
+        yield from zip(batch, _ground_batch(batch, source), strict=True)
+
+
+def _ground_batch(queries: Sequence[LogicalQuery], source: FactSource) -> list[Grounding | GroundingError]:
+    layers_of: list[list[Layers]] = [[[] for _ in query.branches] for query in queries]
+    failed: dict[int, GroundingError] = {}
+    for place in range(max(len(branch.hops) for query in queries for branch in query.branches)):
+        walking = [
+            (number, branch, layers, layers[-1] if layers else {branch.start: ""})
+            for number, query in enumerate(queries)
+            for branch, layers in zip(query.branches, layers_of[number], strict=True)
+            if number not in failed and place < len(branch.hops)
+        ]
+        starts: dict[Hop, dict[str, str]] = {}
+        for _, branch, _, nodes in walking:
+            starts.setdefault(branch.hops[place], {}).update(nodes)
+        source.fetch(node for hop, nodes in starts.items() if hop.forward for node in nodes)
+        ahead = {hop: source.ahead(nodes, hop) for hop, nodes in starts.items()}
+        for number, branch, layers, nodes in walking:
+            try:
+                layers.append(_next_layer(branch, place, nodes, ahead[branch.hops[place]]))
+            except GroundingError as error:
+                failed[number] = error
+    return [failed.get(number) or _combined(query, layers_of[number]) for number, query in enumerate(queries)]
+
+
+def _next_layer(
+    branch: Branch, place: int, nodes: Collection[str], reached_from: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """Nodes after the hop number `place`, each with the one before it. Raises GroundingError for too many."""
     required = branch.via[place] if place < len(branch.via) else None
@@ -104,12 +137,12 @@ def next_layer(
         for reached in reached_from.get(node, ()):
             if required is None or reached == required:
                 layer.setdefault(reached, node)
-    if len(layer) > most:
-        raise GroundingError(f"{branch.hops[place].property} leads to {len(layer):,} entities; allowed are {most:,}")
+    if len(layer) > MOST:
+        raise GroundingError(f"{branch.hops[place].property} leads to {len(layer):,} entities; allowed are {MOST:,}")
     return layer
 
 
-def combined(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
+def _combined(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
     """The answers that branches lead to, together, and one way to each."""
     ends = [branch[-1] for branch in layers]
     reached = {one for end in ends for one in end} if query.union else set(ends[0]).intersection(*ends[1:])

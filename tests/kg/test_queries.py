@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -16,7 +14,6 @@ from kg.queries import (
     Branch,
     Fact,
     FactList,
-    GroundingLimits,
     Hop,
     LogicalQuery,
     MinedQueries,
@@ -95,16 +92,10 @@ def test_a_qualifiers_value_is_one_hop_away() -> None:
 
 
 def test_too_many_answers_are_told() -> None:
-    crowd = store_of(entity("Q1", "x"), *(entity(f"Q{n}", f"p{n}", P19="Q1") for n in range(100, 140)))
-    limited = StoreFacts(crowd, limits=GroundingLimits(most=30))
-    ((_, found),) = ground_all([single("Q1", "P19", forward=False)], limited)
+    crowd = store_of(entity("Q1", "x"), *(entity(f"Q{n}", "p", P19="Q1") for n in range(10, 1_020)))
+    ((_, found),) = ground_all([single("Q1", "P19", forward=False)], StoreFacts(crowd))
     assert isinstance(found, GroundingError)
-    assert "P19 leads to 31 entities; allowed are 30" in str(found)
-
-
-def test_a_batch_has_an_end_in_time(store: SQLiteStore) -> None:
-    late = StoreFacts(store, limits=GroundingLimits(seconds=-1.0))
-    assert all(isinstance(found, GroundingError) for _, found in ground_all(SHAPES.values(), late))
+    assert "P19 leads to 1,001 entities; allowed are 1,000" in str(found)
 
 
 @given(st.sampled_from(sorted(SHAPES)), st.data())
@@ -169,8 +160,6 @@ REFUSED = {
     "SELECT ?z { wd:Q1 wdt:P1 ?x }": "answer not bound",
     "CONSTRUCT { ?x wdt:P1 wd:Q1 } WHERE { ?x wdt:P1 wd:Q1 }": "not a SELECT",
     "SELECT": "not SPARQL",
-    "SELECT ?x { " + "{" * 40 + "}" * 40 + " }": "too large",
-    "SELECT ?x { wd:Q1 wdt:P1 ?x } #" + "x" * 20_000: "too large",
 }
 
 
@@ -179,14 +168,6 @@ def test_what_fits_no_shape_is_refused_with_its_reason(text: str) -> None:
     with pytest.raises(QueryShapeError) as caught:
         query_of_sparql(text)
     assert caught.value.reason == REFUSED[text]
-
-
-@given(st.text(alphabet="SELECT ?x{}wd:Q1tP.;/()[]<>'\"#\n *", max_size=200))
-def test_no_text_does_more_than_be_refused(text: str) -> None:
-    begun = time.monotonic()
-    with suppress(QueryShapeError):
-        query_of_sparql(text)
-    assert time.monotonic() - begun < 5
 
 
 def test_mined_queries_are_the_same_on_every_run(store: SQLiteStore) -> None:
@@ -204,9 +185,3 @@ def test_hubs_are_not_asked_for() -> None:
     facts = StoreFacts(store_of(entity("Q1", "male"), *crowd, *homes))
     mined = MinedQueries(facts, MiningSettings(counts={Shape.SINGLE: 100}, hub=10, only={"P19", "P21"}))
     assert {prop for query in mined for prop in query.properties} == {"P19"}
-
-
-def test_a_query_of_many_terms_is_refused_before_it_is_read() -> None:
-    values = ", ".join(f"wd:Q{number}" for number in range(1, 700))
-    with pytest.raises(QueryShapeError, match="300 terms"):
-        query_of_sparql(f"SELECT ?x WHERE {{ ?x wdt:P31 {values} }}")
