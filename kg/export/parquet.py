@@ -40,6 +40,13 @@ def arrow_schema(table: Table) -> Any:
     return arrow.schema([(name, getattr(arrow, of)()) for name, of in TABLES[table].items()])
 
 
+def record_batch(rows: Sequence[tuple[Any, ...]], schema: Any) -> Any:
+    """Rows as a batch of Arrow."""
+    arrow = _pyarrow()
+    columns = zip(zip(*rows, strict=True), schema.types, strict=True)
+    return arrow.RecordBatch.from_arrays([arrow.array(column, type=of) for column, of in columns], schema=schema)
+
+
 def export_parquet(
     snapshot: Path | str, out: Path | str, *, force: bool = False, progress: Callable[[int], None] | None = None
 ) -> ParquetReport:
@@ -49,83 +56,58 @@ def export_parquet(
     """
     _pyarrow()
     with SnapshotTables(snapshot) as tables, folder_out(out, source=snapshot, force=force) as folder:
-        with TablesWriter(folder) as writer:
-            writer.write_entities(tables.entities(), progress=progress)
-            writer.write("redirects", tables.redirects())
-            writer.write("value_counts", tables.value_counts())
-            writer.write("property_counts", tables.property_counts())
+        with _TablesWriter(folder) as writer:
+            entities, count = tables.entities(), 0
+            while batch := list(islice(entities, _BATCH)):
+                for table, rows in rows_of(batch).items():
+                    writer.add(table, rows)
+                count += len(batch)
+                if progress is not None:
+                    progress(count)
+            writer.add("redirects", tables.redirects())
+            writer.add("value_counts", tables.value_counts())
+            writer.add("property_counts", tables.property_counts())
         write_manifest(folder, tables.manifest)
     return ParquetReport(rows=writer.rows)
 
 
-class TablesWriter:
-    """Writes tables into a folder, one file a table."""
+class _TablesWriter:
+    """Writes tables into a folder, one file a table, in groups of many rows; a table without rows has a file, too."""
 
     def __init__(self, folder: Path) -> None:
-        self.rows: dict[str, int] = {}
-        self._folder = folder
-        self._held: dict[Table, list[tuple[Any, ...]]] = {}
-        self._writers: dict[Table, Any] = {}
-        self._stack = ExitStack()
-
-    def write_entities(self, entities: Iterable[Entity], *, progress: Callable[[int], None] | None = None) -> None:
-        """Write entities, which come in their order; `progress` is told how many were written so far."""
-        source = iter(entities)
-        count = 0
-        while batch := list(islice(source, _BATCH)):
-            for table, rows in rows_of(batch).items():
-                self._add(table, rows)
-            count += len(batch)
-            if progress is not None:
-                progress(count)
-
-    def write(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Write the rows of a table."""
-        source = iter(rows)
-        while batch := list(islice(source, _ROWS)):
-            self._add(table, batch)
-
-    def _open(self, table: Table) -> None:
         from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
 
-        path = self._folder / f"{table}.parquet"
-        self._writers[table] = self._stack.enter_context(
-            parquet.ParquetWriter(path, arrow_schema(table), compression="zstd")
-        )
-        self._held[table] = []
-        self.rows[table] = 0
+        self.rows: dict[str, int] = dict.fromkeys(TABLES, 0)
+        self._held: dict[Table, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
+        self._stack = ExitStack()
+        self._writers = {
+            table: self._stack.enter_context(
+                parquet.ParquetWriter(folder / f"{table}.parquet", arrow_schema(table), compression="zstd")
+            )
+            for table in TABLES
+        }
 
-    def _add(self, table: Table, rows: list[tuple[Any, ...]]) -> None:
-        held = self._held[table]
-        held += rows
-        if len(held) >= _ROWS:
-            self._flush(table)
+    def add(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add rows to a table."""
+        source, held = iter(rows), self._held[table]
+        while batch := list(islice(source, _ROWS)):
+            held += batch
+            if len(held) >= _ROWS:
+                self._flush(table)
 
     def _flush(self, table: Table) -> None:
-        arrow = _pyarrow()
-        held = self._held[table]
-        if held:
-            schema = arrow_schema(table)
-            columns = [
-                arrow.array(column, type=field.type)
-                for column, field in zip(zip(*held, strict=True), schema, strict=True)
-            ]
-            self._writers[table].write_table(arrow.Table.from_arrays(columns, schema=schema))
+        if held := self._held[table]:
+            self._writers[table].write_batch(record_batch(held, arrow_schema(table)))
             self.rows[table] += len(held)
             held.clear()
 
-    def __enter__(self) -> TablesWriter:
-        for table in TABLES:  # a table without rows has a file all the same
-            self._open(table)
+    def __enter__(self) -> _TablesWriter:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        try:
-            if error[0] is None:
-                for table in self._writers:
-                    self._flush(table)
-        finally:
-            self._stack.close()
+        with self._stack:
+            for table in TABLES if error[0] is None else ():
+                self._flush(table)
 
 
 class ParquetTables:

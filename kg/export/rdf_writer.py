@@ -247,9 +247,9 @@ class _Writer:
             if best:
                 head.append(absent)
         else:
-            value = self._value(statement.value, datatype, f"{statement.id} main")
+            value, full = self._forms(statement.value, datatype, f"{statement.id} main", values)
             pairs.append((name[f"ps:{prop}"], value))
-            if (full := self._full(statement.value, values)) is not None:
+            if full is not None:
                 pairs.append((name[f"psv:{prop}"], full))
             if best:
                 head.append((name[f"wdt:{prop}"], value))
@@ -268,31 +268,87 @@ class _Writer:
         if snak.kind is SnakKind.NOVALUE:
             pairs.append((name["rdf:type"], name[f"wdno:{snak.property}"]))
             return ABSENT
-        value = self._value(snak.value, self._datatypes.get(snak.property), place)
+        value, full = self._forms(snak.value, self._datatypes.get(snak.property), place, values)
         pairs.append((name[f"pq:{snak.property}"], value))
-        if (full := self._full(snak.value, values)) is not None:
+        if full is not None:
             pairs.append((name[f"pqv:{snak.property}"], full))
             return full.value
         if isinstance(value, rdf.Literal):
             return f"{value.value}@{value.language or ''}"
         return value.value if isinstance(value, rdf.NamedNode) else UNKNOWN
 
-    def _value(self, value: Value | None, datatype: str | None, place: str) -> Term:
-        """A value in its simple form; an unknown one is a blank node named by its place."""
+    def _forms(
+        self, value: Value | None, datatype: str | None, place: str, blocks: list[rdf.Triple]
+    ) -> tuple[Term, rdf.NamedNode | None]:
+        """A value in its simple form, and the node that has its parts, which go to `blocks` once, or None.
+
+        An unknown value is a blank node named by its place.
+        """
+        parts: Pairs = []
+        if value is None:
+            return rdf.BlankNode(md5(place.encode(), usedforsecurity=False).hexdigest()), None
         if isinstance(value, EntityValue):
-            return self._name[f"wd:{value.id}"]  # type: ignore[no-any-return]
+            return self._name[f"wd:{value.id}"], None
         if isinstance(value, TextValue):
-            return self._text(value, datatype)
+            return self._text(value, datatype), None
         if isinstance(value, TimeValue):
-            return self._typed(time_text(value), "xsd:dateTime")
-        if isinstance(value, QuantityValue):
-            return self._decimal(value.amount)
-        if isinstance(value, OtherValue):
-            if (point := _point(value)) is not None:
-                globe = "" if point.globe.endswith("/Q2") else f"<{point.globe}> "
-                return self._typed(f"{globe}Point({point.longitude} {point.latitude})", "geo:wktLiteral")
-            return self._json(value.type, value.json)
-        return rdf.BlankNode(md5(place.encode(), usedforsecurity=False).hexdigest())
+            simple, parts = self._time(value)
+        elif isinstance(value, QuantityValue):
+            simple, parts = self._quantity(value)
+        elif (globe := _globe_coordinate(value)) is not None:
+            simple, parts = self._coordinate(*globe)
+        else:
+            return self._json(value.type, value.json), None
+        key = md5(repr(value).encode(), usedforsecurity=False).hexdigest()
+        node = rdf.NamedNode(NAMESPACES["wdv"] + key)
+        if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known.add(key)
+            blocks += self._block(node, parts)
+        return simple, node
+
+    def _time(self, value: TimeValue) -> tuple[Term, Pairs]:
+        name, typed = self._name, self._typed
+        text = time_text(value)
+        parts: Pairs = [
+            (name["rdf:type"], name["wikibase:TimeValue"]),
+            (name["wikibase:timeValue"], typed(text, "xsd:dateTime")),
+            (name["wikibase:timePrecision"], typed(str(value.precision), "xsd:integer")),
+            (name["wikibase:timeTimezone"], typed("0", "xsd:integer")),
+            (name["wikibase:timeCalendarModel"], name[f"wd:{CALENDARS[value.calendar]}"]),
+        ]
+        if time_of(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
+            told = f"{value.year:+05}-{value.month or 0:02}-{value.day or 0:02}T00:00:00Z"
+            parts.insert(0, (name["granola:time"], rdf.Literal(told)))
+        return typed(text, "xsd:dateTime"), parts
+
+    def _quantity(self, value: QuantityValue) -> tuple[Term, Pairs]:
+        name, amount = self._name, self._decimal(value.amount)
+        parts: Pairs = [
+            (name["rdf:type"], name["wikibase:QuantityValue"]),
+            (name["wikibase:quantityAmount"], amount),
+            (name["wikibase:quantityUnit"], name[f"wd:{value.unit or BARE_NUMBER}"]),
+        ]
+        if value.lower is not None and value.upper is not None:
+            parts.append((name["wikibase:quantityUpperBound"], self._decimal(value.upper)))
+            parts.append((name["wikibase:quantityLowerBound"], self._decimal(value.lower)))
+        return amount, parts
+
+    def _coordinate(
+        self, latitude: float, longitude: float, precision: float | None, globe: rdf.NamedNode
+    ) -> tuple[Term, Pairs]:
+        name, typed = self._name, self._typed
+        parts: Pairs = [
+            (name["rdf:type"], name["wikibase:GlobecoordinateValue"]),
+            (name["wikibase:geoLatitude"], typed(str(latitude), "xsd:double")),
+            (name["wikibase:geoLongitude"], typed(str(longitude), "xsd:double")),
+            (name["wikibase:geoGlobe"], globe),
+        ]
+        if precision is not None:
+            parts.append((name["wikibase:geoPrecision"], typed(str(precision), "xsd:double")))
+        where = "" if globe.value.endswith("/Q2") else f"<{globe.value}> "
+        return typed(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
 
     def _text(self, value: TextValue, datatype: str | None) -> Term:
         text = value.text
@@ -319,80 +375,19 @@ class _Writer:
             return self._typed(str(amount), "xsd:double")
         return self._typed(f"{amount:+f}", "xsd:decimal")
 
-    def _full(self, value: Value | None, blocks: list[rdf.Triple]) -> rdf.NamedNode | None:
-        """The value node of a kind of value that has one; what it says goes to `blocks` once."""
-        thing = _point(value) if isinstance(value, OtherValue) else value
-        if not isinstance(thing, TimeValue | QuantityValue | _Coordinates):
-            return None
-        key = md5(repr(value).encode(), usedforsecurity=False).hexdigest()
-        node = rdf.NamedNode(NAMESPACES["wdv"] + key)
-        if key not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known.add(key)
-            blocks += self._block(node, self._parts(thing))
-        return node
 
-    def _parts(self, value: TimeValue | QuantityValue | _Coordinates) -> Pairs:
-        name, typed = self._name, self._typed
-        if isinstance(value, TimeValue):
-            text = time_text(value)
-            exact: Pairs = []
-            if time_of(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
-                told = f"{value.year:+05}-{value.month or 0:02}-{value.day or 0:02}T00:00:00Z"
-                exact.append((name["granola:time"], rdf.Literal(told)))
-            return [
-                *exact,
-                (name["rdf:type"], name["wikibase:TimeValue"]),
-                (name["wikibase:timeValue"], typed(text, "xsd:dateTime")),
-                (name["wikibase:timePrecision"], typed(str(value.precision), "xsd:integer")),
-                (name["wikibase:timeTimezone"], typed("0", "xsd:integer")),
-                (name["wikibase:timeCalendarModel"], name[f"wd:{CALENDARS[value.calendar]}"]),
-            ]
-        if isinstance(value, QuantityValue):
-            pairs: Pairs = [
-                (name["rdf:type"], name["wikibase:QuantityValue"]),
-                (name["wikibase:quantityAmount"], self._decimal(value.amount)),
-                (name["wikibase:quantityUnit"], name[f"wd:{value.unit or BARE_NUMBER}"]),
-            ]
-            if value.lower is not None and value.upper is not None:
-                pairs.append((name["wikibase:quantityUpperBound"], self._decimal(value.upper)))
-                pairs.append((name["wikibase:quantityLowerBound"], self._decimal(value.lower)))
-            return pairs
-        pairs = [
-            (name["rdf:type"], name["wikibase:GlobecoordinateValue"]),
-            (name["wikibase:geoLatitude"], typed(str(value.latitude), "xsd:double")),
-            (name["wikibase:geoLongitude"], typed(str(value.longitude), "xsd:double")),
-            (name["wikibase:geoGlobe"], rdf.NamedNode(value.globe)),
-        ]
-        if value.precision is not None:
-            pairs.append((name["wikibase:geoPrecision"], typed(str(value.precision), "xsd:double")))
-        return pairs
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Coordinates:
-    latitude: float
-    longitude: float
-    precision: float | None
-    globe: str
-
-
-def _point(value: OtherValue) -> _Coordinates | None:
-    """A coordinate's parts, None where it is no coordinate or not a whole one."""
-    coordinate = orjson.loads(value.json) if value.type == "globecoordinate" else None
-    if not isinstance(coordinate, dict):
+def _globe_coordinate(value: OtherValue) -> tuple[float, float, float | None, rdf.NamedNode] | None:
+    """Latitude, longitude, precision and globe; None where it is no coordinate or not a whole one."""
+    told = orjson.loads(value.json) if value.type == "globecoordinate" else None
+    if not isinstance(told, dict) or not isinstance(told.get("globe"), str):
         return None
-    latitude, longitude, precision = (_degrees(coordinate.get(name)) for name in ("latitude", "longitude", "precision"))
-    globe = coordinate.get("globe")
-    if latitude is None or longitude is None or not isinstance(globe, str):
+    latitude, longitude, precision = (
+        number if type(number := told.get(name)) in (int, float) else None
+        for name in ("latitude", "longitude", "precision")
+    )
+    if latitude is None or longitude is None:
         return None
     try:
-        rdf.NamedNode(globe)
+        return latitude, longitude, precision, rdf.NamedNode(told["globe"])
     except ValueError:
         return None
-    return _Coordinates(latitude=latitude, longitude=longitude, precision=precision, globe=globe)
-
-
-def _degrees(number: object) -> float | None:
-    return number if isinstance(number, int | float) and not isinstance(number, bool) else None

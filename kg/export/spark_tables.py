@@ -24,7 +24,7 @@ import orjson
 from kg.errors import SourceError
 from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
 from kg.export.output_streams import folder_out
-from kg.export.parquet import arrow_schema, write_manifest
+from kg.export.parquet import arrow_schema, record_batch, write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
 from kg.reading.dump import Block, DamagedLine, brackets, file_facts, parse, unclosed
@@ -179,7 +179,7 @@ class _Decoding:
                     rows.append((side, number, source, block, place, payload))
                     place += 1
             if rows:
-                yield pyarrow.RecordBatch.from_arrays(_arrays(rows, schema), schema=schema)
+                yield record_batch(rows, schema)
 
     def _line(self, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
         if block == 0:
@@ -246,24 +246,16 @@ class _TableRows:
         self._table = table
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow
-
         schema = arrow_schema(self._table)
         held: list[tuple[Any, ...]] = []
         for _, group in groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
             *_, (_, _, last) = group
             held += pickle.loads(last)[self._table]
             if len(held) >= _ROWS:
-                yield pyarrow.RecordBatch.from_arrays(_arrays(held, schema), schema=schema)
+                yield record_batch(held, schema)
                 held = []
         if held:
-            yield pyarrow.RecordBatch.from_arrays(_arrays(held, schema), schema=schema)
-
-
-def _arrays(rows: Sequence[tuple[Any, ...]], schema: Any) -> list[Any]:
-    import pyarrow
-
-    return [pyarrow.array(column, type=of) for column, of in zip(zip(*rows, strict=True), schema.types, strict=True)]
+            yield record_batch(held, schema)
 
 
 def _columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:
