@@ -122,6 +122,11 @@ class TieredRow:
             out.setdefault(key, value)
         return out
 
+    def __str__(self) -> str:
+        """The question and its ladder in a line, as `print` shows it."""
+        why = f" (no coarser answer: {self.abstained})" if self.abstained else ""
+        return f"{self.question} {' › '.join(level.tiers[0].text for level in self.levels)}{why}"
+
     def _repr_html_(self) -> str:
         """The ladder as a notebook shows it: a line a level, its tiers with their bits."""
         lines = []

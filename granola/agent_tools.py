@@ -62,17 +62,20 @@ class AgentTools:
         self._reviewer = Reviewer(store, language=language)
         self._aggregator = Aggregator(store, language=language)
 
-    def _row(self, question: str, answer: str) -> TieredRow:
+    def _row(self, question: str, answer: str, qid: str | None = None) -> TieredRow:
         from granola.shortcuts import ladder
 
-        return ladder(question, answer, self._store, language=self._language)
+        return ladder(question, answer, self._store, answer_qid=qid, language=self._language)
 
-    async def ladder(self, question: str, answer: str) -> dict[str, Any]:
-        """The answer and ever coarser ones that are right as well, finest first, each with what entails it."""
+    async def ladder(self, question: str, answer: str, qid: str | None = None) -> dict[str, Any]:
+        """The answer and ever coarser ones that are right as well, finest first, each with what entails it.
+
+        Give the answer's item as `qid` (such as Q90, from `link`) where its name may mean several.
+        """
         from abstraction.reasons import REASONS
         from granola.report.ladder_view import evidence_line
 
-        row = self._row(question, answer)
+        row = self._row(question, answer, qid)
         levels = [
             [
                 {
@@ -99,11 +102,14 @@ class AgentTools:
             "may_mean": [self._reviewer.in_words(qid) for qid in ids],
         }
 
-    async def match(self, question: str, answer: str, prediction: str) -> dict[str, Any]:
-        """Which level of the answer's ladder a prediction states: 1 is as fine as the answer, null is none of them."""
+    async def match(self, question: str, answer: str, prediction: str, qid: str | None = None) -> dict[str, Any]:
+        """Which level of the answer's ladder a prediction states: 1 is as fine as the answer, null is none of them.
+
+        `qid` as for `ladder`.
+        """
         from granola.shortcuts import match
 
-        row = self._row(question, answer)
+        row = self._row(question, answer, qid)
         verdict = match(prediction, row)
         level = None if verdict.level is None else row.levels[verdict.level - 1].tiers[0].text
         return {"level": verdict.level, "of_levels": len(row.levels), "says": level, "rule": verdict.rule}

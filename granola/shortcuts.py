@@ -110,12 +110,14 @@ def ladder(
     *,
     relation: str | None = None,
     subject: str | None = None,
+    answer_qid: str | None = None,
     language: str = "en",
     linker: str = "question",
 ) -> TieredRow:
     """The ladder of one gold answer, or of several: a row whose `levels` are finest first, the answer at level 1.
 
-    `relation` and `subject` are read from the question where they are left out. A row with the answer alone has
+    `relation` and `subject` are read from the question where they are left out, `answer_qid`, the answer's item, from
+    its name. A row with the answer alone has
     `abstained`. Raises RowError for an empty question or answer.
     """
     if not isinstance(answer, str | Sequence):
@@ -127,6 +129,7 @@ def ladder(
     }
     row |= {"relation": relation} if relation else {}
     row |= {"question_entity": {"text": subject}} if subject else {}
+    row |= {"answer_qid": answer_qid} if answer_qid else {}
     return _ladders(_questions([row]), snapshot, language, linker)[0]
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 LONGEST = 10_000  # characters of a question that is compared
 EXPECTED = (
-    'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; --id-field and '
-    "--prediction-field name other fields"
+    'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; on the '
+    "command line --id-field and --prediction-field name other fields"
 )
 
 

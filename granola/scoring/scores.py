@@ -83,6 +83,15 @@ class ScoreReport:
         lines = [(e.value, e.interval.low, e.interval.high, e.n) for e in estimates.values()]
         return pandas.DataFrame(lines, index=list(estimates), columns=["value", "low", "high", "n"])
 
+    def __str__(self) -> str:
+        """The scores as `print` shows them, a line a metric, and the signature."""
+        lines = [f"{self.system}, {self.questions:,} questions"]
+        for metric in self.metrics:
+            score = self.overall.estimates[metric.name]
+            ends = score.interval
+            lines.append(f"{metric.title:<34} {score.value:>7.3f}  {ends.low:.3f}-{ends.high:.3f}  n {score.n:,}")
+        return "\n".join([*lines, f"signature: {self.signature}"])
+
     def _repr_html_(self) -> str:
         """The scores as a notebook shows them."""
         rows = []
@@ -413,12 +422,13 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
     if len(lost) > nameless and not settings.allow_missing:
         faults.append(
             f"{len(lost)} of {len(ids)} questions have no prediction ({_first(lost)}); "
-            "predict them, or give --allow-missing to leave them unscored"
+            "predict them, or give --allow-missing (in Python allow_missing=True) to leave them unscored"
         )
     if len(unknown) > len(file.rejected) and not settings.allow_missing:
         faults.append(
             f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
-            f"({_first(unknown)}); score them against their own tiered file, or give --allow-missing to leave them out"
+            f"({_first(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
+            "allow_missing=True) to leave them out"
         )
     if faults:
         raise PredictionError(f"{predictions.name}: " + "; ".join(faults))

@@ -207,9 +207,7 @@ def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: 
         Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), resamples=10).run()
     strange = write(tmp_path / "strange.jsonl", [{"question": "What is it?", "prediction": "x"}])
     with pytest.raises(PredictionError, match="unknown ids"):
-        Score(
-            tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join="question", allow_missing=True
-        ).run()
+        Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(strange), join="question").run()
     with pytest.raises(PredictionError, match="no prediction"):  # every row is rejected: it has no such field
         Score(tiered=str(tmp_path / "t.jsonl"), predictions=str(said), join="wording").run()
 

@@ -34,12 +34,13 @@ def called(*calls: tuple[str, dict[str, Any]]) -> tuple[list[str], list[Any]]:
 
 
 def test_an_agent_calls_every_tool() -> None:
-    tools, (ladder, link, match, finest, bad) = called(
+    tools, (ladder, link, match, finest, bad, chosen) = called(
         ("ladder", {"question": QUESTION, "answer": "Honolulu"}),
         ("link", {"name": "Honolulu", "question": QUESTION}),
         ("match", {"question": QUESTION, "answer": "Honolulu", "prediction": "somewhere in Hawaii"}),
         ("finest_supported", {"question": QUESTION, "guesses": ["Honolulu", "Hilo, Hawaii", "Honolulu County"]}),
         ("finest_supported", {"question": QUESTION, "guesses": []}),
+        ("ladder", {"question": "Where is Harvard Law School?", "answer": "Cambridge", "qid": "Q49111"}),
     )
     assert tools == ["ladder", "link", "match", "finest_supported"]
     texts = [level[0]["text"] for level in ladder["levels"]]
@@ -49,6 +50,7 @@ def test_an_agent_calls_every_tool() -> None:
     assert (match["level"], match["says"]) == (texts.index("Hawaii") + 1, "Hawaii")
     assert finest["answer"] in ("Hawaii", "Honolulu County, Hawaii")
     assert "0 guesses; expected 1 to 100" in bad
+    assert chosen["levels"][-1][0]["text"] == "North America"
 
 
 def test_a_snapshot_that_is_not_there_is_told() -> None:
