@@ -11,6 +11,7 @@ from abstraction.information.literal_bits import with_date_bits, with_quantity_b
 from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.quantities import CONDITION, parse_quantity, quantity_ladder, read_amount
 from abstraction.language.amount_reader import ParsedQuantity
+from abstraction.language.language_data import Language
 from abstraction.language.languages import is_known
 from abstraction.relations import table
 from abstraction.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
@@ -21,7 +22,6 @@ from kg.walks.ranks import time_key
 
 # Ages of people: the years, then the decade of life ("in their thirties").
 
-_DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _YEAR = "Q577"
 _TEENS = range(13, 20)
 
@@ -33,20 +33,19 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
     """
     if parsed.unit is not None and parsed.unit.qid != _YEAR:
         return quantity_ladder(parsed)
-    first = quantity_ladder(replace(parsed, unit=None, unit_text="", noun="years"))[0]
+    noun = parsed.language.units.get(_YEAR, ("",))[0]
+    first = quantity_ladder(replace(parsed, unit=None, unit_text="", noun=noun))[0]
     years = int(parsed.amount) if parsed.amount == parsed.amount.to_integral_value() else -1
     if parsed.approximate or not _TEENS.start <= years < 100:
         return [first]
-    return [first, Level(tiers=(_decade(years),))]
+    return [first, Level(tiers=(_decade(years, parsed.language),))]
 
 
-def _decade(years: int) -> Tier:
-    if years in _TEENS:
-        text, names, low, high = "a teenager", ["in their teens", "in his teens", "in her teens", "teens"], 13, 19
-    else:
-        word, low = _DECADES[years // 10 - 2], years // 10 * 10
-        text, high = f"in their {word}", low + 9
-        names = [f"in his {word}", f"in her {word}", word, f"{low}s", f"between {low} and {high}"]
+def _decade(years: int, words: Language) -> Tier:
+    low, high = (years // 10 * 10, years // 10 * 10 + 9) if years not in _TEENS else (_TEENS.start, _TEENS.stop - 1)
+    text, *names = (words.written("teens") if years in _TEENS else ()) or words.written(
+        "age", first=low, last=high, word=words.spoken_decades.get(low, "")
+    )
     return Tier(
         text=text,
         aliases=tuple(names),

@@ -84,6 +84,9 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     if lowered != plain.lower():
         plain = lowered
     quantity = _compound(lowered, plain, words) or _single(lowered, plain, words)
+    if quantity is None and (whole := " ".join(words.with_plain_amounts(text).split())) != text:  # 1億2,600万人
+        quantity = parse_quantity(whole, code=code, is_temperature=is_temperature)
+        start += quantity is not None and quantity.approximate
     return replace(quantity, text=text.strip(), approximate=start > 0, code=words.code) if quantity else None
 
 

@@ -55,6 +55,8 @@ TEMPLATES: Mapping[str, str] = {
     "completed_millennium": "left",
     "percent": "n",
     "position": "sport",
+    "age": "first last word",
+    "teens": "",
 }
 # Every regular expression there is, read against lower-case text; "" where the language has none.
 PATTERNS: Mapping[str, str] = {

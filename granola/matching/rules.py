@@ -167,6 +167,8 @@ def _decided_as_written(prediction: str, names: references.Names, question: str 
 def _covered(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
     if len(key(text)) <= BARE and references.values(names, "amount", code):
         return None
+    if not language(code).parts_words:
+        return None  # single letters that two names share say nothing: 布吉納法索 and 法國
     declined = refusal(text, code)
     answer = AnswerText(declined.offer if declined else text, names, question)
     mention = covered(answer)

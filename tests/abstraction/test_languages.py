@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from abstraction.assembly.translation import is_woman, localised
 from abstraction.errors import LanguageError
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.literal_answers import age_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
 from abstraction.language.calendar_units import CalendarUnit, Era, names
 from abstraction.language.languages import is_known, language, languages, notice, read_language
@@ -282,6 +283,23 @@ def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
     assert text == expected
     assert data.get("language", "en") == code
     assert "Absurdistan" not in json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("code", "age", "expected"),
+    [
+        ("de", "fünfunddreißig Jahre", "zwischen 30 und 39 Jahren"),
+        ("es", "treinta y cinco", "entre 30 y 39 años"),
+        ("fr", "35 ans", "entre 30 et 39 ans"),
+        ("it", "trentacinque anni", "tra 30 e 39 anni"),
+        ("pl", "35", "30–39"),
+        ("en", "thirty-five", "in their thirties"),
+    ],
+)
+def test_the_decade_of_an_age_is_told_in_the_language(code: str, age: str, expected: str) -> None:
+    parsed = parse_quantity(age, code=code)
+    assert parsed is not None
+    assert age_ladder(parsed)[1].tiers[0].text == expected
 
 
 def test_what_a_language_goes_without_stands_in_the_row() -> None:
