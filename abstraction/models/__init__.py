@@ -1,6 +1,6 @@
 """Language models behind a few protocols: chat, and scores of texts; on servers, on this machine, or recorded."""
 
-from abstraction.models.answer_store import KeptScores, ScoreStore, read_calls
+from abstraction.models.answer_store import KeptAnswers, KeptScores, ValueStore
 from abstraction.models.chat_model import (
     ChatModel,
     Completion,
@@ -14,9 +14,9 @@ from abstraction.models.chat_model import (
     Totals,
     sampling_of,
 )
+from abstraction.models.settings import ModelUse
 from abstraction.models.spec import (
     ModelSpec,
-    ModelUse,
     open_classifier,
     open_coherence,
     open_continuations,
@@ -55,6 +55,7 @@ __all__ = [
     "EntailmentModel",
     "Failure",
     "FailureReason",
+    "KeptAnswers",
     "KeptScores",
     "Message",
     "ModelSpec",
@@ -65,11 +66,11 @@ __all__ = [
     "Request",
     "Result",
     "Sampling",
-    "ScoreStore",
     "TextPair",
     "TextScorer",
     "TokenScores",
     "Totals",
+    "ValueStore",
     "open_classifier",
     "open_coherence",
     "open_continuations",
@@ -79,7 +80,6 @@ __all__ = [
     "open_relevance",
     "open_spec",
     "parse_model_spec",
-    "read_calls",
     "sampling_of",
     "with_settings",
 ]

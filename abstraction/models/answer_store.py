@@ -4,36 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import sqlite3
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import orjson
 
 from abstraction.errors import ModelError
-from abstraction.models.chat_model import Completion, Request, Totals
-from abstraction.models.chat_protocol import choice_of, completion_of
-from abstraction.models.http_client import Attempt
+from abstraction.models.call_log import CallLog
+from abstraction.models.chat_model import (
+    AnswerSource,
+    Ask,
+    Attempt,
+    Completion,
+    Failure,
+    FailureReason,
+    NoAnswer,
+    Reply,
+    Request,
+    Result,
+    Totals,
+    choices_of,
+    completion_of,
+    tokens_of,
+)
 from abstraction.models.text_scorers import Entailment, TextScorer, TokenScores
 from kg.errors import SourceError
-from kg.files import writable
 from kg.web.answer_cache import Cache
 
 BLOCK = 256  # scores that are lost at most where a run is killed, for a model that names no other number
-KIND, SCHEMA_VERSION = "model-calls", 1
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-class _KeptValues:
+class ValueStore:
     """Key -> JSON, in one file of any number of models; in memory where no file is named."""
 
-    def __init__(self, path: Path | str | None) -> None:
+    def __init__(self, path: Path | str | None = None) -> None:
         """Raises ModelError for a file that cannot be used."""
         try:
             self._cache = Cache(":memory:" if path is None else path)
@@ -62,36 +74,29 @@ class _KeptValues:
 # Scores of texts.
 
 
-class ScoreStore:
-    """Kept scores, and how many were `computed` and `reused`."""
+class KeptScores(Generic[T, R]):
+    """A scorer that asks `model` only for scores that `store` has not, for equal ones once.
 
-    def __init__(self, path: Path | str | None = None) -> None:
-        """Raises ModelError for a file that cannot be used."""
-        self.computed = self.reused = 0
-        self._kept = _KeptValues(path)
+    A model may have a `block`: how many items it wants at a time, so that its batches are full.
+    """
 
-    def scores(self, model: TextScorer[T, R], items: Sequence[T]) -> list[R]:
-        """The score of each item, in their order; the model is asked for those that are lacking, equal ones once.
+    def __init__(self, model: TextScorer[T, R], store: ValueStore) -> None:
+        self._model, self._store = model, store
+        self.identity: Mapping[str, Any] = model.identity
 
-        A model may have a `block`: how many items it wants at a time, so that its batches are full.
-        """
-        identity = orjson.dumps(model.identity, option=orjson.OPT_SORT_KEYS)
+    def scores(self, items: Sequence[T], /) -> list[R]:
+        """As `TextScorer.scores`."""
+        identity = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)
         keys = [hashlib.sha256(identity + b"\0" + orjson.dumps(item)).hexdigest() for item in items]
-        found = {key: _score(value) for key, value in self._kept.get(list(dict.fromkeys(keys))).items()}
-        self.reused += len(found)
+        found = {key: _score(value) for key, value in self._store.get(list(dict.fromkeys(keys))).items()}
         lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
         waiting = list(lacking)
         while waiting:
-            block, waiting = waiting[: (size := getattr(model, "block", BLOCK))], waiting[size:]
-            computed = dict(zip(block, model.scores([lacking[key] for key in block]), strict=True))
-            self._kept.put(computed)
+            block, waiting = waiting[: (size := getattr(self._model, "block", BLOCK))], waiting[size:]
+            computed = dict(zip(block, self._model.scores([lacking[key] for key in block]), strict=True))
+            self._store.put(computed)
             found.update(computed)
-            self.computed += len(block)
         return [found[key] for key in keys]
-
-    def close(self) -> None:
-        """Release the file."""
-        self._kept.close()
 
 
 def _score(value: Any) -> Any:
@@ -103,99 +108,109 @@ def _score(value: Any) -> Any:
     return math.nan if value is None else value
 
 
-class KeptScores(Generic[T, R]):
-    """A scorer that asks `model` only for scores that `store` has not."""
-
-    def __init__(self, model: TextScorer[T, R], store: ScoreStore) -> None:
-        self._model, self._store = model, store
-        self.identity: Mapping[str, Any] = model.identity
-
-    def scores(self, items: Sequence[T], /) -> list[R]:
-        """As `TextScorer.scores`."""
-        return self._store.scores(self._model, items)
+# Answers of chat models.
 
 
-# Answers of chat models, with a log of what was sent and what came back, one JSON object a line, call by call.
-#
-# Each run begins with a line of its own: {"kind": "model-calls", "schema_version": 1, "model": identity}. A call has
-# `id` and `key` of its request, the numbers of the `samples` that it asked for, `attempt`, `time`, `seconds`, `sent`,
-# `status`, `received` and, where it brought nothing, `error`. A process that is killed leaves at most one line cut
-# off.
+@dataclass(slots=True)
+class _Wanted:
+    """What is had and asked for of one key while requests wait for it."""
+
+    waiting: int = 0
+    asked: set[int] = field(default_factory=set)
+    found: dict[int, Completion] = field(default_factory=dict)
+    why: NoAnswer | None = None
 
 
-class AnswerStore:
-    """The kept answers, the log and the totals of one chat model. Safe for several threads.
+class KeptAnswers:
+    """The chat model over a source, which is asked for no answer that is kept, and for none twice at once.
 
-    An answer is kept before any caller sees it, and logged before it is kept: a process that is killed loses only what
-    was under way.
+    An answer is logged, kept and then handed on, so that a process that is killed loses only what was under way.
+    Several threads may ask.
     """
 
     def __init__(
         self,
-        identity: Mapping[str, Any],
+        source: AnswerSource,
         *,
         cache: Path | str | None = None,
         log: Path | str | None = None,
+        sampling: Mapping[str, Any] | None = None,
+        known: Callable[[Request, str, Sequence[int]], dict[int, Completion]] | None = None,
     ) -> None:
-        """`identity` is part of every key. Raises ModelError where a file cannot be used."""
-        self._identity = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        self._lock = threading.Lock()
+        """`cache` keeps answers, `log` every call; `known` brings what is had instead, by request, key and samples.
+
+        `sampling`: what the model's word says of it, for `sampling_of`. Raises ModelError for a file that cannot be
+        used.
+        """
+        self.source, self.sampling = source, sampling or {}
+        self.identity: Mapping[str, Any] = source.identity
         self.totals = Totals()
-        self._kept = None if cache is None else _KeptValues(cache)
-        self._log = None if log is None else _CallLog(log, identity)
+        # What tells it apart in keys and in the names of a batch's lines.
+        self.name = hashlib.sha256(orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+        self._lock = threading.Lock()
+        self._kept = None if cache is None else ValueStore(cache)
+        self._log = None if log is None else CallLog(log, self.identity)
+        self._known = known or self._from_file
 
-    def _sample_key(self, key: str, sample: int) -> str:
-        return f"choice-{self._identity[:32]}{key}-{sample}"
+    def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
+        """As `ChatModel.generate`."""
+        wanted: dict[str, _Wanted] = {}
+        under_way: deque[tuple[Ask, int]] = deque()
 
-    def known(self, request: Request, key: str) -> list[Completion | None]:
-        """The `n` completions of a request, None for those that no run has brought yet. `key` is the request's."""
-        if self._kept is None:
-            return [None] * request.sampling.n
-        keys = [self._sample_key(key, sample) for sample in range(request.sampling.n)]
-        found = self._kept.get(keys)
-        self._count(cached=len(found), samples=len(found))
-        return [
-            completion_of(found[key], request, sample) if key in found else None for sample, key in enumerate(keys)
-        ]
+        def asks() -> Iterator[Ask]:
+            for request in requests:
+                key = request.key()
+                one = wanted.setdefault(key, _Wanted())
+                new = [sample for sample in range(request.sampling.n) if sample not in one.asked]
+                known = self._known(request, key, new)
+                self._count(cached=len(known), samples=len(known))
+                one.waiting += 1
+                one.asked.update(new)
+                one.found.update(known)
+                ask = Ask(request, key, tuple(sample for sample in new if sample not in known))
+                under_way.append((ask, len(known)))
+                yield ask
+
+        def told(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
+            if self._log is not None:
+                self._log.add(ask, samples, attempt)
+            self._count(calls=1, failed_calls=attempt.error is not None)
+            if attempt.error is None:
+                choices = dict(zip(samples, choices_of(attempt.received), strict=False))
+                self.keep(ask.key, choices)
+                found = {sample: completion_of(choice, ask.request, sample) for sample, choice in choices.items()}
+                wanted[ask.key].found.update(found)
+                prompt, made = tokens_of(attempt.received)
+                self._count(samples=len(found), prompt_tokens=prompt, completion_tokens=made)
+
+        with closing(self.source.answers(asks(), told)) as answered:
+            for why in answered:
+                ask, cached = under_way.popleft()
+                one = wanted[ask.key]
+                one.waiting, one.why = one.waiting - 1, why or one.why
+                yield _result(ask.request, one, cached)
+                if not one.waiting:
+                    del wanted[ask.key]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether answers are kept."""
+        return self._kept is not None
 
     def keep(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
-        """Keep choices of the protocol by the number of their sample, as those that came from elsewhere."""
-        if self._kept is None:
-            raise ModelError("answers that come in a file are kept: give an output, or answers=FILE with the model")
-        self._kept.put({self._sample_key(key, sample): choice for sample, choice in choices.items()})
+        """Keep choices of the protocol by the number of their sample."""
+        if self._kept is not None and choices:
+            self._kept.put({self._sample_key(key, sample): choice for sample, choice in choices.items()})
 
-    def called(
-        self,
-        request: Request,
-        key: str,
-        samples: range,
-        sent: Mapping[str, Any],
-        attempt: Attempt,
-        completions: Sequence[Completion] = (),
-        tokens: tuple[int | None, int | None] = (0, 0),
-    ) -> None:
-        """Note a call for some samples, and keep the completions that it brought, the first ones of them.
+    def _sample_key(self, key: str, sample: int) -> str:
+        return f"choice-{self.name}{key}-{sample}"
 
-        `tokens`: how many the server counted of prompt and completions, None where it did not tell.
-        """
-        if self._log is not None:
-            error = {} if attempt.error is None else {"error": attempt.error}
-            self._log.add(
-                {"id": request.id, "key": key, "samples": list(samples), "attempt": attempt.number,
-                 "time": round(time.time(), 3), "seconds": round(attempt.seconds, 4), "sent": sent,
-                 "status": attempt.status, "received": attempt.received, **error}
-            )  # fmt: skip
-        if completions and self._kept is not None:
-            self._kept.put(
-                {
-                    self._sample_key(key, sample): choice_of(completion)
-                    for sample, completion in zip(samples, completions, strict=False)
-                }
-            )
-        self._count(
-            calls=1, failed_calls=attempt.error is not None, samples=len(completions), untold=None in tokens,
-            prompt_tokens=tokens[0] or 0, completion_tokens=tokens[1] or 0,
-        )  # fmt: skip
+    def _from_file(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
+        if self._kept is None or not samples:
+            return {}
+        found = self._kept.get([self._sample_key(key, sample) for sample in samples])
+        choices = {sample: found.get(self._sample_key(key, sample)) for sample in samples}
+        return {sample: completion_of(choice, request, sample) for sample, choice in choices.items() if choice}
 
     def _count(self, **more: int) -> None:
         with self._lock:
@@ -203,54 +218,17 @@ class AnswerStore:
             self.totals = replace(self.totals, **now)
 
     def close(self) -> None:
-        """Release both files."""
+        """Release the source, and both files."""
+        self.source.close()
         if self._kept is not None:
             self._kept.close()
         if self._log is not None:
             self._log.close()
 
 
-class _CallLog:
-    """Appends calls to a file, whole lines, from any thread."""
-
-    def __init__(self, path: Path | str, identity: Mapping[str, Any]) -> None:
-        """Open for appending, creating the file. Raises OutputError for what is no file, OSError as open does."""
-        self._path = writable(path)
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        size = os.fstat(self._file).st_size
-        if size and os.pread(self._file, 1, size - 1) != b"\n":
-            os.write(self._file, b"\n")  # the run before was killed within a line
-        self.add({"kind": KIND, "schema_version": SCHEMA_VERSION, "model": identity})
-
-    def add(self, line: Mapping[str, Any]) -> None:
-        """Append one object."""
-        rest = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
-        with self._lock:
-            while rest and self._file >= 0:  # a full disk takes a part
-                try:
-                    rest = rest[os.write(self._file, rest) :]
-                except OSError as error:
-                    raise ModelError(
-                        f"{self._path}: a call cannot be kept: {error.strerror}; nothing more is asked"
-                    ) from error
-
-    def close(self) -> None:
-        """Release the file; a call that ends later is not logged."""
-        with self._lock:
-            if self._file >= 0:
-                os.close(self._file)
-                self._file = -1
-
-
-def read_calls(path: Path | str) -> Iterator[dict[str, Any] | None]:
-    """The object of each line but empty ones; None for what is no JSON object: a line cut off."""
-    with Path(path).open("rb") as stream:
-        for line in stream:
-            if line.strip():
-                try:
-                    parsed = orjson.loads(line)
-                except orjson.JSONDecodeError:
-                    parsed = None
-                yield parsed if isinstance(parsed, dict) else None
+def _result(request: Request, one: _Wanted, cached: int) -> Result:
+    there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
+    if len(there) == request.sampling.n:
+        return Reply(request=request, completions=there, cached=cached)
+    why = one.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
+    return Failure(request=request, reason=why.reason, message=str(why), completions=there)

@@ -1,115 +1,102 @@
 """A provider's batch API by file: requests written as JSONL for an upload, results read back into the kept answers.
 
-The form is OpenAI's, which vLLM's `run-batch` and other providers take as well. A line's `custom_id` names the request
-by its key, and which of its samples are asked for, so that results need not come in order, or all at once.
+The form is OpenAI's, which vLLM's `run-batch` and other providers take as well. A line's `custom_id` names the model,
+the request by its key, and which of its samples are asked for, so that results need not come in order, or all at once.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
+from typing import BinaryIO
 
 import orjson
 
 from abstraction.errors import ModelError
-from abstraction.models.answer_store import read_calls
-from abstraction.models.chat_model import FailureReason, Message, Request, Result, Totals, result_of
-from abstraction.models.chat_protocol import PATH, choice_of, parse
-from abstraction.models.http_client import Trouble, error_text
-from abstraction.models.server_chat import OpenAIModel
+from abstraction.models.answer_store import KeptAnswers
+from abstraction.models.call_log import custom_id_of, read_lines, recorded_call
+from abstraction.models.chat_model import PATH, Ask, FailureReason, NoAnswer, Told
+from abstraction.models.server_chat import ServerChat
 from kg.files import atomic_path
 
-_ID = re.compile(r"([0-9a-f]{64})-(\d{1,9})-(\d{1,9})")
-_ANY = Request(id="result", messages=(Message(role="user", content=""),))  # choices are read without their request
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class BatchTaken:
-    """What a file of results had: answers that are kept now, and lines without one by the reason they tell."""
+    """What a file of results had: answers that are kept now, the models that gave them, and failures by reason."""
 
     answers: int = 0
+    models: set[str] = field(default_factory=set)
     failed: Counter[str] = field(default_factory=Counter)
 
 
-def take_results(model: OpenAIModel, path: Path | str) -> BatchTaken:
+def take_results(model: KeptAnswers, path: Path | str) -> BatchTaken:
     """Keep the answers of a file of results, so that `model` does not ask for them. Raises ModelError."""
-    answers, failed = 0, Counter[str]()
+    if not model.keeps:
+        raise ModelError(f"{path}: answers of a batch must be kept: give an output, or answers=FILE with the model")
+    taken = BatchTaken()
     try:
-        for number, line in enumerate(read_calls(path), start=1):
-            match = _ID.fullmatch(str((line or {}).get("custom_id")))
-            if line is None or match is None:
+        for number, line in read_lines(path):
+            call = recorded_call(line or {})
+            if call is None or not call.asked:
                 raise ModelError(
                     f"{path}, line {number}: no result of a request that batch_file= wrote; name the provider's output"
                 )
-            response = line.get("response")
-            body = response.get("body") if isinstance(response, dict) else None
-            first, wanted = int(match[2]), int(match[3])
-            try:
-                if not isinstance(response, dict) or response.get("status_code") != 200:
-                    raise Trouble(FailureReason.REFUSED, error_text(body) or error_text(line) or "no answer")
-                made = parse(body, _ANY, first=first, count=wanted).completions
-            except Trouble as trouble:
-                failed[str(trouble)] += 1
-                continue
-            model.keep(match[1], {first + at: choice_of(completion) for at, completion in enumerate(made)})
-            answers += len(made)
+            if call.asked != model.name:
+                raise ModelError(
+                    f"{path}, line {number}: written for another model; give the address, name and body= that"
+                    " batch_file= was given with"
+                )
+            model.keep(call.key, call.choices)
+            taken.answers += len(call.choices)
+            if call.error:
+                taken.failed[call.error] += 1
+            elif call.model:
+                taken.models.add(call.model)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    return BatchTaken(answers=answers, failed=failed)
+    return taken
 
 
-class BatchWriter:
-    """A chat model that asks nobody: what is not kept yet is written to a file; a context manager, whole or not at all.
+@contextmanager
+def written_to(model: KeptAnswers, path: Path | str) -> Iterator[set[str]]:
+    """As long as it is open, `model` writes what it lacks to a file, which is there whole at the end or not at all.
 
-    A request that is written is a Failure with the reason `written`, so that a run can go through all its rows.
+    A request that is written is a Failure with the reason `written`, so that a run can go through all its rows. The
+    set has the names of those that were.
     """
+    asked = model.source
+    with atomic_path(path) as place, place.open("wb") as stream:
+        file = model.source = _BatchFile(model, Path(path), stream)
+        try:
+            yield file.written
+        finally:
+            model.source = asked
 
-    def __init__(self, model: OpenAIModel, path: Path | str) -> None:
-        self._model, self.path = model, Path(path)
-        self.identity, self.sampling = model.identity, model.sampling
-        self._written: set[str] = set()
 
-    def __enter__(self) -> BatchWriter:
-        self._place = atomic_path(self.path)
-        self._file = self._place.__enter__().open("wb")
-        return self
+class _BatchFile:
+    """Asks nobody: what is lacking is written, a line for the samples of a request from the first to the last."""
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._file.close()
-        self._place.__exit__(kind, error, at)
+    def __init__(self, model: KeptAnswers, path: Path, stream: BinaryIO) -> None:
+        assert isinstance(model.source, ServerChat)
+        self.identity, self.written = model.identity, set[str]()
+        self._server, self._model, self._path, self._stream = model.source, model.name, path, stream
 
-    @property
-    def written(self) -> int:
-        """How many requests are in the file."""
-        return len(self._written)
-
-    @property
-    def totals(self) -> Totals:
-        """What was kept before."""
-        return self._model.totals
-
-    def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
-        """As `ChatModel.generate`."""
-        for request in requests:
-            key = request.key()
-            known = self._model.known(request, key)
-            if None in known:
-                self._write(request, key, known.index(None))
-            yield result_of(request, known, FailureReason.WRITTEN, f"written to {self.path}, not asked for")
-
-    def _write(self, request: Request, key: str, first: int) -> None:
-        """A line for the samples from `first` on, once."""
-        custom_id = f"{key}-{first}-{request.sampling.n - first}"
-        if custom_id not in self._written:
-            self._written.add(custom_id)
-            body = self._model.body_of(request, range(first, request.sampling.n))
-            line = {"custom_id": custom_id, "method": "POST", "url": f"/v1{PATH}", "body": body}
-            self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
+        """As `AnswerSource.answers`."""
+        for ask in asks:
+            if not ask.samples:
+                yield None
+                continue
+            samples = range(ask.samples[0], ask.samples[-1] + 1)
+            if (custom_id := custom_id_of(self._model, ask.key, samples)) not in self.written:
+                self.written.add(custom_id)
+                body = self._server.body_of(ask.request, samples)
+                line = {"custom_id": custom_id, "method": "POST", "url": f"/v1{PATH}", "body": body}
+                self._stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            yield NoAnswer(FailureReason.WRITTEN, f"written to {self._path}, not asked for")
 
     def close(self) -> None:
-        """Release files and connections."""
-        self._model.close()
+        """The file is closed by whoever opened it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, get_args
@@ -160,27 +160,12 @@ class Failure:
 Result = Reply | Failure
 
 
-def result_of(
-    request: Request,
-    completions: Iterable[Completion | None],
-    reason: FailureReason,
-    message: str,
-    *,
-    cached: int | None = None,
-) -> Result:
-    """The reply where all `n` completions are there, else a failure of that reason; `cached` is None for all."""
-    there = tuple(completion for completion in completions if completion is not None)[: request.sampling.n]
-    if len(there) < request.sampling.n:
-        return Failure(request=request, reason=reason, message=message, completions=there)
-    return Reply(request=request, completions=there, cached=len(there) if cached is None else min(cached, len(there)))
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
     """What a model did since it was opened.
 
     `calls` were sent, `failed_calls` of them brought nothing; `samples` were asked for and answered, `cached` of them
-    from the cache. Tokens are those that servers told: `untold` calls told none.
+    from the cache. Tokens are those that servers told.
     """
 
     calls: int = 0
@@ -189,7 +174,6 @@ class Totals:
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    untold: int = 0
 
 
 # The protocol of every chat model.
@@ -219,3 +203,153 @@ class ChatModel(Protocol):
 
     def close(self) -> None:
         """Release connections, files and memory."""
+
+
+# What asks for answers that are not kept: behind `answer_store.KeptAnswers`, which is the chat model.
+
+
+class NoAnswer(Exception):  # noqa: N818 - it becomes a Failure, a result like others
+    """A request has no answer, and asking once more would not help."""
+
+    def __init__(self, reason: FailureReason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The numbers of the `samples` that a request lacks; none where all are kept. `key` is the request's."""
+
+    request: Request
+    key: str
+    samples: Sequence[int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One call: its number from 1, what was sent, the status that came, seconds, and what went wrong.
+
+    `received`: JSON in the form of chat completions where nothing did, else whatever came.
+    """
+
+    number: int = 1
+    sent: Mapping[str, Any]
+    status: int | None = None
+    received: object = None
+    seconds: float
+    error: str | None = None
+
+
+# What hears of every call for samples of a request, and of the answers that it brought, the first ones of them.
+Told = Callable[[Ask, Sequence[int], Attempt], None]
+
+
+class AnswerSource(Protocol):
+    """A server, weights on this machine, or what stands in for them."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """As `ChatModel.identity`."""
+
+    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
+        """For each, in their order, why a sample of it is lacking, if one is; answers go to `told` as they come."""
+
+    def close(self) -> None:
+        """As `ChatModel.close`."""
+
+
+# Requests and answers in JSON, in the form of chat completions. Sent is only what every server takes, for some refuse
+# what they do not know. Whoever answers is believed in nothing: choices may be fewer than asked for, texts missing,
+# counts absent.
+
+PATH = "/chat/completions"
+
+
+def body_of(
+    request: Request,
+    samples: Sequence[int],
+    *,
+    model: str,
+    limit: str = "max_tokens",
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The JSON that asks for samples of a request whose numbers follow each other; `more` are fields of the user's."""
+    how = request.sampling
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "temperature": how.temperature,
+        "top_p": how.top_p,
+        limit: how.max_tokens,
+        "stream": False,
+    }
+    if (seed := how.seed_of(samples[0])) is not None:
+        body["seed"] = seed
+    if len(samples) > 1:
+        body["n"] = len(samples)
+    return {**body, **(more or {})}
+
+
+def choices_of(answer: Any) -> list[Mapping[str, Any]]:
+    """The choices of an answer, in the order of their indices. Raises ValueError where there are none, or no texts."""
+    if not isinstance(answer, dict):
+        raise ValueError(f"the answer is no JSON object: {str(answer)[:300]}")
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise ValueError(
+            f"an error under status 200: {error_text(answer)}"
+            if answer.get("error")
+            else "the answer has no choices"
+        )
+    there: list[Mapping[str, Any]] = [choice for choice in choices if isinstance(choice, dict)]
+    if not there or any(_text(choice.get("message")) is None for choice in there):
+        raise ValueError("a choice has no text")
+    indexed = all(type(choice.get("index")) is int for choice in there)
+    return sorted(there, key=lambda choice: int(choice["index"])) if indexed else there
+
+
+def tokens_of(answer: Any) -> tuple[int, int]:
+    """How many tokens of prompt and completions an answer tells of, 0 where it does not."""
+    usage = answer.get("usage")
+    told = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
+    prompt, made = (number if isinstance(number, int) else 0 for number in told)
+    return prompt, made
+
+
+def completion_of(choice: Mapping[str, Any], request: Request, sample: int) -> Completion:
+    """The answer number `sample` of a request, by its choice, which has a text."""
+    message, finish = choice["message"], choice.get("finish_reason")
+    # What a server sends of thoughts apart stands before the text again, as models write it and readers cut it.
+    thoughts = message.get("reasoning_content") or message.get("reasoning")
+    return Completion(
+        text=(f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else "") + (_text(message) or ""),
+        finish_reason=finish if isinstance(finish, str) else "",
+        seed=request.sampling.seed_of(sample),
+    )
+
+
+def _text(message: object) -> str | None:
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):  # parts, as some servers send them
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    # All tokens went into thinking, or the model declined.
+    if isinstance(message, dict) and message.get("content", "") is None:
+        refusal = message.get("refusal")
+        return refusal if isinstance(refusal, str) else ""
+    return None
+
+
+def choice_of(text: str, finish_reason: str = "stop") -> dict[str, Any]:
+    """A choice of the protocol, from which `completion_of` has the text."""
+    return {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
+
+
+def error_text(answer: Any) -> str:
+    """What an answer says went wrong, on one line of at most 300 characters; empty where it says nothing."""
+    error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else answer
+    if isinstance(error, dict):
+        error = error.get("message", error)
+    return "" if error is None else " ".join(str(error).split())[:300]

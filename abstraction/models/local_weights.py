@@ -12,34 +12,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from abstraction.errors import ModelError
+from abstraction.models.settings import LocalScoreSettings, LocalSettings
 from kg.extras import install_hint
 from kg.files import sha256_of
 
-MODELS_HELP = f"a model on this machine needs torch, transformers and sentence-transformers: {install_hint('models')}"
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
+HUB_WAIT = 5.0  # seconds
 FIRST_BATCH = 16
 ON_PROCESSOR = 16  # texts that are scored together there: more cost padding and bring nothing
 _ON_CARD = 4096
 AGAIN = 16  # batches at the size that fits before a greater one is tried again: one long text is no measure of the rest
 _NO_LIMIT = 1_000_000  # what tokenizers without a limit name is far above
-_FIRST_POSITIONS = {"camembert", "roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "data2vec-text"}
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LocalSettings:
-    """`device`: auto (a GPU where there is one), cpu, cuda or cuda:1.
-
-    `dtype`: auto (as the weights are), float32, bfloat16 or float16. `batch`: texts or answers that go through
-    together; None begins with 16 and doubles until memory says stop. `longest`: tokens of a text that is scored, no
-    more than the model holds; None for as many.
-    """
-
-    device: str = "auto"
-    dtype: str = "auto"
-    batch: int | None = None
-    longest: int | None = None
 
 
 class LocalWeights:
@@ -49,8 +34,8 @@ class LocalWeights:
         self,
         place: Path | str,
         load: Callable[[LocalWeights], Any],
-        *,
         settings: LocalSettings | None = None,
+        *,
         on_processor: int = ON_PROCESSOR,
     ) -> None:
         """`load` brings the model; it is given these weights, of which `options` are what every loader takes.
@@ -61,26 +46,37 @@ class LocalWeights:
         self.place = str(place)
         self.settings = settings or LocalSettings()
         self.device = device_of(self.settings.device)
-        self._check_dtype()
         self._load = load
-        self.is_folder = bool(self.place) and Path(place).is_dir()
-        if not self.is_folder and (Path(place).is_absolute() or self.place.startswith((".", "~")) or not self.place):
-            raise ModelError(f"local:{place}: no such folder; name a folder with a model, or one on the hub")
-        if self.is_folder and not any((Path(place) / name).is_file() for name in ("config.json", "modules.json")):
+        self._is_folder = bool(self.place) and Path(place).is_dir()
+        self.offline = self._is_folder or self._was_fetched()
+        if self._is_folder and not any((Path(place) / name).is_file() for name in ("config.json", "modules.json")):
             raise ModelError(
                 f"local:{place}: no config.json there; name a folder with a model as transformers saves it"
                 " (`hf download NAME --local-dir FOLDER` fetches one)"
             )
         self._size = self.settings.batch or FIRST_BATCH
-        self._grows = self.settings.batch is None
         self._pause, self._left = AGAIN, 0
         self._most = _ON_CARD if self.device.startswith("cuda") else on_processor
 
-    def _check_dtype(self) -> None:
-        import torch
+    def _was_fetched(self) -> bool:
+        """Whether what is here of a name must do, for the hub is away. Raises ModelError for a name without a model.
 
-        if self.settings.dtype == "bfloat16" and self.device.startswith("cuda") and not torch.cuda.is_bf16_supported():
-            raise ModelError(f"dtype=bfloat16: {self.device} does not compute it; give dtype=float16 or float32")
+        The hub is asked once and briefly: its libraries try for half a minute to reach one that is away.
+        """
+        from huggingface_hub import HfApi, try_to_load_from_cache
+
+        fetched = False
+        try:
+            fetched = isinstance(try_to_load_from_cache(self.place, "config.json"), str)
+            HfApi().model_info(self.place, timeout=HUB_WAIT)
+        except Exception as error:  # no name of the hub's, no such model, no connection: of several libraries
+            if not fetched:
+                raise ModelError(
+                    f"local:{self.place}: no such folder, and no model to be had from the hub ({_first_line(error)});"
+                    " name a folder with a model, or one on the hub as OWNER/NAME"
+                ) from error
+            return True
+        return False
 
     @cached_property
     def config(self) -> Any:
@@ -88,28 +84,24 @@ class LocalWeights:
         with self._told("its configuration"):
             from transformers import AutoConfig
 
-            return AutoConfig.from_pretrained(self.place, local_files_only=self.is_folder)
-
-    @cached_property
-    def dtype(self) -> str:
-        """In which the model computes."""
-        own = getattr(self.config, "dtype", None) if self.settings.dtype == "auto" else self.settings.dtype
-        return str(own or "auto").removeprefix("torch.")
+            return AutoConfig.from_pretrained(self.place, local_files_only=self.offline)
 
     @cached_property
     def identity(self) -> Mapping[str, Any]:
         """All that scores depend on here; the batch is no part of it (see docs/reference/models.md)."""
         weights: dict[str, Any]
-        if self.is_folder:
-            weights = {"weights": folder_hash(Path(self.place))}
+        if self._is_folder:
+            weights = {"weights": _folder_hash(Path(self.place))}
         else:
             weights = {"name": self.place, "revision": getattr(self.config, "_commit_hash", None)}
-        return {"kind": "local", **weights, "device": self.device.split(":")[0], "dtype": self.dtype}
+        own = getattr(self.config, "dtype", None) if self.settings.dtype == "auto" else self.settings.dtype
+        dtype = str(own or "auto").removeprefix("torch.")
+        return {"kind": "local", **weights, "device": self.device.split(":")[0], "dtype": dtype}
 
     @property
     def options(self) -> dict[str, Any]:
         """What every `from_pretrained` takes."""
-        return {"dtype": self.settings.dtype, "local_files_only": self.is_folder}
+        return {"dtype": self.settings.dtype, "local_files_only": self.offline}
 
     @cached_property
     def model(self) -> Any:
@@ -133,7 +125,7 @@ class LocalWeights:
         except Exception as error:
             if is_out_of_memory(error):
                 raise ModelError(
-                    f"local:{self.place} does not fit into the memory of {self.device}{_memory(self.device)}: "
+                    f"local:{self.place} does not fit into the memory of {self.device}: "
                     "give dtype=bfloat16, another device=, or a smaller model"
                 ) from error
             cause = " ".join(str(error).split())[:300]
@@ -145,13 +137,9 @@ class LocalWeights:
 
     def longest(self, named: object = None) -> int:
         """How many tokens of a text the model is given, special ones among them; `named` is its tokenizer's limit."""
-        text = self.config.get_text_config()
-        positions = getattr(text, "max_position_embeddings", None)
-        limits = [limit for limit in (named, self.settings.longest) if isinstance(limit, int) and limit < _NO_LIMIT]
-        if isinstance(positions, int) and positions > 0:
-            # RoBERTa counts positions from the one behind its padding's.
-            taken = (text.pad_token_id or 0) + 1 if text.model_type in _FIRST_POSITIONS else 0
-            limits.append(positions - taken)
+        asked = self.settings.longest if isinstance(self.settings, LocalScoreSettings) else None
+        held = getattr(self.config.get_text_config(), "max_position_embeddings", None)
+        limits = [limit for limit in (named, asked, held) if isinstance(limit, int) and 0 < limit < _NO_LIMIT]
         return min(limits, default=LONGEST)
 
     # Batches.
@@ -187,7 +175,7 @@ class LocalWeights:
                 if len(part) > 1:
                     rounds = 1
                     continue
-            elif self._grows and len(part) >= self._size:
+            elif self.settings.batch is None and len(part) >= self._size:
                 if self._left:
                     self._left -= 1
                 else:
@@ -204,10 +192,9 @@ class LocalWeights:
         except Exception as error:
             if is_out_of_memory(error):
                 return None
-            if "CUDA" in str(error):
+            if "CUDA" in str(error) or "CUBLAS" in str(error):
                 raise ModelError(
-                    f"local:{self.place}: {self.device} failed: {str(error).splitlines()[0][:200]}; "
-                    "give another device=, or device=cpu"
+                    f"local:{self.place}: {self.device} failed: {_first_line(error)}; give another device= or dtype="
                 ) from error
             raise
 
@@ -217,8 +204,8 @@ class LocalWeights:
         for _, done in self.batches(items, run, rounds=16):
             if done is None:
                 raise ModelError(
-                    f"local:{self.place}: one text does not fit into the memory of {self.device}"
-                    f"{_memory(self.device)}: give longest=, or a smaller dtype="
+                    f"local:{self.place}: one text does not fit into the memory of {self.device}: give longest=, or a"
+                    " smaller dtype="
                 )
             results += done
         return results
@@ -241,7 +228,7 @@ def causal_model(weights: LocalWeights) -> TokenizedModel:
     import transformers
 
     loader = "AutoModelForSeq2SeqLM" if weights.config.is_encoder_decoder else "AutoModelForCausalLM"
-    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.is_folder)
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.offline)
     model, loading = getattr(transformers, loader).from_pretrained(
         weights.place, **weights.options, output_loading_info=True
     )
@@ -261,15 +248,13 @@ def device_of(wanted: str) -> str:
         import torch
         import transformers  # noqa: F401
     except ImportError as error:
-        raise ModelError(f"{MODELS_HELP} (no {error.name})") from error
+        raise ModelError(f"a model on this machine needs {error.name}: {install_hint('models')}") from error
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if wanted == "auto":
         return "cuda" if count else "cpu"
-    if wanted.startswith("cuda") and not count:
-        raise ModelError(f"device={wanted}: torch finds no GPU here; give device=cpu or leave it out")
-    if wanted.startswith("cuda:") and int(wanted[5:]) >= count:
-        there = ", ".join(f"cuda:{at}" for at in range(count))
-        raise ModelError(f"device={wanted}: this machine has {there}; give one of these, or leave it out")
+    if wanted.startswith("cuda") and int(wanted[5:] or 0) >= count:
+        there = ", ".join(f"cuda:{at}" for at in range(count)) or "no GPU that torch finds"
+        raise ModelError(f"device={wanted}: this machine has {there}; give another, or leave it out")
     return wanted
 
 
@@ -283,17 +268,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(word in str(error) for word in words)
 
 
-def _memory(device: str) -> str:
-    """How much of a card's memory is free, for a message."""
-    import torch
-
-    if not device.startswith("cuda"):
-        return ""
-    free, whole = torch.cuda.mem_get_info(device)
-    return f" ({free / 2**30:.1f} of {whole / 2**30:.1f} GiB free)"
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
-def folder_hash(path: Path) -> str:
+def _folder_hash(path: Path) -> str:
     """Hex SHA-256 over names and contents of a folder's files: weights, tokenizer, template, pooling and settings."""
     whole = hashlib.sha256()
     for file in sorted(path.rglob("*")):

@@ -1,93 +1,79 @@
-"""A chat model that repeats what was recorded: a log of calls, or answers by hand.
+"""A chat model that repeats what was recorded: a log of calls, a provider's results, or answers by hand.
 
-A line of a log answers the requests that ask the same, to the letter. A line by hand is {"messages": [{"role",
+A recorded call answers the requests that ask the same, to the letter. A line by hand is {"messages": [{"role",
 "content"}, ...], "answers": [text, ...]}, or "prompt" for a single message of the user's, and answers its messages
 however they are sampled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from abstraction.errors import ModelError
-from abstraction.models.answer_store import KIND, SCHEMA_VERSION, read_calls
-from abstraction.models.chat_model import ROLES, FailureReason, Message, Request, Result, Totals, result_of
-from abstraction.models.chat_protocol import completion_of
-from abstraction.models.http_client import Trouble
+from abstraction.models.call_log import KIND, SCHEMA_VERSION, read_lines, recorded_call
+from abstraction.models.chat_model import (
+    ROLES,
+    Ask,
+    Completion,
+    FailureReason,
+    Message,
+    NoAnswer,
+    Request,
+    Told,
+    choice_of,
+    completion_of,
+)
 from kg.files import sha256_of
 
 
-class ReplayModel:
+class Replay:
     """Answers from a file, held in memory as they were received."""
 
     def __init__(self, path: Path | str) -> None:
         """Read it. Raises ModelError naming file and line, also where there is no file."""
-        self.path = Path(path)
-        if not self.path.is_file():
+        self._path = Path(path)
+        if not self._path.is_file():
             raise ModelError(f"replay:{path}: no such file; name the .jsonl of a run's calls, or answers by hand")
-        self._choices: dict[tuple[str, int], bytes] = {}
-        # The identities of the models whose calls were recorded, as the log tells them.
-        self.recorded: list[Mapping[str, Any]] = []
-        self.damaged = 0  # lines that cannot be read: those that a killed run left
         self.identity: Mapping[str, Any] = {"kind": "replay", "sha256": sha256_of(path)}
-        self.totals = Totals()
-        self.sampling: Mapping[str, Any] = {}  # what its word says of it, for `sampling_of`
-        for number, line in enumerate(read_calls(path), start=1):
-            if line is None:
-                self.damaged += 1
-            else:
-                self._take(line, f"replay:{self.path}, line {number}")
+        self._choices: dict[tuple[str, int], bytes] = {}
+        for number, line in read_lines(path):
+            if line is not None:  # else what a killed run left
+                self._take(line, f"replay:{path}, line {number}")
         if not self._choices:
-            raise ModelError(f"replay:{path}: no answers in it ({self.damaged} lines that are no JSON objects)")
+            raise ModelError(f"replay:{path}: no answers in it")
 
     def _take(self, line: Mapping[str, Any], where: str) -> None:
         if line.get("kind") == KIND:
-            if line.get("schema_version") != SCHEMA_VERSION:
-                raise ModelError(
-                    f"{where}: a log of version {line.get('schema_version')!r}; this program reads version 1"
-                )
-            if isinstance(model := line.get("model"), dict) and model not in self.recorded:
-                self.recorded.append(model)
-        elif isinstance(key := line.get("key"), str):
-            received, samples = line.get("received"), line.get("samples")
-            choices = received.get("choices") if isinstance(received, dict) else None
-            if line.get("error") is None and isinstance(samples, list) and isinstance(choices, list):
-                choices = sorted(choices, key=lambda choice: choice.get("index", 0))
-                for sample, choice in zip(samples, choices, strict=False):
-                    self._choices.setdefault((key, int(sample)), orjson.dumps(choice))
+            if (version := line.get("schema_version")) != SCHEMA_VERSION:
+                raise ModelError(f"{where}: a log of version {version!r}; this program reads version {SCHEMA_VERSION}")
+            return
+        if call := recorded_call(line):
+            key, choices = call.key, call.choices
         else:
             messages, answers = _by_hand(line, where)
-            for at, answer in enumerate(answers):
-                choice = orjson.dumps({"message": {"content": answer}, "finish_reason": "stop"})
-                self._choices.setdefault((_messages_key(messages), at), choice)
+            key, choices = _messages_key(messages), dict(enumerate(map(choice_of, answers)))
+        for sample, choice in choices.items():
+            self._choices.setdefault((key, int(sample)), orjson.dumps(choice))
 
-    def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
-        """As `ChatModel.generate`; what was not recorded is a Failure."""
-        for request in requests:
-            yield self._result(request)
+    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
+        """Nothing is asked: what `known` has not is not there."""
+        for ask in asks:
+            wanted, request = ask.request.sampling.n, ask.request.id
+            yield None if not ask.samples else NoAnswer(
+                FailureReason.NOT_RECORDED,
+                f"{self._path} has {wanted - len(ask.samples)} of the {wanted} answers to request {request} with these "
+                "messages and settings",
+            )
 
-    def _result(self, request: Request) -> Result:
-        keys = (request.key(), _messages_key(request.messages))
-        completions = []
-        for sample in range(request.sampling.n):
-            choice = next((self._choices[key, sample] for key in keys if (key, sample) in self._choices), None)
-            if choice is None:
-                break
-            try:
-                completions.append(completion_of(orjson.loads(choice), request, sample))
-            except Trouble as error:
-                raise ModelError(f"{self.path}: a call of request {request.id} has no answer in it: {error}") from error
-        had = self.totals
-        self.totals = replace(had, samples=had.samples + len(completions), cached=had.cached + len(completions))
-        message = f"{self.path} has {len(completions)} of the {request.sampling.n} answers to request {request.id}"
-        return result_of(
-            request, completions, FailureReason.NOT_RECORDED, f"{message} with these messages and settings"
-        )
+    def known(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
+        """The samples that were recorded."""
+        by_hand = _messages_key(request.messages)
+        found = {at: self._choices.get((key, at)) or self._choices.get((by_hand, at)) for at in samples}
+        return {at: completion_of(orjson.loads(one), request, at) for at, one in found.items() if one}
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -110,5 +96,5 @@ def _by_hand(line: Mapping[str, Any], where: str) -> tuple[tuple[Message, ...], 
     return tuple(Message(role=turn["role"], content=turn["content"]) for turn in messages), answers
 
 
-def _messages_key(messages: tuple[Message, ...]) -> str:
+def _messages_key(messages: Sequence[Message]) -> str:
     return "by-hand:" + orjson.dumps([[message.role, message.content] for message in messages]).decode()

@@ -18,8 +18,9 @@ from itertools import groupby, islice
 from typing import Any, ClassVar, Generic, TypeVar
 
 from abstraction.errors import ModelError
-from abstraction.models.chat_model import FailureReason
-from abstraction.models.http_client import CallFailed, ServerClient
+from abstraction.models.chat_model import FailureReason, NoAnswer
+from abstraction.models.http_client import ServerClient
+from abstraction.models.settings import ServerEmbeddingSettings, ServerScoreSettings
 from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
@@ -33,7 +34,6 @@ from abstraction.models.text_scorers import (
 )
 
 _NO_LIST = {FailureReason.REFUSED, FailureReason.SERVER_ERROR, FailureReason.BAD_ANSWER}
-TOGETHER = 32  # texts in one call, which is what text-embeddings-inference takes at most by default
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -44,9 +44,8 @@ class _ServerScorer(ABC, Generic[T, R]):
     _kind: ClassVar[str]
     _path: ClassVar[str]
 
-    def __init__(self, client: ServerClient, *, batch: int = TOGETHER) -> None:
-        """`batch`: texts in one call."""
-        self._client, self._batch = client, batch
+    def __init__(self, client: ServerClient, settings: ServerScoreSettings | None = None) -> None:
+        self._client, self._settings = client, settings or ServerScoreSettings()
         self._one_by_one = False  # lists are refused, or fail
         self.identity: Mapping[str, Any] = {
             "kind": "openai", "url": client.url, "model": client.model, "score": self._kind
@@ -55,7 +54,7 @@ class _ServerScorer(ABC, Generic[T, R]):
     @property
     def block(self) -> int:
         """How many texts are worth giving at a time."""
-        return self._batch * self._client.settings.concurrency
+        return self._settings.batch * self._client.concurrency
 
     def close(self) -> None:
         """Release connections."""
@@ -69,7 +68,7 @@ class _ServerScorer(ABC, Generic[T, R]):
                 if len(part) == 1 or not self._one_by_one:
                     sent = {"model": self._client.model, **self._body(part)}
                     return await self._client.post(self._path, sent, lambda answer: self._read(answer, part))
-            except CallFailed as failure:
+            except NoAnswer as failure:
                 if len(part) == 1 or failure.reason not in _NO_LIST:
                     raise ModelError(str(failure)) from failure
                 self._one_by_one = True
@@ -79,7 +78,7 @@ class _ServerScorer(ABC, Generic[T, R]):
 
     def _parts(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         """What goes into one call each."""
-        return _lists(items, self._batch)
+        return _lists(items, self._settings.batch)
 
     @abstractmethod
     def _body(self, part: Sequence[T]) -> Mapping[str, Any]:
@@ -96,7 +95,7 @@ class _ServerScorer(ABC, Generic[T, R]):
                 raise ValueError(f"{len(found)} scores of {len(part)} texts")
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, ModelError) as error:
             # Asked again it would answer the same: what is refused, as it were.
-            raise CallFailed(
+            raise NoAnswer(
                 FailureReason.REFUSED,
                 f"{self._client.shown}: {self._path} answered in another form than is known ({error}): "
                 f"{str(answer)[:300]}",
@@ -178,7 +177,7 @@ class ServerRelevance(_ServerScorer[QueryPassage, float]):
 
     def _parts(self, items: Sequence[QueryPassage]) -> Iterator[Sequence[QueryPassage]]:
         by_query = (group for _, group in groupby(items, key=lambda pair: pair.query))
-        return (part for group in by_query for part in _lists(group, self._batch))
+        return (part for group in by_query for part in _lists(group, self._settings.batch))
 
     def _body(self, part: Sequence[QueryPassage]) -> Mapping[str, Any]:
         passages = [pair.passage for pair in part]
@@ -219,11 +218,10 @@ class ServerEmbeddings(_ServerScorer[EmbeddedText, list[float]]):
 
     _kind, _path = "embeddings", "/embeddings"
 
-    def __init__(
-        self, client: ServerClient, *, batch: int = TOGETHER, query_prompt: str = "", passage_prompt: str = ""
-    ) -> None:
-        super().__init__(client, batch=batch)
-        self._prompts = passage_prompt, query_prompt
+    def __init__(self, client: ServerClient, settings: ServerEmbeddingSettings | None = None) -> None:
+        settings = settings or ServerEmbeddingSettings()
+        super().__init__(client, settings)
+        self._prompts = settings.passage_prompt or "", settings.query_prompt or ""
         self.identity = {**self.identity, "prompts": list(self._prompts)}
 
     def _body(self, part: Sequence[EmbeddedText]) -> Mapping[str, Any]:

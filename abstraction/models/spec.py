@@ -5,25 +5,24 @@
     replay:FILE[?SETTINGS]       recorded answers of a chat model
 
 Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
-model is for: chat, or one kind of scores. A chat model's say how it samples, too, instead of who asks it, where its
-answers are kept, and whether its requests go into a file for a provider's batch API.
+model is for (`settings`). A chat model's say how it samples, too, instead of who asks it, where its answers are kept,
+and whether its requests go into a file for a provider's batch API.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
-import orjson
+from pydantic import ValidationError
 
-from abstraction.errors import ModelError, ModelSpecError
-from abstraction.models.chat_model import SEEDS, ChatModel
+from abstraction.errors import ModelSpecError
+from abstraction.models.settings import SETTINGS, ModelSettings, ModelUse, SamplingSettings
 from abstraction.models.text_scorers import (
     CoherenceModel,
     ContinuationModel,
@@ -33,127 +32,11 @@ from abstraction.models.text_scorers import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.models.http_client import ServerClient
-    from abstraction.models.local_chat import LocalModel
+    from abstraction.models.answer_store import KeptAnswers
     from abstraction.models.local_scorers import LocalClassifier
-    from abstraction.models.local_weights import LocalSettings
-    from abstraction.models.replay import ReplayModel
-    from abstraction.models.server_chat import OpenAIModel
 
 GRAMMAR = "openai:URL#NAME, local:FOLDER or replay:FILE, as in openai:http://127.0.0.1:8000/v1#my-model"
-
-
-class ModelUse(StrEnum):
-    """What a model is opened for."""
-
-    CHAT = "chat"
-    ENTAILMENT = "entailment"
-    RELEVANCE = "relevance"
-    CONTINUATIONS = "continuations"
-    COHERENCE = "coherence"
-    EMBEDDINGS = "embeddings"
-    CLASSIFIER = "classifier"
-
-
-CHAT = frozenset({ModelUse.CHAT})
-SCORES = frozenset(ModelUse) - CHAT
-
-
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    read: Callable[[str], Any]
-    allowed: str
-    uses: frozenset[ModelUse] = frozenset(ModelUse)
-
-
-def _number(whole: bool, least: float, *, above: bool = False, most: float | None = None) -> Callable[[str], Any]:
-    most = most or (100_000 if whole else math.inf)
-
-    def read(text: str) -> Any:
-        number = int(text) if whole else float(text)
-        if not math.isfinite(number) or not least <= number <= most or (above and number == least):
-            raise ValueError
-        return number
-
-    return read
-
-
-def _one_of(*words: str, uses: frozenset[ModelUse] = frozenset(ModelUse)) -> _Setting:
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError
-        return text
-
-    return _Setting(read, " or ".join(words), uses)
-
-
-def _object(text: str) -> dict[str, Any]:
-    parsed = orjson.loads(text)
-    if not isinstance(parsed, dict):
-        raise ValueError
-    return parsed
-
-
-def _matching(pattern: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError
-        return text
-
-    return read
-
-
-def _only(*uses: ModelUse) -> frozenset[ModelUse]:
-    return frozenset(uses)
-
-
-_WHOLE, _ABOVE = "a whole number from 1 to 100000", _number(False, 0, above=True)
-_BATCH = "auto, which grows until memory says stop, or a whole number from 1 to 100000"
-_PROMPT = _Setting(str, "what stands before such texts", _only(ModelUse.EMBEDDINGS))
-_SAMPLING = {
-    "temperature": _Setting(_number(False, 0, most=2), "from 0 to 2", CHAT),
-    "top_p": _Setting(_number(False, 0, above=True, most=1), "above 0 and up to 1", CHAT),
-    "max_tokens": _Setting(_number(True, 1), f"the longest answer, {_WHOLE}", CHAT),
-    "seed": _Setting(_number(True, 0, most=SEEDS - 1), f"the first answer's, from 0 to {SEEDS - 1}", CHAT),
-}
-_ANSWERS = _Setting(Path, "the file that keeps the answers", CHAT)
 BATCH_SETTINGS = ("batch_file", "batch_results")
-SETTINGS: Mapping[str, Mapping[str, _Setting]] = {
-    "openai": {
-        # In capitals, as such names are: what else looks like a name may be the key itself.
-        "key": _Setting(_matching("[A-Z_][A-Z0-9_]*"),
-                        "the NAME, in capitals, of the environment variable that holds the key"),
-        "concurrency": _Setting(_number(True, 1), _WHOLE),
-        "rate": _Setting(_ABOVE, "calls a second, above 0"),
-        "timeout": _Setting(_ABOVE, "seconds above 0"),
-        "tries": _Setting(_number(True, 1), _WHOLE),
-        "batch": _Setting(_number(True, 1), f"texts in one call, {_WHOLE}", SCORES),
-        "query_prompt": _PROMPT,
-        "passage_prompt": _PROMPT,
-        **_SAMPLING,
-        "answers": _ANSWERS,
-        "batch_file": _Setting(Path, "a file to be written", CHAT),
-        "batch_results": _Setting(Path, "a file of a provider's answers", CHAT),
-        "limit": _one_of("max_tokens", "max_completion_tokens", uses=CHAT),
-        "body": _Setting(_object, 'a JSON object, as in {"top_k":20}', CHAT),
-    },
-    "local": {
-        "device": _Setting(_matching(r"auto|cpu|cuda(:[0-9]{1,3})?"), "auto, cpu, cuda or cuda:NUMBER"),
-        "dtype": _one_of("auto", "float32", "bfloat16", "float16"),
-        "batch": _Setting(lambda text: None if text == "auto" else _number(True, 1)(text), _BATCH),
-        **_SAMPLING,
-        "answers": _ANSWERS,
-        "longest": _Setting(_number(True, 8), "a whole number from 8 to 100000", SCORES),
-        "labels": _Setting(lambda text: text.split(","), "classes in order, as in refuted,neutral,entailed",
-                           _only(ModelUse.ENTAILMENT)),
-        "low": _Setting(_number(False, -math.inf), "a number", _only(ModelUse.COHERENCE)),
-        "high": _Setting(_number(False, -math.inf), "a number", _only(ModelUse.COHERENCE)),
-        "pooling": _one_of("mean", "cls", "max", uses=_only(ModelUse.EMBEDDINGS)),
-        "query_prompt": _PROMPT,
-        "passage_prompt": _PROMPT,
-    },
-    "replay": _SAMPLING,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,11 +51,7 @@ class ModelSpec:
     @property
     def sampling(self) -> Mapping[str, Any]:
         """How a chat model samples, as far as the word says it: what `sampling_of` reads."""
-        return {name: self.settings[name] for name in _SAMPLING if name in self.settings}
-
-    def without(self, *names: str) -> ModelSpec:
-        """The same without some settings."""
-        return replace(self, settings={name: value for name, value in self.settings.items() if name not in names})
+        return {name: value for name, value in self.settings.items() if name in SamplingSettings.model_fields}
 
 
 def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
@@ -181,6 +60,8 @@ def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
     if not colon or kind not in SETTINGS or (kind == "replay" and use is not ModelUse.CHAT):
         shown = kind if kind.isidentifier() and len(kind) < 40 else "what is given"
         raise ModelSpecError(f"{shown} names no kind of model; allowed: {GRAMMAR}")
+    if use not in SETTINGS[kind]:
+        raise ModelSpecError(f"no server is known for {use}; allowed: local:FOLDER_OR_NAME")
     behind, hash_sign, name = behind.partition("#") if kind == "openai" else (behind, "", "")
     # A folder or file may have a ? in its name, where no settings follow.
     match = re.fullmatch(r"(.*?)\?(\w+=.*)" if kind != "openai" else r"(.*?)\?(.*)", behind, re.DOTALL)
@@ -188,16 +69,46 @@ def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
     if not where:
         raise ModelSpecError(f"{kind}: names no place; allowed: {GRAMMAR}")
     if kind == "openai":
-        from abstraction.models.http_client import check_address
-
-        try:
-            check_address(where)
-        except ModelError as error:
-            raise ModelSpecError(f"openai: {error}; allowed: {GRAMMAR}") from None
+        _check_address(where)
         if not name:
             missing = "has nothing" if hash_sign else "has no #"
             raise ModelSpecError(f"openai:{where} {missing} to name the model; allowed: {GRAMMAR}")
-    return ModelSpec(kind=kind, where=where, name=unquote(name), settings=_settings(kind, settings, use))
+    values = _settings(kind, settings, SETTINGS[kind][use])
+    return ModelSpec(kind=kind, where=where, name=unquote(name), settings=values)
+
+
+def _check_address(url: str) -> None:
+    """Raises ModelSpecError for what is no address of a server. Its message repeats no password."""
+    try:
+        parts = urlsplit(url)
+        well = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        named = parts.username is not None or parts.password is not None
+    except ValueError:
+        well = named = False
+    if named:
+        told = "an address with a name or password: put the key into the environment and give key=VARIABLE"
+        raise ModelSpecError(f"openai: {told}; allowed: {GRAMMAR}")
+    if not well:
+        told = "no address of a server: http:// or https://, a host, and the path up to /v1"
+        raise ModelSpecError(f"openai: {told}; allowed: {GRAMMAR}")
+
+
+def _settings(kind: str, text: str, known: type[ModelSettings]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for part in text.split("&") if text else []:
+        name, equals, value = part.partition("=")
+        if name not in known.model_fields or not equals:
+            shown = name if equals and re.fullmatch(r"[\w.-]{1,40}", name) else "what stands there"
+            raise ModelSpecError(f"{kind}: {shown} is no setting; allowed: {', '.join(known.model_fields) or 'none'}")
+        if name in values:
+            raise ModelSpecError(f"{kind}: {name} is given twice")
+        values[name] = unquote(value)
+    try:
+        return known.model_validate(values).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        wrong = error.errors(include_input=False)[0]
+        told = known.model_fields[str(wrong["loc"][0])].description or wrong["msg"]
+        raise ModelSpecError(f"{kind}: {wrong['loc'][0]}: {told}") from None
 
 
 def with_settings(word: str, settings: Mapping[str, Any]) -> str:
@@ -209,122 +120,61 @@ def with_settings(word: str, settings: Mapping[str, Any]) -> str:
     return place + sign + name
 
 
-def _settings(kind: str, text: str, use: ModelUse) -> dict[str, Any]:
-    known = {name: setting for name, setting in SETTINGS[kind].items() if use in setting.uses}
-    values: dict[str, Any] = {}
-    for part in text.split("&") if text else []:
-        name, equals, value = part.partition("=")
-        setting = known.get(name)
-        if setting is None or not equals:
-            shown = name if equals and re.fullmatch(r"[\w.-]{1,40}", name) else "what stands there"
-            raise ModelSpecError(f"{kind}: {shown} is no setting; allowed: {', '.join(known) or 'none'}")
-        if name in values:
-            raise ModelSpecError(f"{kind}: {name} is given twice")
-        try:
-            values[name] = setting.read(unquote(value))
-        except ValueError:  # orjson's too
-            raise ModelSpecError(f"{kind}: {name} must be {setting.allowed}") from None
-    return values
-
-
 # Opening what a word names. No server is asked, and no weights are read, before the first answer is wanted.
 
 
-def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
+def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
     """The chat model that a word names. `cache` keeps its answers where the word names no file for
     them, `log` every call; both are appended to.
 
     Raises ModelSpecError for the word or an unset key, ModelError for what cannot be opened.
     """
-    return open_spec(parse_model_spec(given), cache=cache, log=log)
-
-
-def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> ChatModel:
-    """As `open_model`, of a word that was read."""
+    spec = parse_model_spec(given)
     if asked := [name for name in BATCH_SETTINGS if name in spec.settings]:
         raise ModelSpecError(f"openai: {asked[0]} is for a command that runs to its end; leave it out here")
-    model = _chat_model(spec, spec.settings.get("answers", cache), log)
-    model.sampling = spec.sampling
-    return model
+    return open_spec(spec, cache=cache, log=log)
 
 
-def _chat_model(
-    spec: ModelSpec, cache: Path | str | None, log: Path | str | None
-) -> OpenAIModel | LocalModel | ReplayModel:
-    if spec.kind == "local":
-        from abstraction.models.local_chat import LocalModel
+def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
+    """As `open_model`, of a word that was read; files of a batch are for who opens it."""
+    from abstraction.models.answer_store import KeptAnswers
 
-        return LocalModel(spec.where, settings=_local_settings(spec)[0], cache=cache, log=log)
+    settings: Any = SETTINGS[spec.kind][ModelUse.CHAT](**spec.settings)
     if spec.kind == "replay":
-        from abstraction.models.replay import ReplayModel
+        from abstraction.models.replay import Replay
 
-        return ReplayModel(spec.where)
-    from abstraction.models.server_chat import OpenAIModel
+        replay = Replay(spec.where)
+        return KeptAnswers(replay, known=replay.known, sampling=spec.sampling)
+    kept: dict[str, Any] = {"cache": settings.answers or cache, "log": log, "sampling": spec.sampling}
+    if spec.kind == "local":
+        from abstraction.models.local_chat import LocalChat
 
-    client = _client(spec)
-    return OpenAIModel(
-        client.url, client.model, key=client.key, settings=client.settings, cache=cache, log=log
-    )
+        return KeptAnswers(LocalChat(spec.where, settings), **kept)
+    from abstraction.models.http_client import ServerClient
+    from abstraction.models.server_chat import ServerChat
 
-
-def open_entailment(given: str) -> EntailmentModel:
-    """The entailment model that a word names. Raises ModelSpecError, ModelError, as the others do."""
-    return _scorer(given, ModelUse.ENTAILMENT)  # type: ignore[no-any-return]
-
-
-def open_relevance(given: str) -> RelevanceModel:
-    """The relevance model that a word names."""
-    return _scorer(given, ModelUse.RELEVANCE)  # type: ignore[no-any-return]
+    return KeptAnswers(ServerChat(ServerClient(spec.where, spec.name, settings), settings), **kept)
 
 
-def open_continuations(given: str) -> ContinuationModel:
-    """The causal language model that a word names."""
-    return _scorer(given, ModelUse.CONTINUATIONS)  # type: ignore[no-any-return]
-
-
-def open_embeddings(given: str) -> EmbeddingModel:
-    """The embedding model that a word names."""
-    return _scorer(given, ModelUse.EMBEDDINGS)  # type: ignore[no-any-return]
-
-
-def open_coherence(given: str) -> CoherenceModel:
-    """The coherence model that a word names: local weights alone."""
-    return _scorer(given, ModelUse.COHERENCE)  # type: ignore[no-any-return]
-
-
-def open_classifier(given: str) -> LocalClassifier:
-    """The classifier of pairs that a word names: local weights alone."""
-    return _scorer(given, ModelUse.CLASSIFIER)  # type: ignore[no-any-return]
-
-
-def _scorer(given: str, use: ModelUse) -> Any:
-    spec, name = parse_model_spec(given, use), use.capitalize()
+def _scorer(use: ModelUse, given: str) -> Any:
+    """What scores texts for a use, by its word. Raises ModelSpecError and ModelError as `open_model` does."""
+    spec = parse_model_spec(given, use)
+    settings: Any = SETTINGS[spec.kind][use](**spec.settings)
     if spec.kind == "local":
         from abstraction.models import local_scorers
 
-        settings, rest = _local_settings(spec)
-        return getattr(local_scorers, f"Local{name}")(spec.where, settings=settings, **rest)
-    if use in (ModelUse.COHERENCE, ModelUse.CLASSIFIER):
-        raise ModelSpecError(f"no server is known for {use}; allowed: local:FOLDER_OR_NAME")
+        return getattr(local_scorers, f"Local{use.capitalize()}")(spec.where, settings)
     from abstraction.models import server_scores
+    from abstraction.models.http_client import ServerClient
 
-    rest = {name: spec.settings[name] for name in ("batch", "query_prompt", "passage_prompt") if name in spec.settings}
-    return getattr(server_scores, f"Server{name}")(_client(spec), **rest)
-
-
-def _local_settings(spec: ModelSpec) -> tuple[LocalSettings, dict[str, Any]]:
-    """The settings of the weights, and those of the use."""
-    from abstraction.models.local_weights import LocalSettings
-
-    own = {name: value for name, value in spec.settings.items() if name in LocalSettings.__dataclass_fields__}
-    return LocalSettings(**own), {name: value for name, value in spec.settings.items() if name not in own}
+    client = ServerClient(spec.where, spec.name, settings)
+    return getattr(server_scores, f"Server{use.capitalize()}")(client, settings)
 
 
-def _client(spec: ModelSpec) -> ServerClient:
-    from abstraction.models.http_client import ApiKey, ServerClient, ServerSettings
-
-    values, usual = spec.settings, ServerSettings()
-    own = {name: value for name, value in values.items() if name in ServerSettings.__dataclass_fields__}
-    patience = replace(usual.patience, **{name: values[name] for name in ("timeout", "tries") if name in values})
-    key = ApiKey(values["key"]) if "key" in values else None
-    return ServerClient(spec.where, spec.name, key=key, settings=replace(usual, patience=patience, **own))
+open_entailment: Callable[[str], EntailmentModel] = partial(_scorer, ModelUse.ENTAILMENT)
+open_relevance: Callable[[str], RelevanceModel] = partial(_scorer, ModelUse.RELEVANCE)
+open_continuations: Callable[[str], ContinuationModel] = partial(_scorer, ModelUse.CONTINUATIONS)
+open_embeddings: Callable[[str], EmbeddingModel] = partial(_scorer, ModelUse.EMBEDDINGS)
+# These two by weights on this machine alone.
+open_coherence: Callable[[str], CoherenceModel] = partial(_scorer, ModelUse.COHERENCE)
+open_classifier: Callable[[str], LocalClassifier] = partial(_scorer, ModelUse.CLASSIFIER)

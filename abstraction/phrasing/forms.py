@@ -16,8 +16,8 @@ from abstraction.language.template_marks import own_turn, without_thoughts
 def tagged(reply: str, name: str) -> str:
     """The text between <name> and </name>, of which there must be one pair. Raises ReplyError.
 
-    Text from data holds no angle brackets once it is in a prompt (`abstraction.models.prompts.harmless`), so the pair
-    is the model's own even where it repeats data.
+    Text from data holds no angle brackets once it is in a prompt (`prompt_files.harmless`), so the pair is the model's
+    own even where it repeats data.
     """
     opened, closed = f"<{name}>", f"</{name}>"
     if reply.count(opened) != 1 or reply.count(closed) != 1:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from abstraction.errors import ReplyError
 from abstraction.faults import FAULT, Fault, fault_of
 from abstraction.models.chat_model import ChatModel, Failure, Message, Reply, Request, Result
-from abstraction.models.prompts import Prompt
+from abstraction.phrasing.prompt_files import Prompt
 
 T = TypeVar("T")
 V = TypeVar("V")

@@ -12,12 +12,12 @@ import orjson
 from abstraction.datasets.dataset_columns import described
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.models.prompts import Prompt, hash_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, with_note
 from abstraction.phrasing.forms import read_ladder, read_wording
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, WORDING, read_prompts, slots_of
+from abstraction.phrasing.prompt_files import Prompt, hash_of
 from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier

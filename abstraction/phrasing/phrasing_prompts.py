@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from abstraction.errors import PromptError
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
 from abstraction.rows import TieredRow
 
 LADDER = PromptKind(

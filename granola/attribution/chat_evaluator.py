@@ -18,8 +18,8 @@ from typing import ClassVar, TypeVar
 
 from abstraction.errors import ReplyError
 from abstraction.models import ChatModel, Message, Request, Sampling, sampling_of
-from abstraction.models.prompts import PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
+from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, read_category
 from granola.attribution.evaluators import AttributionJudgement, in_pieces, of_category

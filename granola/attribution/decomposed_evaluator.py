@@ -12,8 +12,8 @@ from itertools import islice
 
 from abstraction.errors import ReplyError
 from abstraction.models import Message, Request
-from abstraction.models.prompts import PromptKind
 from abstraction.phrasing.model_requests import RequestOutcome
+from abstraction.phrasing.prompt_files import PromptKind
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, read_category
 from granola.attribution.chat_evaluator import AskingEvaluator, FactAsked, cited_lines, failure_of, with_examples

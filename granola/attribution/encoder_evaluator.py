@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
@@ -99,7 +100,7 @@ class EncoderEvaluator:
         """As `AttributionEvaluator.judged`."""
         source = iter(samples)
         while block := list(islice(source, self._model.block)):
-            for sample, row in zip(block, self._model.logits(list(map(pair_of, block)), cut="second"), strict=True):
+            for sample, row in zip(block, self._model.logits(list(map(pair_of, block))), strict=True):
                 label = self.labels[row.index(max(row))]
                 if self.classes:
                     yield of_category(sample, Category(label))
@@ -137,15 +138,33 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
     names = [str(category) for category in Category] if by_category else list(SUPPORTED)
     if len(set(labels)) < 2 or len(labelled) < _LEAST:
         raise UsageError(f"{len(labelled)} samples of {len(set(labels))} labels; at least {_LEAST} of two are wanted")
-    rows = [(*pair_of(sample), names.index(label)) for sample, label in zip(labelled, labels, strict=True)]
+    held = _held_out(labelled, labels, how)
+    rows: list[tuple[str, str, int]] = []
+    validation: list[tuple[str, str, int]] = []
+    for at, (sample, label) in enumerate(zip(labelled, labels, strict=True)):
+        (validation if at in held else rows).append((*pair_of(sample), names.index(label)))
     random.Random(how.seed).shuffle(rows)
-    held = max(2, round(how.validation * len(rows)))
-    found = _trained(rows[held:], rows[:held], names, folder, how)
+    found = _trained(rows, validation, names, folder, how)
     training = {name: value for name, value in asdict(how).items() if name not in ("device", "progress", "messages")}
     told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": training, "validation": found}
     with atomic_path(folder / FILE) as place:
         place.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
     return found
+
+
+def _held_out(samples: Sequence[AttributionSample], labels: Sequence[str], how: EncoderTraining) -> set[int]:
+    """The places of the samples that choose the best epoch: of whole questions, labels as often as among all.
+
+    Samples without a question, and all where there is but one, are taken each by itself.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    groups = [sample.question or f"id {sample.id}" for sample in samples]
+    if len(set(groups)) < 2:
+        groups = [f"id {sample.id}" for sample in samples]
+    folds = max(2, min(round(1 / how.validation), len(set(groups)), max(Counter(labels).values())))
+    split = StratifiedGroupKFold(folds, shuffle=True, random_state=how.seed).split(labels, labels, groups)
+    return set(next(iter(split))[1].tolist())
 
 
 def _trained(
@@ -156,7 +175,8 @@ def _trained(
     how: EncoderTraining,
 ) -> dict[str, Any]:
     from abstraction.errors import ModelError
-    from abstraction.models.local_weights import LocalSettings, LocalWeights, is_out_of_memory
+    from abstraction.models.local_weights import LocalWeights, is_out_of_memory
+    from abstraction.models.settings import LocalScoreSettings
 
     def load(weights: LocalWeights) -> Any:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer, set_seed
@@ -164,14 +184,14 @@ def _trained(
         set_seed(how.seed)  # of a head that is new
         labels = {"id2label": dict(enumerate(names)), "label2id": {name: at for at, name in enumerate(names)}}
         return (
-            AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.is_folder),
+            AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.offline),
             AutoModelForSequenceClassification.from_pretrained(
                 weights.place, num_labels=len(names), ignore_mismatched_sizes=True, dtype="float32",
-                local_files_only=weights.is_folder, **labels,
+                local_files_only=weights.offline, **labels,
             ),
         )  # fmt: skip
 
-    weights = LocalWeights(how.checkpoint, load, settings=LocalSettings(device=how.device, longest=how.longest))
+    weights = LocalWeights(how.checkpoint, load, LocalScoreSettings(device=how.device, longest=how.longest))
     tokenizer, model = weights.model
     if (room := weights.longest(tokenizer.model_max_length)) < how.longest:
         raise UsageError(f"{how.checkpoint} holds {room} tokens, fewer than the {how.longest} that are asked for")
@@ -200,14 +220,11 @@ def _trained(
 
 
 def _encoded(tokenizer: Any, rows: Sequence[tuple[str, str, int]], how: EncoderTraining) -> list[dict[str, Any]]:
-    """As `LocalClassifier.logits` reads pairs: the evidence is cut, and the claim only where it alone is too long."""
-    counted = tokenizer([first for first, _, _ in rows], add_special_tokens=False)["input_ids"]
-    encoded: list[dict[str, Any]] = []
-    for (first, second, label), ids in zip(rows, counted, strict=True):
-        cut = "only_second" if len(ids) <= how.longest // 2 else "longest_first"
-        own = tokenizer(first, second, truncation=cut, max_length=how.longest)
-        encoded.append({**own, "labels": label})
-    return encoded
+    """As `LocalClassifier.logits` reads pairs: the longer text loses its end."""
+    firsts, seconds, labels = zip(*rows, strict=True)
+    whole = tokenizer(list(firsts), list(seconds), truncation="longest_first", max_length=how.longest)
+    rows_of = [dict(zip(whole, values, strict=True)) for values in zip(*whole.values(), strict=True)]
+    return [{**one, "labels": label} for one, label in zip(rows_of, labels, strict=True)]
 
 
 def _trainer(

@@ -9,7 +9,7 @@ from itertools import islice
 
 from abstraction.errors import ReplyError
 from abstraction.models import EntailmentModel, Request, Sampling, TextPair
-from abstraction.models.prompts import PromptKind
+from abstraction.phrasing.prompt_files import PromptKind
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.chat_evaluator import AskingEvaluator, failure_of

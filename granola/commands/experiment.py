@@ -242,7 +242,7 @@ def _begin(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
 
 def _is_whole(system: Answer | Aggregate) -> bool:
     """Whether an earlier run made this output: by these settings and prompts, of these inputs, nothing rejected."""
-    from abstraction.models.prompts import hash_of
+    from abstraction.phrasing.prompt_files import hash_of
     from granola import __version__
     from granola.decoding.answer_prompts import read_prompts
 

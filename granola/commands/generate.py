@@ -83,8 +83,8 @@ class Generate(RowsCommand):
     def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """`{"id", "answer"}` a row; of one that the model did not answer, why."""
         from abstraction.models import Request
-        from abstraction.models.prompts import hash_of
         from abstraction.phrasing.model_requests import RequestForm
+        from abstraction.phrasing.prompt_files import hash_of
         from granola.grounding.grounded_rows import read_grounded
         from granola.grounding.grounded_samples import GroundedSample
         from granola.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
@@ -112,7 +112,7 @@ class Generate(RowsCommand):
 
     def _texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         from abstraction.faults import RejectedRow
-        from abstraction.models.prompts import hash_of
+        from abstraction.phrasing.prompt_files import hash_of
         from granola.knowledge.knowledge_generation import KIND_OF, Generated, generated
         from granola.knowledge.knowledge_items import read_items
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts

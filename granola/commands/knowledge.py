@@ -154,7 +154,7 @@ class KnowledgeJudge(RowsCommand):
                 opened[same] if same is not None else getattr(models, f"open_{kinds.get(part, part)}")(word)
             )
         prompts = read_knowledge_prompts(self.prompts)
-        store = stack.enter_context(closing(models.ScoreStore(store_path)))
+        store = stack.enter_context(closing(models.ValueStore(store_path)))
         kept = {part: models.KeptScores(model, store) for part, model in opened.items()}
         encoder = kept.pop(EMBEDDINGS, None)
         pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))

@@ -13,8 +13,7 @@ from granola.errors import BatchWritten, GranolaError
 from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
-    from abstraction.models import ChatModel, ModelSpec
-    from abstraction.models.server_chat import OpenAIModel
+    from abstraction.models import ChatModel, KeptAnswers, ModelSpec
     from granola.matching import Matcher
     from granola.matching.registry import MatcherSpec
 
@@ -28,8 +27,6 @@ def opened(
     Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
     """
     from abstraction.models import open_spec, parse_model_spec
-    from abstraction.models.server_chat import OpenAIModel
-    from abstraction.models.spec import BATCH_SETTINGS
 
     spec = parse_model_spec(word)
     cache, log = kept_places(spec, out)
@@ -40,12 +37,9 @@ def opened(
         for place in (cache, log):
             if place is not None:
                 check_outputs(place, inputs=taken, force=True, asked="answers")
-    model = open_spec(spec.without(*BATCH_SETTINGS), cache=cache, log=log)
+    model = open_spec(spec, cache=cache, log=log)
     try:
-        if isinstance(model, OpenAIModel):
-            with _by_batch(model, spec, taken) as batched:
-                yield batched
-        else:
+        with _by_batch(model, spec, taken):
             yield model
     finally:
         model.close()
@@ -53,29 +47,33 @@ def opened(
 
 
 @contextmanager
-def _by_batch(model: OpenAIModel, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[ChatModel]:
-    """The model with the answers of a batch; or one that writes requests, and raises BatchWritten when it has."""
-    from abstraction.models.batch_files import BatchWriter, take_results
-
+def _by_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
+    """With the answers of a batch; or writing requests instead of asking, and raising BatchWritten when it has."""
     file, results = spec.settings.get("batch_file"), spec.settings.get("batch_results")
+    if file is None and results is None:
+        yield
+        return
+    from abstraction.models.batch_files import take_results, written_to
+
     if results is not None:
         taken = take_results(model, results)
-        note(f"{results}: {count(taken.answers, 'answer')} taken")
+        by = f" of {', '.join(taken.models)}" if taken.models else ""
+        note(f"{results}: {count(taken.answers, 'answer')}{by} taken")
         for reason, times in taken.failed.most_common(5):
             note(f"  {count(times, 'request')} without one: {reason}")
     if file is None:
-        yield model
+        yield
         return
     check_outputs(file, inputs=inputs, force=True, asked="batch_file")
-    with BatchWriter(model, file) as writer:
+    with written_to(model, file) as written:
         try:
-            yield writer
+            yield
         except GranolaError:  # as a rule that nothing has an answer yet
-            if not writer.written:
+            if not written:
                 raise
-    if writer.written:
+    if written:
         raise BatchWritten(
-            f"{count(writer.written, 'request')} written to {file}, and nothing was asked; have the provider answer "
+            f"{count(len(written), 'request')} written to {file}, and nothing was asked; have the provider answer "
             "them, then give the same command with batch_results=RESULTS in the place of batch_file"
         )
 

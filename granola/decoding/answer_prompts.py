@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
 
 _QUESTION = frozenset({"question"})
 ANSWER = PromptKind(name="answer", required=_QUESTION)

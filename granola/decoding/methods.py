@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from abstraction.models.prompts import PromptKind
+from abstraction.phrasing.prompt_files import PromptKind
 from granola.decoding import answer_prompts
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT, DragGraph

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstraction.faults import FAULT, Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
-from abstraction.models.prompts import Prompt, hash_of
+from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
 from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering

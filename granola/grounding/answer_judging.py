@@ -11,8 +11,8 @@ from pydantic import Field
 
 from abstraction.files.row_models import NeededId, RowModel
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.models.prompts import Prompt, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
+from abstraction.phrasing.prompt_files import Prompt, prompts_hash
 from granola.evidence.judge_names import model_name
 from granola.grounding.answer_sentences import answer_sentences, is_cut
 from granola.grounding.citation_markers import LONGEST, cited_passages, deflects, without_markers

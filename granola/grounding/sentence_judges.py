@@ -10,8 +10,8 @@ from typing import Protocol
 
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.evaluators import AttributionEvaluator, AttributionJudgement

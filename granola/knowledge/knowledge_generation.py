@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from abstraction.faults import RejectedRow, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Sampling
-from abstraction.models.prompts import Prompt, PromptKind, harmless
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_prompts import ANSWER_FROM, KNOWLEDGE, REPLY_FROM
 from granola.replies import read_reply

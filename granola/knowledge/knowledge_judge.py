@@ -18,7 +18,7 @@ from abstraction.models import (
     RelevanceModel,
     TextPair,
 )
-from abstraction.models.prompts import Prompt, hash_of
+from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.evidence.judge_names import identity_name
 from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, ItemPieces
 from granola.knowledge.knowledge_baselines import answer_em, hallucinated_entities

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
 
 _QUERY = frozenset({"query"})
 GIVEN_QUERY = PromptKind(name="given_query", required=_QUERY, optional=frozenset({"topic"}))

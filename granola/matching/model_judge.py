@@ -17,8 +17,8 @@ import orjson
 
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.models.prompts import Prompt, PromptKind, load_prompts, prompts_hash
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelUnreachableError
-from abstraction.models.chat_model import FailureReason
-from abstraction.models.http_client import CallFailed, ServerClient, ServerSettings
+from abstraction.models.chat_model import FailureReason, NoAnswer
+from abstraction.models.http_client import ServerClient
+from abstraction.models.settings import ServerSettings
 from kg.web.rate_limits import RetryDelays
 
 pytestmark = pytest.mark.thorough("abstraction/models")
@@ -93,7 +94,7 @@ def dripping(handler: BaseHTTPRequestHandler) -> None:
 
 def asked(url: str, timeout: float = 10.0, times: int = 1) -> list[Any]:
     client = ServerClient(
-        url, "m", settings=ServerSettings(concurrency=1, patience=RetryDelays(tries=1, timeout=timeout))
+        url, "m", ServerSettings(concurrency=1), patience=RetryDelays(tries=1, timeout=timeout)
     )
 
     async def ask(_: int) -> Any:
@@ -112,14 +113,14 @@ def test_answers_arrive_however_they_are_packed(write: Writer) -> None:
 
 
 def test_an_answer_that_is_cut_off_is_no_answer() -> None:
-    with answering(cut) as url, pytest.raises(CallFailed) as told:
+    with answering(cut) as url, pytest.raises(NoAnswer) as told:
         asked(url)
     assert told.value.reason is FailureReason.BAD_ANSWER
 
 
 def test_an_answer_that_drips_does_not_outlast_its_time() -> None:
     begun = time.monotonic()
-    with answering(dripping) as url, pytest.raises(CallFailed, match=r"within 0\.3 s"):
+    with answering(dripping) as url, pytest.raises(NoAnswer, match=r"within 0\.3 s"):
         asked(url, 0.3)
     assert time.monotonic() - begun < 5
 

@@ -16,9 +16,9 @@ from abstraction.models import (
     Entailment,
     KeptScores,
     QueryPassage,
-    ScoreStore,
     TextPair,
     TokenScores,
+    ValueStore,
     open_coherence,
     open_continuations,
     open_embeddings,
@@ -206,7 +206,7 @@ class _Counting:
 def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> None:
     pair = TextPair("a", "b")
     for times in (1, 2):
-        store, model = ScoreStore(tmp_path / "scores.sqlite"), _Counting()
+        store, model = ValueStore(tmp_path / "scores.sqlite"), _Counting()
         found = KeptScores(model, store).scores([pair, TextPair("b", "a"), pair])
         assert len(model.asked) == (2 if times == 1 else 0)
         assert math.isnan(found[2].entailed)

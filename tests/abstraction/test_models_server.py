@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
-from abstraction.models import Failure, FailureReason, Message, Reply, Request, Result, Sampling, open_model
-from abstraction.models.chat_protocol import completion_of
-from abstraction.models.http_client import ServerSettings
-from abstraction.models.server_chat import OpenAIModel
+from abstraction.models import Failure, FailureReason, KeptAnswers, Message, Reply, Request, Result, Sampling, open_model
+from abstraction.models.chat_model import completion_of
+from abstraction.models.http_client import ServerClient
+from abstraction.models.server_chat import ServerChat
+from abstraction.models.settings import ServerSettings
 from kg.web.rate_limits import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving
 
@@ -26,9 +26,10 @@ def ask(text: str, **how: Any) -> Request:
     return Request(id=text, messages=(Message(role="user", content=text),), sampling=Sampling(**settings))
 
 
-def quick(url: str, concurrency: int = 64, tries: int = 12, timeout: float = 10.0, **files: Path) -> OpenAIModel:
+def quick(url: str, concurrency: int = 64, tries: int = 12, timeout: float = 10.0, **files: Path) -> KeptAnswers:
     patience = RetryDelays(tries=tries, base=0.002, cap=0.01, longest=30.0, timeout=timeout)
-    return OpenAIModel(url, "m", settings=ServerSettings(concurrency=concurrency, patience=patience), **files)
+    client = ServerClient(url, "m", ServerSettings(concurrency=concurrency), patience=patience)
+    return KeptAnswers(ServerChat(client), **files)
 
 
 def one(model: Any, request: Request) -> Result:
@@ -148,7 +149,7 @@ def test_what_is_kept_is_not_asked_again_and_more_answers_only_for_the_rest(tmp_
         others = [ask("x", seed=8), ask("x", temperature=0.6), ask("x", top_p=0.9), ask("x", max_tokens=9),
                   ask("y"), ask("x", temperature=0.0)]  # fmt: skip
         assert all(isinstance(result, Reply) and not result.cached for result in again.generate(others))
-        other = OpenAIModel(url, "another", cache=cache)
+        other = open_model(f"openai:{url}#another", cache=cache)
         assert one(other, ask("x")).completions
         assert other.totals.calls == 1
 
@@ -183,14 +184,6 @@ def test_requests_are_taken_as_results_are_used() -> None:
             next(results)
         results.close()  # type: ignore[attr-defined]
     assert next(taken) <= 100 + 4 * 4 + 1
-
-
-def test_rate_limit_spaces_the_beginnings() -> None:
-    with serving() as (url, _):
-        model = open_model(f"openai:{url}?rate=100#m")
-        begun = time.monotonic()
-        assert all(isinstance(result, Reply) for result in model.generate(ask(str(at)) for at in range(11)))
-        assert time.monotonic() - begun >= 10 / 100
 
 
 def test_who_is_told_to_wait_keeps_the_others_waiting_and_it_costs_no_try() -> None:

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from abstraction.datasets.dataset_cleaning import Cleaner, CleaningStep, Dropped
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models import Request, Result, Sampling
-from abstraction.models.prompts import hash_of
 from abstraction.phrasing.decisions import NOTE
 from abstraction.phrasing.forms import read_ladder, read_wording
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
+from abstraction.phrasing.prompt_files import hash_of
 from abstraction.pipeline import LadderMaker
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block
 from tests.thorough import examples

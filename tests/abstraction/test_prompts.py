@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import PromptError, ReplyError
-from abstraction.models.prompts import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
 from abstraction.phrasing.forms import listed, tagged, yes_or_no
+from abstraction.phrasing.prompt_files import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
 
 KIND = PromptKind(name="places", required=frozenset({"question"}), optional=frozenset({"ladder", "answer"}))
 TEXT = """# How places are asked for.

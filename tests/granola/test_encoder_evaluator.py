@@ -30,7 +30,7 @@ def samples(count: int, *, categories: bool = False, filler: int = 0) -> list[At
         kind = Category.SUPPORTIVE if yes else Category.IRRELEVANT
         made.append(
             AttributionSample(
-                id=str(at), question="who", statement=f"is born in {WORDS[at % len(WORDS)]}", citations=(citation,),
+                id=str(at), question=f"who {WORDS[at // 2 % len(WORDS)]}", statement=f"is born in {WORDS[at % len(WORDS)]}", citations=(citation,),
                 category=kind if categories else None, attributable=yes,
             )
         )  # fmt: skip

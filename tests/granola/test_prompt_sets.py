@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import PromptError, ReplyError
-from abstraction.models.prompts import Prompt, hash_of, prompts_hash
 from abstraction.phrasing import phrasing_prompts as phrasing
 from abstraction.phrasing.forms import counted, read_ladder
+from abstraction.phrasing.prompt_files import Prompt, hash_of, prompts_hash
 from granola.decoding import answer_prompts as decoding
 
 Read = Callable[..., Mapping[str, Prompt]]

@@ -27,15 +27,15 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from abstraction.errors import PromptError
 from abstraction.models.chat_model import Message, Role
 
 SUFFIX = ".txt"
 LONGEST = 2000  # characters of one slot's text; what is longer ends in ...
-_TURN = re.compile(r"\[(system|user|assistant)\][ \t]*")
+_TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([^{}\n]*)\}\}")
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 # What opens an instruction, and every closing bracket.
 _INSTRUCTION = re.compile(r"\[(?=\s*+/?\s*+(?:inst|system|user|assistant))|\]", re.IGNORECASE)
 # What looks like the marks by which models part turns, and what closes a slot, as signs that mean nothing to either.
@@ -125,32 +125,29 @@ def _rendered(value: str | Sequence[str]) -> str:
 
 def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
     """A prompt from its file's text. Raises PromptError naming `where` and the line."""
-    turns: list[_Turn] = []
-    role: Role | None = None
-    lines: list[str] = []
-
-    def finish(number: int) -> None:
-        if role is not None:
-            content = "\n".join(lines).strip("\n").strip()
-            if not content:
-                raise PromptError(f"{where}, line {number}: the turn [{role}] before it is empty")
-            turns.append(_Turn(role=role, text=content))
-
-    numbered = enumerate(text.splitlines(), start=1)
-    number = 0
-    for number, line in numbered:
-        begun = _TURN.fullmatch(line)
-        if begun:
-            finish(number)
-            role, lines = begun[1], []  # type: ignore[assignment]  # one of the pattern's three
-        elif role is not None:
-            _check_slots(line, kind, f"{where}, line {number}")
-            lines.append(line)
-        elif line.strip() and not line.startswith("#"):
-            raise PromptError(f"{where}, line {number}: text before the first turn; begin it with a line of [user]")
-    finish(number + 1)
-    _check_turns(turns, kind, where)
     normal = "\n".join(text.splitlines())
+    before, *parts = _TURN.split(normal)
+    if stray := next((line for line in before.split("\n") if line.strip() and not line.startswith("#")), None):
+        number = normal.split("\n").index(stray) + 1
+        raise PromptError(f"{where}, line {number}: text before the first turn; begin it with a line of [user]")
+    turns: list[_Turn] = []
+    role: Any  # one of the pattern's three
+    number = before.count("\n") + 1
+    for role, content in zip(parts[::2], parts[1::2], strict=True):
+        if not content.strip():
+            raise PromptError(f"{where}, line {number}: the turn [{role}] is empty")
+        for at, line in enumerate(content.split("\n")):
+            _check_slots(line, kind, f"{where}, line {number + at}")
+        number += content.count("\n")
+        turns.append(_Turn(role=role, text=content.strip()))
+    if not re.fullmatch(r"(s)?(ua)*u", "".join(turn.role[0] for turn in turns)):
+        raise PromptError(
+            f"{where}: its turns are {', '.join(f'[{turn.role}]' for turn in turns) or 'none'}; [user] and [assistant] "
+            "take turns, [user] first and last: what the model answers; [system] may stand before them"
+        )
+    lacking = sorted(kind.required - {match[1].strip() for match in _SLOT.finditer(normal)})
+    if lacking:
+        raise PromptError(f"{where}: the prompt {kind.name} needs {', '.join(f'{{{{{slot}}}}}' for slot in lacking)}")
     return Prompt(kind=kind, turns=tuple(turns), sha256=hashlib.sha256(normal.encode()).hexdigest())
 
 
@@ -163,21 +160,6 @@ def _check_slots(line: str, kind: PromptKind, where: str) -> None:
     outside = _SLOT.sub("", line)
     if "{{" in outside or "}}" in outside:
         raise PromptError(f"{where}: a slot that is not closed; a slot is {{{{name}}}}, on one line")
-
-
-def _check_turns(turns: Sequence[_Turn], kind: PromptKind, where: str) -> None:
-    roles = [turn.role for turn in turns]
-    if not roles or roles[-1] != "user":
-        raise PromptError(f"{where}: the last turn must be [user]: what the model answers")
-    if "system" in roles[1:]:
-        raise PromptError(f"{where}: [system] can only be the first turn")
-    talk = roles[1:] if roles[0] == "system" else roles
-    if any(role != ("user", "assistant")[at % 2] for at, role in enumerate(talk)):
-        raise PromptError(f"{where}: [user] and [assistant] take turns, [user] first")
-    used = {match[1].strip() for turn in turns for match in _SLOT.finditer(turn.text)}
-    lacking = sorted(kind.required - used)
-    if lacking:
-        raise PromptError(f"{where}: the prompt {kind.name} needs {', '.join(f'{{{{{slot}}}}}' for slot in lacking)}")
 
 
 OWN = "own"  # the origin of prompts from a folder that the user names
@@ -194,26 +176,25 @@ def load_prompts(
     and where there is none at all.
     """
     kind_of = {kind.name: kind for kind in kinds}
-    for name in kind_of:
-        if not _NAME.fullmatch(name):
-            raise PromptError(f"{name!r} is no name of a prompt: small letters, digits and _")
     folders = [(name, bundled / name) for name in sets] or [("", bundled)]
     if chosen is not None and str(chosen) in sets:
         folders.sort(key=lambda folder: folder[0] != str(chosen))
     elif chosen is not None:
-        users_folder = Path(chosen)
-        if not users_folder.is_dir():
-            others = f", or one of the sets {', '.join(sets)}" if sets else ""
-            raise PromptError(f"{users_folder}: no such folder of prompts; allowed: a folder{others}")
-        there = sorted(file.name for file in users_folder.glob(f"*{SUFFIX}"))
-        strange = [name for name in there if name.removesuffix(SUFFIX) not in kind_of]
-        known = ", ".join(f"{name}{SUFFIX}" for name in sorted(kind_of))
-        if not there:
-            raise PromptError(f"{users_folder} holds no prompt; those that can be replaced: {known}")
-        if strange:
-            raise PromptError(f"{users_folder / strange[0]} replaces no prompt; those there are: {known}")
-        folders.insert(0, (OWN, users_folder))
+        folders.insert(0, (OWN, _own_folder(Path(chosen), kind_of, sets)))
     return {name: _load(kind, folders) for name, kind in kind_of.items()}
+
+
+def _own_folder(folder: Path, kind_of: Mapping[str, PromptKind], sets: Sequence[str]) -> Path:
+    if not folder.is_dir():
+        others = f", or one of the sets {', '.join(sets)}" if sets else ""
+        raise PromptError(f"{folder}: no such folder of prompts; allowed: a folder{others}")
+    there = sorted(folder.glob(f"*{SUFFIX}"))
+    known = ", ".join(f"{name}{SUFFIX}" for name in sorted(kind_of))
+    if not there:
+        raise PromptError(f"{folder} holds no prompt; those that can be replaced: {known}")
+    if strange := next((file for file in there if file.stem not in kind_of), None):
+        raise PromptError(f"{strange} replaces no prompt; those there are: {known}")
+    return folder
 
 
 def _load(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:
