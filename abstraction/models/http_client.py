@@ -12,9 +12,9 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -27,7 +27,6 @@ from kg.web.rate_limits import RetryDelays, excerpt, retry_after
 
 if TYPE_CHECKING:
     import httpx2
-    from anyio.from_thread import BlockingPortal
 
 CONNECT = 10.0  # seconds for the connection alone
 LARGEST = 64 << 20  # bytes of an answer
@@ -89,14 +88,14 @@ class ServerClient:
         self._given_up = 0  # requests in a row for the server's own faults
         self._closed_until = 0.0  # when the server lets the next call begin
         self._lock = threading.Lock()
-        self._thread: ExitStack | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def shown(self) -> str:
         """For messages."""
         return f"{self.model} at {self.url}"
 
-    def in_order(self, items: Iterable[T], ask: Callable[[T], Awaitable[R]]) -> Iterator[R]:
+    def in_order(self, items: Iterable[T], ask: Callable[[T], Coroutine[Any, Any, R]]) -> Iterator[R]:
         """What `ask` brings for each item, in their order, while more are asked; its errors are raised.
 
         Items are taken as they are needed. Close the iterator, or use it up, to end what is under way.
@@ -104,7 +103,7 @@ class ServerClient:
         window: deque[Future[R]] = deque()
         try:
             for item in items:
-                window.append(self._portal().start_task_soon(ask, item))
+                window.append(asyncio.run_coroutine_threadsafe(ask(item), self._running()))
                 while window and (window[0].done() or len(window) >= AHEAD * self.concurrency):
                     yield window.popleft().result()
             while window:
@@ -113,34 +112,44 @@ class ServerClient:
             for waiting in window:
                 waiting.cancel()
 
-    def _portal(self) -> BlockingPortal:
+    def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._thread is None:
-                import httpx2
-                from anyio.from_thread import start_blocking_portal
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                # A daemon: a call that is under way keeps nobody from ending the program.
+                threading.Thread(target=self._loop.run_forever, name="model-calls", daemon=True).start()
+                asyncio.run_coroutine_threadsafe(self._open(), self._loop).result()
+            return self._loop
 
-                most = self.concurrency
-                self._places = asyncio.Semaphore(most)
-                self._thread = ExitStack()
-                self._calls = self._thread.enter_context(start_blocking_portal(name="model-calls"))
-                shown = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
-                self._http = httpx2.AsyncClient(
-                    headers={"Accept": "application/json", "Content-Type": "application/json", **shown},
-                    timeout=httpx2.Timeout(None, connect=min(CONNECT, self._patience.timeout)),
-                    limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
-                    follow_redirects=False,  # who asks and with what key is not another host's business
-                )
-            return self._calls
+    async def _open(self) -> None:
+        import httpx2
+
+        most = self.concurrency
+        self._places = asyncio.Semaphore(most)
+        shown = {"Authorization": f"Bearer {self.key.get_secret_value()}"} if self.key else {}
+        self._http = httpx2.AsyncClient(
+            headers={"Accept": "application/json", "Content-Type": "application/json", **shown},
+            timeout=httpx2.Timeout(None, connect=min(CONNECT, self._patience.timeout)),
+            limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
+            follow_redirects=False,  # who asks and with what key is not another host's business
+        )
 
     def close(self) -> None:
         """End what is under way, and release connections."""
         with self._lock:
-            thread, self._thread = self._thread, None
-        if thread is not None:
+            loop, self._loop = self._loop, None
+        if loop is not None:
             with suppress(Exception):
-                self._calls.call(self._http.aclose)
-            self._calls.call(self._calls.stop, True)
-            thread.close()
+                asyncio.run_coroutine_threadsafe(self._ended(), loop).result(5.0)
+            loop.call_soon_threadsafe(loop.stop)
+
+    async def _ended(self) -> None:
+        # Tasks that are dropped unended would be told of on standard error.
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._http.aclose()
 
     async def post(
         self,

@@ -118,7 +118,7 @@ class LocalChat:
         # Settings of the model's own, such as a penalty for repetition, must not be mixed with what was asked for.
         model.generation_config = settings
         try:
-            with torch.random.fork_rng([self._weights.device] if on_card else []):
+            with torch.random.fork_rng([self._weights.device] if self._weights.device != "cpu" else []):
                 if how.seed is not None:
                     torch.manual_seed(int(rows[0].ask.key[:12], 16) + rows[0].sample)
                 out = model.generate(

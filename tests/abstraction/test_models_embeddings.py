@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.errors import ModelError
 from abstraction.models import EmbeddedText, open_embeddings
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
@@ -43,16 +42,6 @@ def test_a_folder_s_own_pooling_length_and_prompts_count(folder: Path, query: bo
     found = open_embeddings(f"local:{folder}?device=cpu&batch=3").scores([EmbeddedText(text, query) for text in TEXTS])
     cosines = [sum(a * b for a, b in zip(one, other, strict=True)) for one, other in zip(found, wanted, strict=True)]
     assert cosines == pytest.approx([1.0] * len(TEXTS), abs=1e-5)
-
-
-def test_a_plain_encoder_is_pooled_as_the_word_says(plain: Path, folder: Path) -> None:
-    words = [f"local:{plain}?device=cpu&pooling={how}" for how in ("mean", "cls")]
-    mean, cls = (open_embeddings(word).scores(list(map(EmbeddedText, TEXTS[:3]))) for word in words)
-    assert mean[0] != pytest.approx(cls[0], abs=1e-2)
-    (own,) = open_embeddings(f"local:{folder}?device=cpu").scores([EmbeddedText(TEXTS[0])])
-    assert cls[0] == pytest.approx(own, abs=1e-5)
-    with pytest.raises(ModelError, match="says itself how it pools"):
-        open_embeddings(f"local:{folder}?pooling=mean")
 
 
 @pytest.mark.skipif(

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelError
-from abstraction.models import TextPair
+from abstraction.models import TextPair, open_entailment
 from abstraction.models.local_scorers import LocalEntailment, classes_of
-from abstraction.models.local_weights import LocalSettings
+from abstraction.models.settings import LocalEntailmentSettings
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 
 pytest.importorskip("sentence_transformers")
-CPU = LocalSettings(device="cpu", batch=4)
+CPU = LocalEntailmentSettings(device="cpu", batch=4)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_the_classes_are_those_of_the_config(folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     given = pairs(9)
-    found = LocalEntailment(folder, settings=CPU).scores(given)
+    found = LocalEntailment(folder, CPU).scores(given)
     for pair, one in zip(given, found, strict=True):
         with torch.no_grad():
             shares = model(**tokenizer(pair.premise, pair.hypothesis, return_tensors="pt")).logits[0].softmax(-1)
@@ -50,13 +50,13 @@ def test_the_classes_are_those_of_the_config(folder: Path) -> None:
 
 def test_batch_and_order_change_nothing(folder: Path) -> None:
     given = pairs(20)
-    alone = [LocalEntailment(folder, settings=CPU).scores([one])[0].entailed for one in given]
-    backwards = LocalEntailment(folder, settings=LocalSettings(device="cpu", batch=7)).scores(given[::-1])
+    alone = [LocalEntailment(folder, CPU).scores([one])[0].entailed for one in given]
+    backwards = LocalEntailment(folder, LocalEntailmentSettings(device="cpu", batch=7)).scores(given[::-1])
     assert [one.entailed for one in backwards[::-1]] == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_long_premise_loses_its_end_and_a_long_hypothesis_is_cut_too(folder: Path) -> None:
-    model = LocalEntailment(folder, settings=CPU)
+    model = LocalEntailment(folder, CPU)
     beginning = "the river " * 28  # 56 tokens: with 5 and the 3 special ones, all that 64 hold
     (long, cut) = model.scores([
         TextPair(beginning + "one two three " * 500, "a city in the country"),
@@ -70,11 +70,11 @@ def test_a_long_premise_loses_its_end_and_a_long_hypothesis_is_cut_too(folder: P
 def test_labels_that_say_nothing_are_refused(tmp_path: Path) -> None:
     folder = build_classifier(tmp_path, ["LABEL_0", "LABEL_1", "LABEL_2"])
     with pytest.raises(ModelError, match="labels=refuted,neutral,entailed"):
-        LocalEntailment(folder, settings=CPU)
-    model = LocalEntailment(folder, settings=CPU, labels=["neutral", "entailed", "refuted"])
-    assert model.classes == ("neutral", "entailed", "refuted")
+        LocalEntailment(folder, CPU)
+    model = open_entailment(f"local:{folder}?labels=neutral,entailed,refuted")
+    assert model.identity["classes"] == ["neutral", "entailed", "refuted"]
     with pytest.raises(ModelError, match="2 labels are given, the model has 3"):
-        LocalEntailment(folder, settings=CPU, labels=["entailed", "refuted"])
+        open_entailment(f"local:{folder}?labels=entailed,refuted")
 
 
 def test_words_of_two_classes() -> None:
@@ -103,4 +103,4 @@ def test_a_checkpoint_without_the_head_is_refused_rather_than_filled_with_random
     BertModel(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="no weights for a classifier"):
-        LocalEntailment(tmp_path, settings=CPU).scores([TextPair("a", "b")])
+        LocalEntailment(tmp_path, CPU).scores([TextPair("a", "b")])

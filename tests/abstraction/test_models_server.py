@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
-from abstraction.models import Failure, FailureReason, KeptAnswers, Message, Reply, Request, Result, Sampling, open_model
-from abstraction.models.chat_model import completion_of
+from abstraction.models import Failure, Message, Reply, Request, Result, Sampling, open_model
+from abstraction.models.answer_store import KeptAnswers
+from abstraction.models.chat_model import FailureReason, completion_of
 from abstraction.models.http_client import ServerClient
 from abstraction.models.server_chat import ServerChat
 from abstraction.models.settings import ServerSettings

@@ -52,7 +52,7 @@ def test_words_are_read(word: str, kind: str, where: str, name: str, settings: d
         ("openai:http://h/v1?tries=0#m", r"tries: .*greater than or equal to 1"),
         ("openai:http://h/v1?tries=2&tries=3#m", r"tries is given twice"),
         ("openai:http://h/v1?timeout=nan#m", r"timeout: .*finite number"),
-        ("openai:http://h/v1?body=[1]#m", r"body: .*mapping"),
+        ("openai:http://h/v1?body=[1]#m", r"body: .*dictionary"),
         ("openai:http://h/v1?limit=tokens#m", r"limit: .*'max_tokens' or 'max_completion_tokens'"),
         ("local:m?dtype=int3", r"dtype: .*'auto', 'float32', 'bfloat16' or 'float16'"),
         ("local:m?device=tpu", r"device: .*auto.cpu.cuda"),

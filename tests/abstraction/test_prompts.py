@@ -101,11 +101,11 @@ def test_ordinary_names_are_unchanged(name: str) -> None:
         ),
         ("[user]\n{{question", r"line 2: a slot that is not closed"),
         ("[user]\nhello", r"the prompt places needs \{\{question\}\}"),
-        ("[user]\n{{question}}\n[assistant]\nx", r"the last turn must be \[user\]"),
-        ("[user]\n\n[assistant]\nx", r"line 3: the turn \[user\] before it is empty"),
+        ("[user]\n{{question}}\n[assistant]\nx", r"\[user\] first and last"),
+        ("[user]\n\n[assistant]\nx", r"line 1: the turn \[user\] is empty"),
         ("[user]\n{{question}}\n[user]\nx", r"take turns"),
-        ("[user]\nx\n[system]\ny\n[user]\n{{question}}", r"\[system\] can only be the first"),
-        ("", r"the last turn must be"),
+        ("[user]\nx\n[system]\ny\n[user]\n{{question}}", r"\[system\] may stand before them"),
+        ("", r"its turns are none"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(text: str, told: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderTraining, train_encoder
+from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderTraining, _held_out, train_encoder
 from granola.errors import UsageError
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
@@ -30,7 +30,8 @@ def samples(count: int, *, categories: bool = False, filler: int = 0) -> list[At
         kind = Category.SUPPORTIVE if yes else Category.IRRELEVANT
         made.append(
             AttributionSample(
-                id=str(at), question=f"who {WORDS[at // 2 % len(WORDS)]}", statement=f"is born in {WORDS[at % len(WORDS)]}", citations=(citation,),
+                id=str(at), question=f"who {at // 4}", citations=(citation,),
+                statement=f"is born in {WORDS[at % len(WORDS)]}",
                 category=kind if categories else None, attributable=yes,
             )
         )  # fmt: skip
@@ -47,6 +48,16 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert found["samples"] == 12
     assert found["macro_f1"] > 0.9
     return folder
+
+
+def test_whole_questions_are_held_out_with_labels_as_often_as_among_all() -> None:
+    given = [one.model_copy(update={"attributable": at % 4 == 0}) for at, one in enumerate(samples(120))]
+    how = EncoderTraining(checkpoint="", validation=0.2)
+    held = _held_out(given, [str(one.attributable) for one in given], how)
+    asked = {given[at].question for at in held}
+    assert len(held) == 24
+    assert asked.isdisjoint(one.question for at, one in enumerate(given) if at not in held)
+    assert sum(bool(given[at].attributable) for at in held) == 6
 
 
 def test_it_has_learned_and_reads_long_evidence_as_in_training(trained: Path) -> None:
