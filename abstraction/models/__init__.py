@@ -14,7 +14,7 @@ from abstraction.models.chat_model import (
     Totals,
     sampling_of,
 )
-from abstraction.models.settings import ModelUse
+from abstraction.models.model_settings import ModelUse
 from abstraction.models.spec import (
     ModelSpec,
     open_classifier,

@@ -22,7 +22,7 @@ from pydantic import SecretStr
 
 from abstraction.errors import ModelAccessError, ModelError, ModelSpecError, ModelUnreachableError
 from abstraction.models.chat_model import Attempt, FailureReason, NoAnswer, error_text
-from abstraction.models.settings import ServerSettings
+from abstraction.models.model_settings import ServerSettings
 from kg.web.rate_limits import RetryDelays, excerpt, retry_after
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ServerClient:
         """
         self.url, self.model = url.rstrip("/"), model
         settings = settings or ServerSettings()
-        self.concurrency = settings.concurrency
+        self.concurrency, self._variable = settings.concurrency, settings.key
         self.key = None if settings.key is None else key_of(settings.key)
         self._patience = patience or RetryDelays(
             tries=settings.tries, base=0.5, cap=60.0, longest=900.0, timeout=settings.timeout
@@ -290,7 +290,7 @@ class ServerClient:
         if status >= 500 or status in _PASSING:
             return Trouble(FailureReason.SERVER_ERROR, message, after=after)
         if status in _ALWAYS_REFUSING or (status in _REFUSING and self.answered_at is None):
-            how = "a key was sent" if self.key else "no key was sent (key=VARIABLE names one)"
+            how = f"the key in {self._variable}" if self.key else "no key was sent (key=VARIABLE names one)"
             return ModelAccessError(
                 f"{self.shown}: {message}; {how}; is the address right, up to /v1, and the model's name, and does the"
                 f" server know {path}?"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from abstraction.errors import ModelError
-from abstraction.models.settings import LocalScoreSettings, LocalSettings
+from abstraction.models.model_settings import LocalScoreSettings, LocalSettings
 from kg.extras import install_hint
 from kg.files import sha256_of
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from abstraction.models.chat_model import PATH, Ask, FailureReason, NoAnswer, Request, Told, body_of, choices_of
 from abstraction.models.http_client import ServerClient, Trouble
-from abstraction.models.settings import ServerChatSettings
+from abstraction.models.model_settings import ServerChatSettings
 
 
 class ServerChat:

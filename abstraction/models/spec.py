@@ -5,8 +5,8 @@
     replay:FILE[?SETTINGS]       recorded answers of a chat model
 
 Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
-model is for (`settings`). A chat model's say how it samples, too, instead of who asks it, where its answers are kept,
-and whether its requests go into a file for a provider's batch API.
+model is for (`model_settings`). A chat model's say how it samples, too, instead of who asks it, where its answers are
+kept, and whether its requests go into a file for a provider's batch API.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic import ValidationError
 
 from abstraction.errors import ModelSpecError
-from abstraction.models.settings import SETTINGS, ModelSettings, ModelUse, SamplingSettings
+from abstraction.models.model_settings import SETTINGS, ModelSettings, ModelUse, SamplingSettings
 from abstraction.models.text_scorers import (
     CoherenceModel,
     ContinuationModel,

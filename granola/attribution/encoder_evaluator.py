@@ -176,7 +176,7 @@ def _trained(
 ) -> dict[str, Any]:
     from abstraction.errors import ModelError
     from abstraction.models.local_weights import LocalWeights, is_out_of_memory
-    from abstraction.models.settings import LocalScoreSettings
+    from abstraction.models.model_settings import LocalScoreSettings
 
     def load(weights: LocalWeights) -> Any:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer, set_seed

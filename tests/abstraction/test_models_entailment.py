@@ -10,7 +10,7 @@ import pytest
 from abstraction.errors import ModelError
 from abstraction.models import TextPair, open_entailment
 from abstraction.models.local_scorers import LocalEntailment, classes_of
-from abstraction.models.settings import LocalEntailmentSettings
+from abstraction.models.model_settings import LocalEntailmentSettings
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 

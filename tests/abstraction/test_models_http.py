@@ -16,7 +16,7 @@ import pytest
 from abstraction.errors import ModelUnreachableError
 from abstraction.models.chat_model import FailureReason, NoAnswer
 from abstraction.models.http_client import ServerClient
-from abstraction.models.settings import ServerSettings
+from abstraction.models.model_settings import ServerSettings
 from kg.web.rate_limits import RetryDelays
 
 pytestmark = pytest.mark.thorough("abstraction/models")

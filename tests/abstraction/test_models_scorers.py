@@ -26,7 +26,7 @@ from abstraction.models import (
     open_relevance,
 )
 from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalRelevance
-from abstraction.models.settings import LocalScoreSettings
+from abstraction.models.model_settings import LocalScoreSettings
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import build_classifier

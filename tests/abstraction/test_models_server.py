@@ -16,8 +16,8 @@ from abstraction.models import Failure, Message, Reply, Request, Result, Samplin
 from abstraction.models.answer_store import KeptAnswers
 from abstraction.models.chat_model import FailureReason, completion_of
 from abstraction.models.http_client import ServerClient
+from abstraction.models.model_settings import ServerSettings
 from abstraction.models.server_chat import ServerChat
-from abstraction.models.settings import ServerSettings
 from kg.web.rate_limits import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving
 

@@ -191,7 +191,7 @@ def test_prompts_of_ones_own(run: Run, questions: Path, tmp_path: Path) -> None:
         (["--method", "drag", "--support", "0.5"], "drag-graph's"),
         (["--method", "self-consistency", "--model", "replay:x?temperature=0"], "cannot sample so"),
         (["--method", "guess"], "guess"),
-        (["--model", "replay:x?temperature=3", "--method", "sample"], "0 to 2"),
+        (["--model", "replay:x?temperature=3", "--method", "sample"], "less than or equal to 2"),
     ],
 )
 def test_wrong_usage(run: Run, questions: Path, tmp_path: Path, arguments: list[str], message: str) -> None:

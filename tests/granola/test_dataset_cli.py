@@ -131,7 +131,7 @@ def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words:
     ("words", "said"),
     [
         (("--consistency", "replay:x", "--samples", "0"), "allowed: 1 or more"),
-        (("--phrase", "replay:x?max_tokens=0"), "max_tokens must be the longest answer"),
+        (("--phrase", "replay:x?max_tokens=0"), "max_tokens: Input should be greater than or equal to 1"),
         (("--phrase-mode", "strict"), "--phrase-mode goes with --phrase MODEL"),
     ],
 )

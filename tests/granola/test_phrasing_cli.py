@@ -147,7 +147,7 @@ def test_rows_without_an_answer_are_told_and_asked_again_another_time(
         (["--phrase", "openai:http://127.0.0.1:9/v1?tries=1#m"], "is the server running"),
         (["--phrase", "local:{folder}/nowhere"], "no such folder"),
         (["--phrase", "replay:{folder}/nowhere.jsonl"], "no such file"),
-        (["--phrase", "replay:{folder}/x?temperature=3"], "temperature must be from 0 to 2"),
+        (["--phrase", "replay:{folder}/x?temperature=3"], "temperature: Input should be less than or equal to 2"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/nowhere"], "no such folder of prompts"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/empty"], "holds no prompt; those that can be"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/slotless"], "the prompt ladder needs {{answer}}"),
