@@ -29,10 +29,11 @@ from abstraction.questions.question_kinds import ANY_KIND, asked_kind
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
-from abstraction.relations import relation, table
+from abstraction.relations import Relation, relation, table
 from abstraction.row_languages import row_language
 from abstraction.row_maker import WHERE, MadeRow, MakerTools, RowMaker
 from abstraction.rows import QARow, RejectedRow, TieredRow
+from abstraction.tiers import Level
 from kg.model import Entity
 from kg.store.protocol import Store
 from kg.terms import normalise
@@ -147,6 +148,15 @@ class LadderMaker:
             return False
         self._read_anew(self.graph.store)
         return True
+
+    def levels_of(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
+        """What an entity entails as an answer to whatever question asks that, of the subject if one is given."""
+        label = self.graph.shown_label(qid)
+        row = QARow(
+            id=qid, question="", answers=(label[0] if label else qid,), answer_qids=(qid,),
+            relation=asked.id or None, subject_qid=subject,
+        )  # fmt: skip
+        return RowMaker(self._tools, self._readers, row, ANY_KIND, asked).made().row.levels
 
     def make(self, row: QARow) -> TieredRow:
         """The tiered row of a question: its ladder, or level 1 alone with the abstention's code.

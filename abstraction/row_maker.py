@@ -76,7 +76,11 @@ class MadeRow:
 class RowMaker:
     """Makes the ladders of one row, with readers of its own where the row describes its answer itself."""
 
-    def __init__(self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind) -> None:
+    def __init__(
+        self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind, asked: Relation | None = None
+    ) -> None:
+        """`asked` is what the row asks for where it has no relation and its question is not to be read."""
+        self._asked = asked
         self._tools, self._readers, self._graph = tools, readers, readers.graph
         self._row, self._kind = row, kind
         self._telling = Telling(tools.language)
@@ -86,7 +90,8 @@ class RowMaker:
     def made(self) -> MadeRow:
         """The ladders of all answers, arranged on one row."""
         row = self._row
-        asked = relation(row.relation) if row.relation else read_wording(row.question, self._tools.language).kind or ANY
+        asked = self._asked or (relation(row.relation) if row.relation else None)
+        asked = asked or read_wording(row.question, self._tools.language).kind or ANY
         subjects = self._readers.linker.subjects(row.subject_text, row.subject_qid, asked)
         links, ladders = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):

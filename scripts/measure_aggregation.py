@@ -5,7 +5,8 @@
 Five samples of a model to questions of Mintaka in several languages, six models' answers on citizenship (WILA), and
 those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed are tables of
 a set: at each support precision, coverage and bits a question with 95 % intervals, of each rule; behind them the
-precision of the majority where it answers as many questions. Second are the questions whose gold answer has coarser
+precision of the majority where it answers as many questions; between its points as many of the answers that it
+gives at the next point as are missing, drawn at random. Second are the questions whose gold answer has coarser
 tiers: without any no coarser answer can be right.
 """
 
@@ -84,11 +85,14 @@ def show(name: str, of: str, outcomes: dict[str, Outcomes]) -> None:
     """A table a rule."""
     curves = support_curves(outcomes)
     majority = sorted(
-        (coverage.value, precision.value)
-        for (_, coverage), (_, precision) in zip(
-            curves["coverage"]["self-consistency"], curves["precision"]["self-consistency"], strict=True
-        )
-        if coverage.value
+        {(0.0, 0.0)}
+        | {
+            (coverage.value, coverage.value * precision.value)
+            for (_, coverage), (_, precision) in zip(
+                curves["coverage"]["self-consistency"], curves["precision"]["self-consistency"], strict=True
+            )
+            if coverage.value
+        }
     )
     for rule, of_rule in outcomes.items():
         print(f"\n{name}, {of}, {rule}, {len(of_rule)} questions")
@@ -96,7 +100,8 @@ def show(name: str, of: str, outcomes: dict[str, Outcomes]) -> None:
             if support in SHOWN:
                 values = [lines[rule][at][1] for lines in curves.values()]
                 cells = [f"{one.value:.3f} [{one.interval.low:.3f}, {one.interval.high:.3f}]" for one in values]
-                like = np.interp(curves["coverage"][rule][at][1].value, *zip(*majority, strict=True))
+                coverage = curves["coverage"][rule][at][1].value
+                like = np.interp(coverage, *zip(*majority, strict=True)) / coverage if coverage else float("nan")
                 print(f"{support:<5g}", *cells, f"majority {like:.3f}", sep=" | ")
 
 

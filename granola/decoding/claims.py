@@ -8,7 +8,7 @@ one is chosen from fewer of the same tiers: so more support demanded never gives
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -17,6 +17,7 @@ from abstraction.tiers import Condition, Tier
 from granola.decoding.place_chains import parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import CleanedResponse
+from granola.decoding.response_ladders import circle_in, layers_of
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
@@ -42,12 +43,13 @@ Basis = Literal["graph", "shared name", "text"]
 class Claim:
     """One tier of the question.
 
-    `text`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
-    the tier's own. `supporters`: numbers of the responses that entail it, from 0; `said_by`: those of them whose
-    answer it is; `support`, `said`: how many they are, or the sum of their weights. `bits`: None where not known.
-    `basis`: how they met. `is_kind`: it says what the answer is, not where it lies. `depth`: the length of the longest
-    chain of coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of something coarser that has
-    more; where no tier of the question has bits, one more than its depth.
+    `name`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
+    the tier's own. `text`: the same, or the response that says it where all say it in sentences. `supporters`: numbers
+    of the responses that entail it, from 0; `said_by`: those of them whose answer it is; `support`, `said`: how many
+    they are, or the sum of their weights; `same`: how many of the supporters at most use the same words. `bits`: None
+    where not known. `basis`: how they met. `is_kind`: it says what the answer is, not where it lies. `depth`: the
+    length of the longest chain of coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of
+    something coarser that has more; where no tier of the question has bits, one more than its depth.
     """
 
     text: str
@@ -61,6 +63,12 @@ class Claim:
     information: float = 0.0
     support: float = 0
     said: float = 0
+    same: float = 0
+    name: str = ""
+
+    def basis_and_name(self) -> dict[str, str]:
+        """What a decision for it has besides: how the responses met, and the name in a text that is a response."""
+        return {"basis": self.basis, **({"name": self.name} if self.name != self.text else {})}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -314,22 +322,13 @@ def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict
 
 
 def _depths(below: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """The longest chain of coarser tiers below each; tiers that several ladders put in a circle share a depth."""
-    import networkx as nx
-
-    graph = nx.DiGraph((coarse, fine) for fine, coarser in below.items() for coarse in coarser)
-    graph.add_nodes_from(below)
-    try:
-        return {key: depth for depth, keys in enumerate(nx.topological_generations(graph)) for key in keys}
-    except nx.NetworkXUnfeasible:
-        pass
-    whole = nx.condensation(graph)
-    return {
-        key: depth
-        for depth, circles in enumerate(nx.topological_generations(whole))
-        for circle in circles
-        for key in whole.nodes[circle]["members"]
-    }
+    """The longest chain of coarser tiers below each; tiers that several ladders put in a circle are in no order."""
+    graph = {key: set(below[key]) for key in sorted(below)}
+    while (layers := layers_of(graph)) is None:
+        circle = circle_in(graph)
+        for key in circle:
+            graph[key] -= circle
+    return {key: depth for depth, keys in enumerate(layers) for key in keys}
 
 
 def _information(
@@ -370,25 +369,55 @@ def _claim(
     elif not wordings:
         wordings = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
     text = _most(wordings or Counter(entailed_texts), members)
-    alike = max(saying, key=lambda number: len(groups[number]), default=None)
-    if alike is not None and readings[alike].shared and len(groups[alike]) > 1:
-        text = readings[alike].cleaned.whole
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
     supporters = by if saying == held else frozenset().union(*[groups[number] for number in held])
     return Claim(
-        text=text,
+        text=_quoted([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
+        name=text,
         qid=min(qids) if qids else None,
         bits=_bits(members),
         supporters=supporters,
         said_by=by,
         support=weight(supporters),
         said=weight(by),
+        same=max(
+            (weight(frozenset().union(*together)) for together in _in_same_words(held, groups, readings)), default=0
+        ),
         basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
         is_kind=any(_is_kind(node.tier.conditions) for node in members),
         depth=depth,
         information=information,
     )
+
+
+def _quoted(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
+    """Of responses that all say it within longer texts the one most like the others, by shared words; else None.
+
+    That the name which they share is their answer nothing vouches for, so their own words are kept.
+    """
+    if not saying or not all(reading.shared for reading, _ in saying):
+        return None
+    words = [frozenset(folded(reading.cleaned.whole)) for reading, _ in saying]
+
+    def likeness(at: int) -> float:
+        return sum(
+            times * len(words[at] & other) / max(1, len(words[at] | other))
+            for other, (_, times) in zip(words, saying, strict=True)
+        )
+
+    wholes = [reading.cleaned.whole for reading, _ in saying]
+    return wholes[max(range(len(saying)), key=lambda at: (likeness(at), -len(words[at]), wholes[at]))]
+
+
+def _in_same_words(
+    held: Collection[int], groups: Sequence[frozenset[int]], readings: Sequence[ReadResponse]
+) -> Iterable[list[frozenset[int]]]:
+    """The groups of responses among `held` that are the same words."""
+    alike: dict[tuple[str, ...], list[frozenset[int]]] = {}
+    for number in held:
+        alike.setdefault(folded(readings[number].cleaned.text), []).append(groups[number])
+    return alike.values()
 
 
 def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[ReadResponse, int]]) -> Counter[str]:

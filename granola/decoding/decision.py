@@ -38,7 +38,7 @@ class Decision:
     """`text` is the prediction, "IDK" for an abstention.
 
     `support`: the share of the `counted` responses that entail it, `supporters` their numbers, from 0. `confidence` in
-    [0, 1] is of all `responses` and a guess more (`confidence`), None for an abstention. `qid`, `bits` of the tier,
+    [0, 1] is of all `responses` and one more (`confidence`), None for an abstention. `qid`, `bits` of the tier,
     where it has them. `more` are further fields of the method's own.
     """
 
@@ -75,13 +75,13 @@ def abstained(explanation: str) -> Decision:
     return Decision(text=IDK, explanation=explanation)
 
 
-def confidence(support: float, responses: float, bits: float | None) -> float:
-    """(support + 2^-bits) / (responses + 1): the share of supporters with one guess more among the responses.
+def confidence(support: float, said: float, same: float, responses: float) -> float:
+    """(support + said + same) / 3 of `responses` and one more: how many entail the answer, give it, use the same words.
 
-    `responses` counts those that decline too. A guess entails a tier of so many bits with chance 2^-bits, so of two
-    tiers with as many supporters the coarser one is surer; `bits` None stands for a guess that never does.
+    `responses` counts those that decline too; the one more is a response that disagrees. Of answers that as many
+    responses entail the one that they name is surer than one that only follows from what they name.
     """
-    return (support + (0.0 if bits is None else 2.0**-bits)) / (responses + 1)
+    return (support + said + same) / (3 * (responses + 1))
 
 
 def of_responses(number: float, of: float) -> str:

@@ -16,21 +16,22 @@ from granola.decoding.decision import Abstaining, Decision, abstained, confidenc
 from granola.errors import UsageError
 
 SUPPORT = 0.75  # docs/reference/decoding.md says why
-KINDS = 0.9  # the same page
+UNSAID = 0.9  # the same page
 SHOWN = 4  # finer tiers with too little support that an explanation names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DragGraph:
     """The settings. `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the
-    paper's "consistent with all". `kinds`: the share that a kind needs at least which no response named: of five
-    presidents "an American politician". What the question says is no answer, whatever its support.
+    paper's "consistent with all". `unsaid`: the share that an answer needs at least which no response gave, where it is
+    a kind ("an American politician" of five presidents) or the graph does not know what most responses say. What the
+    question says is no answer, whatever its support.
 
     Raises UsageError for a support outside its range.
     """
 
     support: float = SUPPORT
-    kinds: float = KINDS
+    unsaid: float = UNSAID
     abstaining: Abstaining = Abstaining.IGNORE
 
     def __post_init__(self) -> None:
@@ -43,12 +44,13 @@ class DragGraph:
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
         least = needed(self.support, of)
-        least_unsaid = needed(max(self.support, self.kinds), of)
+        least_unsaid = needed(max(self.support, self.unsaid), of)
+        is_known = commonest_is_known(tally.claims)
         chosen = next(
             (
                 claim
                 for claim in tally.claims
-                if claim.support >= (least_unsaid if claim.is_kind and not claim.said_by else least)
+                if claim.support >= (least if claim.said_by or (is_known and not claim.is_kind) else least_unsaid)
                 and stands(claim, tally.claims)
                 and not tally.tells(claim)
             ),
@@ -63,13 +65,13 @@ class DragGraph:
             text=chosen.text,
             explanation=self._explained(chosen, tally, of),
             support=chosen.support / of,
-            confidence=confidence(chosen.support, tally.responses, chosen.bits),
+            confidence=confidence(chosen.support, chosen.said, chosen.same, tally.responses),
             qid=chosen.qid,
             bits=chosen.bits,
             supporters=chosen.supporters,
             counted=of,
             responses=tally.responses,
-            more={"basis": chosen.basis},
+            more=chosen.basis_and_name(),
         )
 
     def _explained(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
@@ -79,8 +81,8 @@ class DragGraph:
             demanded = "all" if self.support == 1 else f"{100 * self.support:g} %"
             parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
         else:
-            parts = [f"{chosen.text}: {of_responses(chosen.support, of)}"]
-        parts += [f"{claim.text}: {claim.support:.4g} of {of:.4g}" for claim in others[:SHOWN]]
+            parts = [f"{chosen.name}: {of_responses(chosen.support, of)}"]
+        parts += [f"{claim.name}: {claim.support:.4g} of {of:.4g}" for claim in others[:SHOWN]]
         if len(others) > SHOWN:
             parts.append(f"{len(others) - SHOWN} more")
         parts += _ties(tally.claims)
@@ -95,6 +97,15 @@ class DragGraph:
 def needed(share: float, of: float) -> float:
     """The least number of responses that is at least a share of so many; 0.1 * 10 is 1, whatever binary makes of it."""
     return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
+
+
+def commonest_is_known(claims: Sequence[Claim]) -> bool:
+    """Whether the graph knows what most of the responses say, or something of what equally many say.
+
+    Else what no response says follows from what few of them say.
+    """
+    most = max((claim.said for claim in claims), default=0)
+    return any(claim.said == most and claim.basis == "graph" for claim in claims if claim.said_by)
 
 
 def stands(claim: Claim, claims: Sequence[Claim]) -> bool:
@@ -114,4 +125,4 @@ def _ties(claims: Sequence[Claim]) -> Iterator[str]:
     first = [claim for claim in answers if claim.support == most]
     tied = [c for c in first if any(c.supporters.isdisjoint(other.supporters) for other in first)]
     if tied:
-        yield f"a tie of {' and '.join(claim.text for claim in tied[:2])}"
+        yield f"a tie of {' and '.join(claim.name for claim in tied[:2])}"

@@ -29,7 +29,7 @@ _PARTED = re.compile(
 )
 _NEGATED = re.compile(r"(?:not|never|neither|outside)\b(?! far\b)", re.IGNORECASE)  # "not in Hamburg"
 LONGEST = 6  # parts of a chain
-LadderOf = Callable[[str, str | None], Sequence[Level]]
+LadderOf = Callable[[str, Relation], Sequence[Level]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Chains:
 
     def _above(self, qid: str, context: AnswerContext) -> frozenset[str]:
         """Names of what contains the entity, by the graph and by its ladder, which reads descriptions further."""
-        tiers = (tier for level in self._ladder_of(qid, context.asked.id)[1:] for tier in level.tiers)
+        tiers = (tier for level in self._ladder_of(qid, context.asked)[1:] for tier in level.tiers)
         return self._gazetteer.above(qid).union(normalise(name) for tier in tiers for name in tier.names())
 
     def fits(self, parts: Sequence[str], context: AnswerContext) -> str | None:
@@ -126,7 +126,7 @@ class Chains:
         return link.qid if theirs and (not states or states & theirs) else None
 
     def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
-        tiers = (tier.qid for level in self._ladder_of(qid, context.asked.id) for tier in level.tiers)
+        tiers = (tier.qid for level in self._ladder_of(qid, context.asked) for tier in level.tiers)
         return frozenset(qid for qid in tiers if qid is not None and self._gazetteer.is_state(qid))
 
     def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:

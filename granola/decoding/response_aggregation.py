@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
@@ -124,12 +124,23 @@ class Aggregator:
                 return False
             if claim.said_by:  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
                 subject = row.subject_text or ""
-                return repeats(claim.text, subject) and repeats(subject, claim.text)
-            return repeats(claim.text, row.question) or tells(claim.text, row.question, self._language, relation=asked)
+                return repeats(claim.name, subject) and repeats(subject, claim.name)
+            if asked is None and not self._follows(claim, row, readings):
+                return True
+            return repeats(claim.name, row.question) or tells(claim.name, row.question, self._language, relation=asked)
 
         return tally(
             readings, containers=self._containers, implies=self._implied, tells=is_told, weights=row.weights
         )
+
+    def _follows(self, claim: Claim, row: SampleRow, readings: Sequence[ReadResponse]) -> bool:
+        """Whether a claim is in the ladder of one of its supporters that is made for the question itself.
+
+        Ladders are kept for what is asked, whatever the question says besides.
+        """
+        assert self._reader is not None
+        different = {readings[number].cleaned: readings[number] for number in sorted(claim.supporters)}
+        return any(self._reader.entails(reading, claim.qid, claim.name, row) for reading in different.values())
 
     def _implied(self, tier: Tier) -> frozenset[Condition]:
         assert self._maker is not None

@@ -15,35 +15,15 @@ from granola.replies.refusals import refusal_in_any_language
 from granola.replies.reply import is_label
 
 IDK = "IDK"  # the prediction of a method that abstains
-EXAMINED = 2_000  # characters of a response that are read, what was thought aloud not counted
+EXAMINED = 2_000  # characters of a response that are read
 
-# What is thought aloud without tags, and how its conclusion begins.
-_STEPS = re.compile(
-    r"\s*+(?:(?:okay|ok|well|sure|alright|right)[,.!]?\s++)?(?:let(?:'s|’s| us| me)(?: just)? (?:think|reason|see|work"
-    r"|break|consider|recall|analy[sz]e|start)|(?:first|step 1)\b\s*+[,:]"
-    r"|to (?:answer|determine|find|figure|work out) )",
-    re.IGNORECASE,
-)
-_CONCLUDES = re.compile(
-    r"(?<!\s)(?:(?<=[.!?;:])|(?=[^\S\n]*+\n))\s++(?:(?:so|therefore|thus|hence|consequently|in conclusion|overall"
-    r"|as a result|accordingly|finally|step \d++:)(?:\s*+,)?+\s++(?:(?:so|therefore)(?:\s*+,)?+\s++)?"
-    r"|(?=(?:the |my )?(?:final |correct )?answer\b))",
-    re.IGNORECASE,
-)
 _ANSWER_IS = re.compile(
-    r"(?:the )?(?:final |correct |short |aggregated |most (?:\w+ ){1,4})?answer(?: is\s+|\s*+[:：]\s*+)", re.IGNORECASE
+    r"(?:the )?(?:final |correct |short |aggregated |most (?:\w+ ){1,4})?answer(?: is\b\s*:?|\s*[:：])\s*",
+    re.IGNORECASE,
 )
-_LABEL = re.compile(r"(?P<label>[^\W\d_][\w ]{0,30}?)\s?[:：]\s*+(?=(?P<again>(?P=label):)?)", re.IGNORECASE)
-_LINK = re.compile(r"!?\[([^\[\]]+)\]\((?:https?:|/|#)[^()\s]*(?:\([^()]*\))?\)")  # of Markdown
 _AGAIN = re.compile(
     r"(?<=[^:：\s])\s++(?:(?:final|correct|short|incorrect|wrong) )?answer\s*+[:：].*\Z", re.IGNORECASE | re.DOTALL
 )
-_ECHO = re.compile(r"\A(?i:(?:in |on |at |by )?(?:who|whom|whose|what|when|where|which|how))\b[^?]{5,300}\?\s+(?=\S)")
-_QUOTED = re.compile(r"(?<!\s)\s++to (?:the|your|this) question\s*+[\"“][^\"”]{0,500}+[\"”]", re.IGNORECASE)
-_REMAINDER = re.compile(
-    r"(?<!\s)\s++(?i:explanation|note|reason|reasoning|source|confidence|rationale|question)\s*+:.*\Z", re.DOTALL
-)
-_TAG = re.compile(r"</?[A-Za-z|][^<>\n]{0,40}>")  # <answer>, </s>, <|endoftext|>
 _MARKUP = re.compile(r"```\w*\n|\*\*|__|`+")
 _BULLET = re.compile(r"\A(?:[-*•>#]+|\(?(?:\d{1,2}|[A-Ea-e])\)|\d{1,2}\.)\s+")
 _COURTESY = re.compile(
@@ -69,10 +49,6 @@ _STATES = re.compile(
     r"|published|released|educated|died|set|held|named|called|spoken|owned|signed|played))?"
     r"(?:\s+(?:in|on|at|by|from|to|as|with))?\s+(?=\S)"
 )
-_DID = re.compile(
-    r"\A(?i:it|he|she|they)\s+(?:died|passed away|lived|worked|studied|graduated|played|wrote|speaks|spoke"
-    r"|works|plays|began|took place|happened|lies|stands)(?:\s+(?:in|on|at|by|from|for|as))?\s+(?=\S)"
-)
 # A sentence about whatever stands first; not "Hamburg, which is located in Germany", whose answer stands first.
 _ABOUT = re.compile(
     r"\A(?:(?!\b(?:which|that|who|where|and|but|or)\b)[^.!?,;:]){1,120}?\s(?:is|was|were)\s(?:born|located|situated"
@@ -89,11 +65,6 @@ _DOER = re.compile(
     r"\A(?P<who>(?!(?i:it|this|that|he|she|they|the|a|an|who)\b)[^\W\d_]"
     r"(?:(?!\b(?:which|that|who|and then|but)\b)[^.!?;:]){1,80}?)\s+"
     rf"(?:{_DEEDS})\s+(?:it|this|that|them|the\s|[\"“‘'«])"
-)
-_PARTICIPLE = re.compile(
-    r"\A(?:(?:originally )?(?:born|located|situated|based|founded|written|composed|directed|produced|performed"
-    r"|published|released|died))(?:\s+(?:in|on|at|by))\s+",
-    re.IGNORECASE,
 )
 _PREPOSITION = re.compile(r"\A(?:in|at|by|from)\s+(?=[^\W_]|\d)", re.IGNORECASE)
 _KIND = re.compile(
@@ -147,7 +118,7 @@ class CleanedResponse:
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
     DECODING.count(len(response))
-    text = _answer_part(_conclusion(read_reply(response).answer)[:EXAMINED])
+    text = _answer_part(read_reply(response).answer[:EXAMINED])
     declined = refusal_in_any_language(text, language)
     if declined is not None:
         if not declined.guess or not declined.offer.strip():
@@ -181,18 +152,9 @@ def readings(text: str) -> tuple[str, ...]:
     return tuple(beginnings)
 
 
-def _conclusion(response: str) -> str:
-    """The response without what was thought aloud before its conclusion."""
-    steps = _STEPS.match(response)
-    if steps and (conclusions := list(_CONCLUDES.finditer(response, len(steps[0].rstrip())))):
-        return response[conclusions[-1].end() :]
-    return response
-
-
 def _answer_part(response: str) -> str:
-    """The first line of a response that is no heading, without marks of layout and a question that is repeated."""
-    text = _LINK.sub(r"\1", _MARKUP.sub("", _TAG.sub("\n", response)))
-    lines = [line.strip() for line in _QUOTED.sub("", _ECHO.sub("", text.strip())).splitlines() if line.strip()]
+    """The first line of a response that is no heading, without marks of layout."""
+    lines = [line.strip() for line in _MARKUP.sub("", response).splitlines() if line.strip()]
     first = (line for line in lines if not line.endswith((":", "：")) and not is_label(line.strip("# ")))
     return " ".join(next(first, lines[0] if lines else "").split())
 
@@ -201,23 +163,16 @@ def _stated(text: str, subject: str | None) -> str:
     for _ in range(_LAYERS):
         before = text
         text = _unquoted(_BULLET.sub("", text))
-        text = _unlabelled(_COURTESY.sub("", text))
+        text = _COURTESY.sub("", text)
+        text = text[said.end() :] if (said := _ANSWER_IS.match(text)) else text
         text = _AGAIN.sub("", text, count=1)
         text = _LEAD.sub("", text, count=1)
         text = _DOUBT.sub("", text) or text
-        text = _first_sentence(_REMAINDER.sub("", text) or text)
+        text = _first_sentence(text)
         text = _without_frame(text, subject)
         if text == before:
             break
     return text
-
-
-def _unlabelled(text: str) -> str:
-    """The text without the label that it begins with, or without one of two that are the same."""
-    if said := _ANSWER_IS.match(text):
-        return text[said.end() :]
-    label = _LABEL.match(text)
-    return text[label.end() :] if label and (label["again"] or is_label(label["label"])) else text
 
 
 def _without_frame(text: str, subject: str | None) -> str:
@@ -236,7 +191,7 @@ def _without_frame(text: str, subject: str | None) -> str:
             return match["who"]
         if subject and text[deed.end() :].casefold().startswith(subject.casefold()):
             return text[: deed.start()]
-    for pattern in (_STATES, _DID, _ABOUT, _PARTICIPLE):
+    for pattern in (_STATES, _ABOUT):
         if (match := pattern.match(sentence)) and (remainder := sentence[match.end() :].strip(" ,")):
             return remainder
     return text

@@ -6,8 +6,9 @@ the tiers that a question gives away are left out of them afterwards, by the fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from abstraction.assembly.filters import gives_away, leaks_question
@@ -59,16 +60,38 @@ def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
     tiers = {tier.key: tier for level in (*more, *levels) for tier in level.tiers}
     if len(tiers) == sum(len(level.tiers) for level in levels):
         return tuple(levels)
-    import networkx as nx
-
-    order: nx.DiGraph[str] = nx.DiGraph()
+    finer: dict[str, set[str]] = {}
     for ladder in (levels, more):
-        order.add_nodes_from(tier.key for level in ladder for tier in level.tiers)
+        for level in ladder:
+            finer.update({tier.key: finer.get(tier.key, set()) for tier in level.tiers})
         for fine, coarse in pairwise(ladder):
-            order.add_edges_from((tier.key, other.key) for tier in fine.tiers for other in coarse.tiers)
-    if not nx.is_directed_acyclic_graph(order):
-        return tuple(levels)
-    return tuple(Level(tiers=tuple(tiers[key] for key in keys)) for keys in nx.topological_generations(order))
+            for tier in coarse.tiers:
+                finer[tier.key].update(other.key for other in fine.tiers)
+    layers = layers_of(finer)
+    return tuple(levels) if layers is None else tuple(Level(tiers=tuple(tiers[key] for key in keys)) for keys in layers)
+
+
+def layers_of(before: Mapping[str, Collection[str]]) -> list[tuple[str, ...]] | None:
+    """The keys by the longest chain of others that must stand before each; None where there is a circle."""
+    sorter = TopologicalSorter(before)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    layers = []
+    while sorter.is_active():
+        layers.append(sorter.get_ready())
+        sorter.done(*layers[-1])
+    return layers
+
+
+def circle_in(before: Mapping[str, Collection[str]]) -> set[str]:
+    """The keys of a circle; nothing where there is none."""
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError as error:
+        return set(error.args[1])
+    return set()
 
 
 def is_container(tier: Tier) -> bool:
@@ -85,6 +108,8 @@ def is_several_regions(tier: Tier) -> bool:
 
 
 PEOPLE = frozenset({"person", "performer", "agent", "any"})
+VALUES = ("date", "quantity")
+LONGEST_VALUE = 40  # characters of a date or an amount
 KEPT = 20_000  # ladders in memory before they are made anew
 
 
@@ -94,7 +119,7 @@ class Ladders:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._language = language_of(maker.graph.shown_in)
-        self._known: dict[tuple[str | None, str, str | None], tuple[Level, ...]] = {}
+        self._known: dict[tuple[str, str, str, str | None], tuple[Level, ...]] = {}
 
     def levels(self, row: SampleRow, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
         """The levels of a response of this text, the response first; alone where it is not linked.
@@ -107,22 +132,23 @@ class Ladders:
         self, row: SampleRow, context: AnswerContext, text: str, qid: str | None
     ) -> tuple[tuple[Level, ...], Doubtful | None]:
         """As `levels`, with the entities that the text may mean where it is in doubt which."""
-        if row.relation is None or context.asked.asks in ("date", "quantity"):
-            # What is asked for may have to be guessed.
-            return self._maker.make(_question(row, text, qid, context.asked)).levels, None
         alone = Level(tiers=(Tier(text=text),))
+        if context.asked.asks in VALUES:
+            return self._maker.make(_question(row, text, qid, context.asked.id or None)).levels, None
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
             if qid is not None
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )
+        if link.qid is None and not context.asked.id and len(text) <= LONGEST_VALUE and any(map(str.isdigit, text)):
+            return self._maker.make(_question(row, text, None, None)).levels, None
         if link.qid is None or link.abstained:
             return (alone,), None
         doubtful = None
-        first, *coarser = self._of(link.qid, row, context)
+        first, *coarser = self._of(link.qid, context)
         if link.confidence == "low" and link.rivals:
-            first, coarser = alone, self._shared(coarser, link.rivals, row, context)
+            first, coarser = alone, self._shared(coarser, link.rivals, context)
             doubtful = Doubtful(candidates=(link.qid, *link.rivals), share=link.share or 0.0)
         question = self._language.with_bare_names(row.question) if coarser else ""
         left = (
@@ -135,65 +161,51 @@ class Ladders:
         )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers)), doubtful
 
-    def _of(self, qid: str, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
+    def _of(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
         subject = _subject(context)
         if subject is None or self._is_dated(subject, context):
-            return self._made(qid, row.relation, subject)
+            return self.of_entity(qid, context.asked, subject)
         graph, kinds = self._maker.graph, self._maker.classes(qid)
         if looks_at_subject(context.asked.asks, kinds) or (
             "person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid)
         ):
-            return self._made(qid, row.relation, subject)
-        return self._made(qid, row.relation, None)
+            return self.of_entity(qid, context.asked, subject)
+        return self.of_entity(qid, context.asked)
 
-    def of_entity(self, qid: str, asked: str | None) -> tuple[Level, ...]:
-        """What an entity entails as an answer of the relation, whatever the question says."""
-        return self._made(qid, asked, None)
-
-    def _made(self, qid: str, asked: str | None, subject: str | None) -> tuple[Level, ...]:
-        """The ladder of an entity, whoever asks of the subject."""
-        key = (asked, qid, subject)
+    def of_entity(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
+        """What an entity entails as an answer to what is asked, of the subject if one is given."""
+        key = (asked.id, asked.asks, qid, subject)
         known = self._known.get(key)
         if known is None:
-            self._make_room()
-            label = self._maker.graph.shown_label(qid)
-            row = self._maker.make(
-                QARow(
-                    id=qid,
-                    question="",
-                    answers=(label[0] if label else qid,),
-                    answer_qids=(qid,),
-                    relation=asked,
-                    subject_qid=subject,
-                )
-            )
-            self._known[key] = row.levels  # for a ladder that leads back here
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            own = self._maker.levels_of(qid, asked, subject)
+            self._known[key] = own  # for a ladder that leads back here
             known = self._known[key] = self._with_bits(
-                with_containers(row.levels, lambda place: self._made(place, asked, None)), asked
+                with_containers(own, lambda place: self.of_entity(place, asked)), asked
             )
         return known
 
-    def _with_bits(self, levels: tuple[Level, ...], asked: str | None) -> tuple[Level, ...]:
+    def for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
+        """The ladder of an entity as an answer to the very question."""
+        label = self._maker.graph.shown_label(qid)
+        return self._maker.make(_question(row, label[0] if label else qid, qid, row.relation)).levels
+
+    def _with_bits(self, levels: tuple[Level, ...], asked: Relation) -> tuple[Level, ...]:
         """The levels, the first with the bits of a place in which others lie: Japan tells less than Tokyo."""
         (tier,) = levels[0].tiers
-        bits = self._maker.bits_of_container(tier.qid, asked) if tier.qid and asked else None
+        bits = self._maker.bits_of_container(tier.qid, asked.id) if tier.qid and asked.id else None
         if bits is None or tier.bits is None or bits >= tier.bits:
             return levels
         return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
 
-    def _make_room(self) -> None:
-        if len(self._known) >= KEPT:
-            self._known.clear()
-
-    def _shared(
-        self, coarser: Sequence[Level], rivals: Sequence[str], row: SampleRow, context: AnswerContext
-    ) -> list[Level]:
+    def _shared(self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext) -> list[Level]:
         """The levels with those tiers alone that hold whoever is meant."""
         if len(rivals) > MOST_RIVALS:
             return []
         common = {tier.key for level in coarser for tier in level.tiers}
         for rival in rivals:
-            common &= {tier.key for level in self._of(rival, row, context)[1:] for tier in level.tiers}
+            common &= {tier.key for level in self._of(rival, context)[1:] for tier in level.tiers}
         kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
 
@@ -218,13 +230,13 @@ def _subject(context: AnswerContext) -> str | None:
     return context.subjects[0] if len(context.subjects) == 1 else None
 
 
-def _question(row: SampleRow, text: str, qid: str | None, asked: Relation) -> QARow:
+def _question(row: SampleRow, text: str, qid: str | None, relation: str | None) -> QARow:
     return QARow(
         id=row.id,
         question=row.question,
         answers=(text,),
         answer_qids=(qid,),
-        relation=row.relation if asked.id else None,
+        relation=relation,
         subject_text=row.subject_text,
         subject_qid=row.subject_qid,
     )

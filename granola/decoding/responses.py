@@ -28,7 +28,7 @@ from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import PEOPLE, Ladders, is_linked, united
+from granola.decoding.response_ladders import PEOPLE, VALUES, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
 from kg.terms import normalise
@@ -38,6 +38,7 @@ from kg.walks.graph import Graph
 
 _NATIONS = frozenset({"country", "language"})  # what a national adjective may answer
 SHORT = 25  # characters of a response that is read as a whole alone
+LONGEST_NAME = 100  # characters of a name that is looked up
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,6 +139,14 @@ class ResponseReader:
             )
         return out
 
+    def entails(self, reading: ReadResponse, qid: str | None, name: str, row: SampleRow) -> bool:
+        """Whether a tier of this id or name stands in the ladder of a reading that is made for the question itself."""
+        heads = [tier.qid for level in reading.levels[:2] for tier in level.tiers if tier.qid][:1]
+        levels = self._ladders.for_question(heads[0], row) if heads else reading.levels
+        return any(
+            tier.qid == qid if qid is not None else tier.text == name for level in levels for tier in level.tiers
+        )
+
     def _read(
         self, response: CleanedResponse, name: str | None, row: SampleRow, context: AnswerContext
     ) -> ReadResponse:
@@ -212,7 +221,7 @@ class ResponseReader:
         for response, doubtful in unclear.items():
             meant = chosen(
                 doubtful,
-                lambda qid: self._ladders.of_entity(qid, row.relation),
+                lambda qid: self._ladders.of_entity(qid, context.asked),
                 others,
                 responses=sum(times[response] for response in known),
                 is_state=self._maker.gazetteer.is_state,
@@ -279,8 +288,13 @@ class ResponseReader:
     def _asked(self, row: SampleRow) -> Relation:
         """The row's relation, or what its wording tells of the answer."""
         asked = relation(row.relation) if row.relation else ANY
-        kind = read_wording(row.question, self._language).kind if asked.asks == "any" else None
-        return kind if kind is not None and (not row.relation or kind.asks in ("date", "quantity")) else asked
+        if asked.asks != "any":
+            return asked
+        wording = read_wording(row.question, self._language)
+        if wording.relation is not None and not row.relation:
+            return relation(wording.relation)
+        kind = wording.kind
+        return kind if kind is not None and (not row.relation or kind.asks in VALUES) else asked
 
     def _context(self, row: SampleRow) -> AnswerContext:
         asked = self._asked(row)
@@ -324,6 +338,8 @@ class ResponseReader:
     def _named(self, texts: Sequence[str], context: AnswerContext) -> _ReadingPlan | None:
         """The first of the texts, or of their beginnings, that is a name or a chain of places."""
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
+            if len(text) > LONGEST_NAME:
+                continue
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _ReadingPlan(text)
             parts = parts_of(text)
@@ -363,7 +379,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
 
 
 def _names(response: CleanedResponse) -> list[str]:
-    texts = dict.fromkeys((response.whole, *readings(response.text)))
+    texts = [t for t in dict.fromkeys((response.whole, *readings(response.text))) if len(t) <= LONGEST_NAME]
     return [v for text in texts for v in (*_spellings(text), *parts_of(text), *_turned(text))]
 
 

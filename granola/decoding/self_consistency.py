@@ -80,23 +80,23 @@ class SelfConsistency:
         answers = [claim for claim in said if not tally.tells(claim)]
         if said and not answers:
             return abstained("nothing that the question does not say")
-        chance = tie_break(claim.text for claim in answers)
-        ranked = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.text]))
-        decided = self._decided([(claim.text, votes(claim)) for claim in ranked], tally.responses, tally.abstaining)
+        chance = tie_break(claim.name for claim in answers)
+        ranked = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.name]))
+        decided = self._decided([(claim.name, votes(claim)) for claim in ranked], tally.responses, tally.abstaining)
         if decided.abstains:
             return decided
         best = ranked[0]
         return Decision(
-            text=decided.text,
+            text=best.text,
             explanation=decided.explanation,
             support=decided.support,
-            confidence=confidence(votes(best), tally.responses, best.bits),
+            confidence=confidence(votes(best), best.said, best.same, tally.responses),
             qid=best.qid,
             supporters=best.supporters if self.counting is Counting.LADDER else best.said_by,
             bits=best.bits,
             counted=decided.counted,
             responses=decided.responses,
-            more={"basis": best.basis},
+            more=best.basis_and_name(),
         )
 
     def _decided(self, answers: Sequence[tuple[str, float]], responses: float, abstaining: float) -> Decision:
@@ -119,7 +119,7 @@ class SelfConsistency:
             text=text,
             explanation="; ".join(parts),
             support=votes / of,
-            confidence=confidence(votes, responses, None),
+            confidence=confidence(votes, votes, votes, responses),
             counted=of,
             responses=responses,
         )
