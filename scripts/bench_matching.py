@@ -14,7 +14,7 @@ import statistics
 import string
 import time
 
-from measuring import arguments
+from measuring import SYLLABLES, arguments
 
 from granola.matching import matcher
 
@@ -46,9 +46,6 @@ CLASS = (
 Ladder = list[list[str]]
 
 
-SYLLABLES = ("ba", "cor", "del", "fin", "gar", "hol", "ka", "lin", "mor", "nes", "or", "pen", "ro", "sta", "ton", "ve")
-
-
 def made_up(drawing: random.Random) -> str:
     """A name of two or three syllables."""
     return "".join(drawing.choices(SYLLABLES, k=drawing.randint(2, 3))).title()
@@ -70,11 +67,11 @@ def name(drawing: random.Random) -> str:
     return f"{drawing.choice(('a', 'an', 'the'))} {drawing.choice(PLACE)} {drawing.choice(CLASS)}"
 
 
-def predictions(n: int, drawing: random.Random, aliases: int) -> list[tuple[str, Ladder]]:
-    """Predictions with three levels of `aliases` names; a third of them state a tier."""
+def predictions(n: int, drawing: random.Random) -> list[tuple[str, Ladder]]:
+    """Predictions with three levels of three names; a third of them state a tier."""
     found = []
     for _ in range(n):
-        ladder = [[name(drawing) for _ in range(aliases)] for _ in range(3)]
+        ladder = [[name(drawing) for _ in range(3)] for _ in range(3)]
         said = drawing.choice(drawing.choice(ladder)) if drawing.random() < 0.33 else name(drawing)
         shape = drawing.randrange(3)
         found.append((said if shape else f"I think that it was {said}.", ladder))
@@ -86,7 +83,7 @@ def rates(name_: str, n: int, rounds: int) -> list[float]:
     chosen = matcher(name_)
     found = []
     for turn in range(rounds):
-        jobs = predictions(n, random.Random(f"{SEED}-{turn}"), 3)
+        jobs = predictions(n, random.Random(f"{SEED}-{turn}"))
         gc.freeze()  # the collector is on, but what is measured is not its way through these
         began = time.process_time()
         for said, ladder in jobs:

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from measuring import GRANOLA, arguments, cost_of
+from measuring import GRANOLA, SYLLABLES, arguments, cost_of
 
 SEED = 11
 RELATIONS = ("P19", "P20", "P27", "P69", "P106", "P131", "P159", "P495")
-SYLLABLES = ("ba", "cor", "del", "fin", "gar", "hol", "ka", "lin", "mor", "nes", "or", "pen", "ro", "sta", "ton", "ve")
 REGIONS, COUNTRIES = 5_000, 200
 
 

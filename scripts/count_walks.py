@@ -10,7 +10,6 @@ the order of sets.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
+from measuring import ROOT, arguments
+
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import read_questions
 from granola.matching.registry import matcher
@@ -28,7 +29,6 @@ from granola.scoring.scores import score
 from kg.building import snapshot
 from kg.store import open_store
 
-ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "granola" / "demo" / "wikidata.json"
 PACKAGES = ("kg", "abstraction", "granola")
 T = TypeVar("T")
@@ -90,8 +90,8 @@ def walks(folder: Path) -> dict[str, Walk]:
     return {"a dump line to a row": line, "a question to its ladder": question, "a prediction to its score": prediction}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    parser = arguments(__doc__, data=False)
     parser.add_argument("--files", action="store_true", help="name the files")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -99,3 +99,7 @@ if __name__ == "__main__":
             print(f"{what}: {len(walk.files())} files, {len(walk.calls)} functions, {walk.calls.total()} calls")
             if options.files:
                 print(*(f"  {path}" for path in walk.files()), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -48,53 +48,51 @@ def picture() -> str:
         row = granola.ladder(QUESTION, ANSWER, sample)
     height = TOP + STEP * len(row.levels) + 30
     names = "; ".join(level.tiers[0].text for level in row.levels)
+    properties = dict.fromkeys(
+        f"{step.property} is “{_label(step, step.property)}”."
+        for level in row.levels for step in level.tiers[0].evidence if step.property
+    )  # fmt: skip
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
         ' role="img" aria-labelledby="title">',
         f'  <title id="title">{escape(f"A ladder. {QUESTION} {names}")}</title>',
         f"  <style>{STYLE}  </style>",
         '  <rect class="card" width="100%" height="100%" rx="8"/>',
-        f'  <text class="question" x="{LEFT}" y="32">{escape(QUESTION)}</text>',
-        f'  <text class="quiet" x="{LEFT}" y="56">Every line is a right answer. Each one tells less than the one '
-        "above it, and follows from it.</text>",
+        _text("question", LEFT, 32, QUESTION),
+        _text("quiet", LEFT, 56, "Every line is a right answer. Each one tells less than the one above it, and follows"
+              " from it."),
         *(line for place in range(len(row.levels)) for line in _level(row, place)),
-        f'  <text class="quiet" x="{LEFT}" y="{height - 16}">A bar is as long as what its answer tells, in bits. '
-        f"{escape(_legend(row))}</text>",
+        _text("quiet", LEFT, height - 16, "A bar is as long as what its answer tells, in bits. "
+              + "; ".join(properties)),
         "</svg>",
-    ]
+    ]  # fmt: skip
     return "\n".join(parts) + "\n"
+
+
+def _text(kind: str, x: int, y: int, text: str) -> str:
+    return f'  <text class="{kind}" x="{x}" y="{y}">{escape(text)}</text>'
 
 
 def _label(step: Evidence, id: str | None) -> str:
     return step.labels.get(id or "", id or "")
 
 
-def _legend(row: TieredRow) -> str:
-    """What the properties of the evidence are called."""
-    steps = [step for level in row.levels for step in level.tiers[0].evidence if step.property]
-    names = {step.property: _label(step, step.property) for step in steps}
-    return "; ".join(f"{id} is “{name}”." for id, name in names.items())
-
-
 def _level(row: TieredRow, place: int) -> list[str]:
     tier, most = row.levels[place].tiers[0], row.levels[0].tiers[0].bits or 1.0
     bits = tier.bits or 0.0
-    top, long = TOP + STEP * place, max(6.0, LONGEST * bits / most)
+    top, long, beside = TOP + STEP * place, max(6.0, LONGEST * bits / most), LEFT + LONGEST + 20
     steps = [one for one in tier.evidence if one.kind == "statement"]
     why = "; ".join(f"{_label(one, one.subject)} → {one.property} → {_label(one, one.value)}" for one in steps)
-    why = why or "the gold answer"
     drawn = [
         f'  <rect class="bar" x="{LEFT}" y="{top}" width="{long:.0f}" height="{BAR}" rx="4"/>',
-        f'  <text class="name" x="{LEFT + LONGEST + 20}" y="{top + 16}">{escape(tier.text)}</text>',
-        f'  <text class="quiet" x="{LEFT + LONGEST + 20}" y="{top + 35}">level {place + 1} · {bits:.1f} bits · '
-        f"{escape(why)}</text>",
+        _text("name", beside, top + 16, tier.text),
+        _text("quiet", beside, top + 35, f"level {place + 1} · {bits:.1f} bits · {why or 'the gold answer'}"),
     ]
-    if place:
-        drawn.append(f'  <path class="follows" d="M {LEFT + 12} {top - STEP + BAR + 3} V {top - 4}"/>')
-        drawn.append(
-            f'  <path class="follows" d="M {LEFT + 8} {top - 9} L {LEFT + 12} {top - 4} L {LEFT + 16} {top - 9}"/>'
-        )
-    return drawn
+    ways = (
+        f"M {LEFT + 12} {top - STEP + BAR + 3} V {top - 4}",
+        f"M {LEFT + 8} {top - 9} L {LEFT + 12} {top - 4} L {LEFT + 16} {top - 9}",
+    )
+    return drawn + [f'  <path class="follows" d="{way}"/>' for way in ways if place]
 
 
 if __name__ == "__main__":

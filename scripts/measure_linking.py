@@ -189,13 +189,9 @@ def main() -> None:
             links = answers(linker, smallest, graph, question)
             per_relation[question.relation.id].add(question, links)
             total.add(question, links)
-            link = links["subject"]
-            if given.verbose and link.qid != question.target:
-                print(
-                    f"{question.relation.id} {graph.label(question.subject)} - {question.text}: {question.target} "
-                    f"({graph.description(question.target)}), linked {link.qid} "
-                    f"({graph.description(link.qid) if link.qid else link.abstained}; {link.confidence} {link.rule})"
-                )
+            if given.verbose and links["subject"].qid != question.target:
+                print(f"{question.relation.id} {graph.label(question.subject)} - {question.text}: {question.target}, "
+                      f"{links['subject']}")  # fmt: skip
         report(per_relation, total)
         if given.absent:
             absent(graph, gazetteer, asked)

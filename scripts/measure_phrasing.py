@@ -1,6 +1,6 @@
 """What checking does with tiers whose quality is known: a scripted model returns published tiers as they are.
 
-    python scripts/measure_phrasing.py SNAPSHOT [--data ../shared/data] [--rows FILE] [--verbose]
+    python scripts/measure_phrasing.py SNAPSHOT [--data ../shared/data] [--verbose]
 
 The rows are GRANOLA-EQ's with a label by hand for each coarser answer (`reference_labels`). They go the whole way of
 `granola tiers --phrase`: ladders from the snapshot, prompts, replies, checking. Printed is, label by label, what was
@@ -12,12 +12,10 @@ apart, for such an answer still stands in the ladder.
 
 from __future__ import annotations
 
-import json
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from measuring import arguments
@@ -26,7 +24,7 @@ from abstraction.models.chat_model import Completion, Reply, Request, Result, To
 from abstraction.phrasing.decisions import NOTE, Action
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow, read_questions
+from abstraction.rows import read_questions
 from kg.store import open_store
 
 BAD = ("wrong", "alias", "duplicate", "sibling", "finer_than_previous", "not_coarser_than_answer")
@@ -53,50 +51,34 @@ class Scripted:
         """Nothing to release."""
 
 
-def references(row: QARow) -> list[str]:
-    """The published coarser answers of a row, finest first."""
-    return [text for level in row.extra["reference_levels"][1:] for text in level]
-
-
 def main() -> int:
     parser = arguments(__doc__, snapshot=True)
-    parser.add_argument("--rows", type=Path, help="another file of labelled rows")
     parser.add_argument("--verbose", action="store_true", help="list what was decided against the label")
     given = parser.parse_args()
-    path = given.rows or given.data / "granola_eq" / "rows_dev.jsonl"
-    rows = list(read_questions([path]))
+    rows = list(read_questions([given.data / "granola_eq" / "rows_dev.jsonl"]))
     labels = {row.id: row.extra["reference_labels"] for row in rows}
-    model = Scripted({row.id: references(row) for row in rows})
-    table: dict[str, Counter[str]] = {}
-    kept: Counter[bool] = Counter()
-    caught: Counter[bool] = Counter()
-    moved = 0
+    published = {row.id: [text for level in row.extra["reference_levels"][1:] for text in level] for row in rows}
+    table = defaultdict[str, Counter[str]](Counter)
+    kept, caught, moved = Counter[bool](), Counter[bool](), 0
     with closing(open_store(given.snapshot)) as store:
-        maker = LadderMaker(store)
-        phraser = ModelPhraser(model, store)
-        for row in phraser.stream(maker.make_all(rows)):
+        for row in ModelPhraser(Scripted(published), store).stream(LadderMaker(store).make_all(rows)):
             for label, told in zip(labels[row.id], row.extra[NOTE]["tiers"], strict=True):
-                stands = told["action"] == Action.KEPT and not told.get("moved")
-                how = f"{told['action']} {told['finding']}{' (moved)' if told.get('moved') else ''}"
-                table.setdefault(label, Counter())[how] += 1
+                is_kept, is_moved = told["action"] == Action.KEPT, bool(told.get("moved"))
+                table[label][f"{told['action']} {told['finding']}{' (moved)' if is_moved else ''}"] += 1
                 if label == "good":
-                    kept[told["action"] == Action.KEPT] += 1
+                    kept[is_kept] += 1
                 elif label in BAD:
-                    caught[not stands] += 1
-                    moved += told["action"] == Action.KEPT and not stands
-                if given.verbose and ((label == "good") != stands):
-                    show(row, label, told)
+                    caught[not is_kept or is_moved] += 1
+                    moved += is_kept and is_moved
+                if given.verbose and (label == "good") != (is_kept and not is_moved):
+                    print(f"{row.id} {row.relation} {row.question} | {row.answers[0]} | {told['text']}: {label}")
+                    print(f"    {told['action']} {told['finding']}: {told['why']}")
     for label, found in sorted(table.items()):
         print(f"{label} {found.total()}: {', '.join(f'{n} {how}' for how, n in found.most_common())}")
     shares = (kept[True] / kept.total(), caught[True] / caught.total())
     print(f"kept {kept[True]}/{kept.total()} = {shares[0]:.3f} (bar {GOOD_BAR})")
     print(f"caught {caught[True]}/{caught.total()} = {shares[1]:.3f} (bar {BAD_BAR}), {moved} of them by moving")
     return 0 if shares[0] >= GOOD_BAR and shares[1] >= BAD_BAR else 1
-
-
-def show(row: TieredRow, label: str, told: Mapping[str, Any]) -> None:
-    print(f"{row.id} {row.relation} {row.question} | {row.answers[0]} | {told['text']}: {label}")
-    print(f"    {told['action']} {told['finding']}: {told['why']}", json.dumps(row.extra.get("links")))
 
 
 if __name__ == "__main__":

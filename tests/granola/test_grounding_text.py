@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import random
+import re
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import cited_passages, deflects, without_markers
+from tests.conftest import DATA, needs_data
 
 KNOWN = ("1", "2", "3", "4", "doc-a", "web_7", "Annual Report", "A.3")
 # A text; the passages that it cites; what it cites and is no passage.
@@ -605,3 +609,21 @@ def _parsed(text: str, ids: list[str] | tuple[str, ...]) -> None:
     without_markers(text, ids)
     answer_sentences(text, ids)
     deflects(text)
+
+
+@needs_data
+def test_claims_that_others_split_off_answers_are_sentences_here() -> None:
+    """AttributionBench's 1,198 claims: the others are two sentences here, or a heading with what follows it."""
+    ids = tuple(map(str, range(1, 41)))
+
+    def plain(text: str) -> str:
+        return re.sub(r"[\W_]+", " ", without_markers(text, ids).replace("</s>", "")).strip().casefold()
+
+    with gzip.open(DATA / "attribution" / "attributionbench_dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    found = 0
+    for row in rows:
+        claim = plain(row["claim_raw_string"])
+        ours = {plain(one) for one in answer_sentences(row["response"], ids)}
+        found += not ours.isdisjoint((claim, re.sub(r"^\d+ ", "", claim)))
+    assert (len(rows), found >= 1_160) == (1_198, True), found
