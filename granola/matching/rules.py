@@ -66,13 +66,15 @@ JUDGED = 200  # mentions of names that are judged; an answer that names them mor
 class Rule:
     """A rule that finds where an answer may state a name; `of` gives the names that it is worth asking about.
 
-    A rule that reads the answer as a `whole` needs no veto on what stands beside a mention.
+    A rule that reads the answer as a `whole` needs no veto on what stands beside a mention. One that takes words in a
+    `loose` order has none in scripts without spaces, where each letter is a word.
     """
 
     name: str
     find: Callable[[AnswerText, Tier], Mentions]
     of: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.shared
     whole: bool = False
+    loose: bool = False
 
 
 RULES: tuple[Rule, ...] = (
@@ -82,8 +84,8 @@ RULES: tuple[Rule, ...] = (
     Rule(name="person", find=by_person),
     Rule(name="country", find=by_country, of=country_tiers),
     Rule(name="acronym", find=by_acronym, of=acronym_tiers),
-    Rule(name="words", find=by_words, whole=True),
-    Rule(name="phrase", find=by_phrase, of=phrase_tiers),
+    Rule(name="words", find=by_words, whole=True, loose=True),
+    Rule(name="phrase", find=by_phrase, of=phrase_tiers, loose=True),
     Rule(name="spelling", find=by_spelling, of=spelling_tiers),
 )
 """Asked in this order behind `span`, each for levels finer than the one matched before."""
@@ -302,12 +304,12 @@ def _named(answer: AnswerText) -> Verdict:
             refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
         if why == CONTRADICTED:  # a wrong finer claim is not saved by a right coarser one
             break
-    limit = _above(best)
+    limit, parts_words = _above(best), language(answer.code).parts_words
     if refused is not None and refused.rule not in (ANOTHER, RESTATED):
         # what is taken back in plain words is not stated in others
         limit = min(level for level in (limit, refused_at) if level is not None)
     for rule in RULES:
-        if limit == 0 or (rule.whole and refused is not None):
+        if limit == 0 or (rule.whole and refused is not None) or (rule.loose and not parts_words):
             continue
         if finer := _first(answer, rule, limit, left):
             best, limit = finer, _above(finer)
