@@ -164,10 +164,10 @@ def test_fallbacks(code: str, used: str, known: bool) -> None:
         (lambda d: d["write"].update(century=[]), "at least one template"),
         (lambda d: d["read"].update(lead="(?:am"), "no regular expression"),
         (lambda d: d["read"].update(decade="(?P<jahr>x)"), r"groups \['jahr'\]"),
-        (lambda d: d["points"].append(["<day>", "year-first"]), "style 'year-first'"),
-        (lambda d: d["numbers"].update(decimal=3), "expected str, got 3"),
-        (lambda d: d.update(days={"one": "1er"}), "'one' is no number"),
-        (lambda d: d["marks"].update(BC=["v. Chr."]), "mark before and the mark after"),
+        (lambda d: d["points"].append(["<day>", "year-first"]), "'day-first' or 'month-first', got 'year-first'"),
+        (lambda d: d["numbers"].update(decimal=3), "decimal: Input should be a valid string, got 3"),
+        (lambda d: d.update(days={"one": "1er"}), "days.one.*valid integer"),
+        (lambda d: d["marks"].update(BC=["v. Chr."]), "marks.BC.1: Field required"),
     ],
 )
 def test_a_broken_file_is_told(tmp_path: Path, change: Callable[[dict[str, Any]], Any], message: str) -> None:
