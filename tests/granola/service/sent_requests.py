@@ -174,9 +174,9 @@ def read(chance: random.Random) -> str:
         return f"/{quote(run(chance)[:100])}"
     route = chance.choice(READ)
     values = {name: VALUES[name] for name in parameters(route) if f"{{{name}}}" in route.path or chance.random() < 0.7}
-    for name in values:
-        if chance.random() < 0.3:
-            values[name] = run(chance, 3_000)[: 60 if name == "qid" else 700]
+    if values and chance.random() < 0.6:
+        name = chance.choice(list(values))
+        values[name] = run(chance, 3_000)[: 60 if name == "qid" else 700]
     path = address(route, values)
     return path if chance.random() < 0.9 else path.replace("=", "=%ED%A0%80%FF%00", 1)
 

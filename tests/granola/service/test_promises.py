@@ -374,6 +374,9 @@ def test_a_snapshot_that_cannot_be_opened_is_told_once_and_taken_up_when_it_can(
     with limited(place, workers=workers) as service:
         figures = f"{service.address}/v1/metrics"
         wait_until(lambda: f"granola_workers {workers}.0\n" in requests.get(figures, timeout=20).text)
+        os.mkfifo(tmp_path / "pipe")  # which nobody writes into
+        (tmp_path / "pipe").replace(place)
+        time.sleep(2)
         put(wrong, place)
         wait_until(lambda: service.log.read_text().count("is not replaced") == workers)
         assert is_well(service)
