@@ -83,7 +83,7 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotVerify(Command["Verification"]):
-    """Check a snapshot: the file's pages, its counts and content against its manifest, and its references.
+    """Check a snapshot: the file's pages, its counts, its content against its id, and its names.
 
     A mirror is compared with the snapshot file that it was made from: all counts, and a sample of entities.
 
@@ -278,8 +278,8 @@ def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
     rows += [_row({"alias": "aliases"}.get(what, f"{what}s"), counts) for what, counts in summary["terms"].items()]
     rows.append(_row("redirects", summary["redirects"]))
     yield TextTable(head=("", *_KINDS), rows=rows)
-    if difference.merged:
-        yield f"{difference.merged:,} of the removed entities were merged into others"
+    if merged := difference.entities["merged"]:
+        yield f"{merged:,} of the removed entities were merged into others"
     if difference.aspects:
         parts = ", ".join(f"{what} of {count:,}" for what, count in difference.aspects.items())
         yield f"changed statements: {parts}"

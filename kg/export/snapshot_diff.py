@@ -8,10 +8,10 @@ the source, and the order of anything are not compared. What differs is kept in 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from kg.store.sqlite import SQLiteStore
 
 _TERMS = {schema.LABEL: "label", schema.ALIAS: "alias", schema.DESCRIPTION: "description"}
 _RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
-_ZERO: Mapping[str, int] = {"added": 0, "removed": 0, "changed": 0}
+_KINDS = ("added", "removed", "changed")
 
 # Ids of statements repeat only in damaged sources; then the place among the repeats tells them apart. An alias is
 # known by its text: it is added or removed, never changed.
@@ -82,38 +82,27 @@ ORDER BY source
 class SnapshotDifference:
     """Changes counted by kind (added, removed, changed): of entities, statements, properties, terms, redirects.
 
-    `old` and `new` are the snapshots' ids. `merged` counts the removed entities that the new snapshot redirects,
-    `aspects` what changed of statements. Properties come in the order of how much changed.
+    `old` and `new` are the snapshots' ids. Of the removed entities those are "merged", too, that the new snapshot
+    redirects; `aspects` counts what changed of statements. Properties come in the order of how much changed.
     """
 
     old: str
     new: str
     entities: Mapping[str, int]
-    merged: int
     statements: Mapping[str, int]
-    aspects: Mapping[str, int] = field(default_factory=dict)
-    properties: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    terms: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    redirects: Mapping[str, int] = field(default_factory=dict)
+    aspects: Mapping[str, int]
+    properties: Mapping[str, Mapping[str, int]]
+    terms: Mapping[str, Mapping[str, int]]
+    redirects: Mapping[str, int]
 
     @property
     def same(self) -> bool:
         """Whether nothing that is compared differs."""
-        return not (self.entities or self.redirects)
+        return not any((*self.entities.values(), *self.redirects.values()))
 
     def to_json(self) -> dict[str, Any]:
-        """One JSON object; kinds that did not occur are 0."""
-        return {
-            "same": self.same,
-            "old": self.old,
-            "new": self.new,
-            "entities": {**_ZERO, **self.entities, "merged": self.merged},
-            "statements": {**_ZERO, **self.statements},
-            "aspects": dict(self.aspects),
-            "properties": {prop: {**_ZERO, **counts} for prop, counts in self.properties.items()},
-            "terms": {what: {**_ZERO, **counts} for what, counts in self.terms.items()},
-            "redirects": {**_ZERO, **self.redirects},
-        }
+        """One JSON object."""
+        return {"same": self.same, **asdict(self)}
 
 
 def diff(
@@ -126,6 +115,10 @@ def diff(
     of a removed entity, and `old` and `new`. Each entity is followed by its statements and terms.
     """
     ids = []
+    counts = defaultdict[str, dict[str, int]](lambda: dict.fromkeys(_KINDS, 0))
+    properties = defaultdict[str, dict[str, int]](lambda: dict.fromkeys(_KINDS, 0))
+    aspects: Counter[str] = Counter()
+    merged = 0
     with closing(sqlite3.connect("", uri=True)) as connection:  # what differs is kept in a temporary file
         connection.create_function("unordered", 1, _unordered, deterministic=True)
         for side, path in (("old", old), ("new", new)):
@@ -134,17 +127,13 @@ def diff(
             uri = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
             connection.execute(f"ATTACH ? AS {side}", (uri,))
             connection.executescript(_SIDE.format(side))
-        counts: dict[str, Counter[str]] = {}
-        properties: dict[str, Counter[str]] = {}
-        aspects: Counter[str] = Counter()
-        merged = 0
         try:
             for change in _changes(connection):
-                counts.setdefault(change["what"], Counter())[change["kind"]] += 1
+                counts[change["what"]][change["kind"]] += 1
                 merged += "merged_into" in change
                 aspects.update(change.get("aspects", ()))
                 if "property" in change:
-                    properties.setdefault(change["property"], Counter())[change["kind"]] += 1
+                    properties[change["property"]][change["kind"]] += 1
                 if on_change is not None:
                     on_change(change)
         except sqlite3.DatabaseError as error:
@@ -152,13 +141,12 @@ def diff(
     return SnapshotDifference(
         old=ids[0],
         new=ids[1],
-        entities=counts.get("entity", {}),
-        merged=merged,
-        statements=counts.get("statement", {}),
+        entities={**counts["entity"], "merged": merged},
+        statements=counts["statement"],
         aspects=dict(sorted(aspects.items())),
         properties=dict(sorted(properties.items(), key=lambda item: (-sum(item[1].values()), int(item[0][1:])))),
         terms={what: counts[what] for what in _TERMS.values() if what in counts},
-        redirects=counts.get("redirect", {}),
+        redirects=counts["redirect"],
     )
 
 
@@ -217,6 +205,4 @@ def _plain(kind: int, value: Any) -> Any:
         return {"kind": "somevalue" if kind == schema.SOMEVALUE else "novalue"}
     if kind == schema.ENTITY:
         return id_of(value)
-    if kind in (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER) and isinstance(value, str):
-        return orjson.loads(value)
-    return value
+    return value if kind in (schema.OTHER_ENTITY, schema.STRING) or not isinstance(value, str) else orjson.loads(value)

@@ -47,22 +47,21 @@ def test_what_changed_is_told_by_property(tmp_path: Path) -> None:
     changes: list[dict[str, Any]] = []
     found = diff(old, new, on_change=changes.append)
     assert not found.same
-    assert found.entities == {"added": 1, "removed": 1, "changed": 1}
-    assert found.merged == 1
+    assert found.entities == {"added": 1, "removed": 1, "changed": 1, "merged": 1}
     removed, changed = PARIS.statements[1], PARIS.statements[0]
     # France's capital went with it; a rank and a qualifier changed; one statement of Paris went and one came.
     assert found.statements == {"added": 2, "removed": 2, "changed": 1}
     assert found.aspects == {"qualifiers": 1, "rank": 1}
     assert found.properties == {
         "P31": {"added": 1, "removed": 1, "changed": 1},
-        "P36": {"removed": 1},
-        "P1082": {"added": 1},
+        "P36": {"added": 0, "removed": 1, "changed": 0},
+        "P1082": {"added": 1, "removed": 0, "changed": 0},
     }
     assert next(iter(found.properties)) == "P31"
     assert found.terms["label"] == {"added": 1, "removed": 1, "changed": 1}
-    assert found.terms["alias"] == {"added": 1, "removed": 1}
-    assert found.terms["description"] == {"removed": 1}
-    assert found.redirects == {"added": 1}
+    assert found.terms["alias"] == {"added": 1, "removed": 1, "changed": 0}
+    assert found.terms["description"] == {"added": 0, "removed": 1, "changed": 0}
+    assert found.redirects == {"added": 1, "removed": 0, "changed": 0}
     by_id = {change["statement"]: change for change in changes if "statement" in change}
     assert by_id[removed.id]["kind"] == "removed"
     assert by_id[changed.id] == {
@@ -99,10 +98,10 @@ def test_counts_add_up_and_turning_round_swaps_them(tmp_path: Path, one: list[En
     old, new = made(tmp_path, "old", tuple(one)), made(tmp_path, "new", tuple(other))
     there, back = diff(old, new), diff(new, old)
     for counted, opposite in ((there.entities, back.entities), (there.statements, back.statements)):
-        assert counted.get("added", 0) == opposite.get("removed", 0)
-        assert counted.get("changed", 0) == opposite.get("changed", 0)
+        assert counted["added"] == opposite["removed"]
+        assert counted["changed"] == opposite["changed"]
     before, after = (sum(len(entity.statements) for entity in found) for found in (one, other))
-    assert before + there.statements.get("added", 0) - there.statements.get("removed", 0) == after
+    assert before + there.statements["added"] - there.statements["removed"] == after
     assert diff(old, old).same
 
 
