@@ -16,11 +16,12 @@ from typing import Any
 import orjson
 
 from kg.errors import ExportError, SourceError
+from kg.export import whole_tables
 from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, entities_of, rows_of
 from kg.export.output_streams import MANIFEST, folder_out
-from kg.export.whole_tables import SnapshotTables
 from kg.extras import install_hint
 from kg.model import Entity
+from kg.store.sqlite import SQLiteStore
 
 FORMAT = 1  # of the folder; a change of columns counts it up
 _ROWS = 100_000  # a row group; what is held before writing
@@ -55,19 +56,19 @@ def export_parquet(
     Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; as `SQLiteStore.open`.
     """
     _pyarrow()
-    with SnapshotTables(snapshot) as tables, folder_out(out, source=snapshot, force=force) as folder:
+    with SQLiteStore.open(snapshot) as store, folder_out(out, source=snapshot, force=force) as folder:
         with _TablesWriter(folder) as writer:
-            entities, count = tables.entities(), 0
+            entities, count = whole_tables.entities(store), 0
             while batch := list(islice(entities, _BATCH)):
                 for table, rows in rows_of(batch).items():
                     writer.add(table, rows)
                 count += len(batch)
                 if progress is not None:
                     progress(count)
-            writer.add("redirects", tables.redirects())
-            writer.add("value_counts", tables.value_counts())
-            writer.add("property_counts", tables.property_counts())
-        write_manifest(folder, tables.manifest)
+            writer.add("redirects", whole_tables.redirects(store))
+            writer.add("value_counts", whole_tables.value_counts(store))
+            writer.add("property_counts", whole_tables.property_counts(store))
+        write_manifest(folder, store.manifest())
     return ParquetReport(rows=writer.rows)
 
 

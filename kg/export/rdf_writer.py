@@ -32,8 +32,8 @@ from urllib.parse import quote
 import orjson
 import pyoxigraph as rdf
 
+from kg.export import whole_tables
 from kg.export.output_streams import bytes_out
-from kg.export.whole_tables import SnapshotTables
 from kg.model import (
     Entity,
     EntityValue,
@@ -63,6 +63,7 @@ from kg.rdf_vocabulary import (
     time_of,
     time_text,
 )
+from kg.store.sqlite import SQLiteStore
 
 Format = Literal["nt", "ttl"]
 Term = rdf.NamedNode | rdf.BlankNode | rdf.Literal
@@ -103,8 +104,8 @@ def export_rdf(
 
     `progress` is told the number of entities written so far. Raises as `SQLiteStore.open` does.
     """
-    with SnapshotTables(snapshot) as tables, bytes_out(out) as stream:
-        writer = _Writer(tables, progress)
+    with SQLiteStore.open(snapshot) as store, bytes_out(out) as stream:
+        writer = _Writer(store, progress)
         rdf.serialize(writer.all_triples(), stream, _FORMATS[format], prefixes=dict(NAMESPACES))
     return RDFReport(
         entities=writer.entities,
@@ -145,10 +146,10 @@ class _Names(dict[str, Any]):
 class _Writer:
     """A snapshot -> triples, those about one subject together."""
 
-    def __init__(self, tables: SnapshotTables, progress: Callable[[int], None] | None) -> None:
-        self._tables = tables
+    def __init__(self, store: SQLiteStore, progress: Callable[[int], None] | None) -> None:
+        self._store = store
         self._progress = progress
-        self._datatypes = tables.datatypes()
+        self._datatypes = whole_tables.datatypes(store)
         self._known: set[str] = set()
         self._name = _Names()
         self.entities = self.statements = self.triples = 0
@@ -160,18 +161,18 @@ class _Writer:
         about: Pairs = [
             (name["rdf:type"], name["schema:Dataset"]),
             (name["cc:license"], rdf.NamedNode("http://creativecommons.org/publicdomain/zero/1.0/")),
-            (name["schema:identifier"], rdf.Literal(self._tables.manifest["snapshot_id"])),
+            (name["schema:identifier"], rdf.Literal(self._store.manifest()["snapshot_id"])),
         ]
         yield from self._block(name["wikibase:Dump"], about)
-        for prop in self._tables.undescribed():
+        for prop in whole_tables.undescribed(self._store):
             yield from self._block(name[f"wd:{prop}"], self._declared(prop))
-        for entity in self._tables.entities(properties_first=True):
+        for entity in whole_tables.entities(self._store, properties_first=True):
             yield from self._entity(entity)
             self.entities += 1
             self.statements += len(entity.statements)
             if self._progress is not None and self.entities % 1000 == 0:
                 self._progress(self.entities)
-        for source, target in self._tables.redirects():
+        for source, target in whole_tables.redirects(self._store):
             yield from self._block(name[f"wd:{source}"], [(name["owl:sameAs"], name[f"wd:{target}"])])
 
     def _block(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:

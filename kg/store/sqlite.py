@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -362,6 +362,14 @@ class SQLiteStore:
             except orjson.JSONDecodeError as error:
                 raise DamagedSnapshotError(f"{self.path} is damaged: its manifest is no JSON") from error
         return self._manifest
+
+    def stream(self, sql: str) -> Iterator[Any]:
+        """The rows of a query over the tables of `kg.store.schema`, one after the other."""
+        try:
+            # Not the cursor itself: a generator that is left would close it, and so raise, behind the connection.
+            yield from chain(self._connection.execute(sql))
+        except sqlite3.DatabaseError as error:
+            raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error
 
     def close(self) -> None:
         """See `Store.close`."""
