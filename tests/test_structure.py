@@ -144,6 +144,7 @@ def test_few_options_stand_outside_the_advanced_panel(command: list[str]) -> Non
     options = [parameter for parameter in node.params if parameter.opts[0].startswith("-")]
     usual = [one.opts[0] for one in options if getattr(one, "rich_help_panel", None) is None]
     assert len(usual) <= OPTIONS, usual
+    assert hasattr(node, "commands") or command[0] in ("serve", "mcp") or "--json" in [one.opts[0] for one in options]
 
 
 def _is_there(module: str, name: str) -> bool:

@@ -180,6 +180,8 @@ def _ended() -> int:
         cause = ended.__context__
         if isinstance(cause, BrokenPipeError):  # click makes status 1 of it
             raise cause from None
+        if ended.code == INTERRUPTED:  # typer makes this of it, without a word
+            raise KeyboardInterrupt from None
         sys.stdout.flush()
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     sys.stdout.flush()
@@ -205,7 +207,7 @@ def _how_to_go_on(words: list[str]) -> str:
 
     verb = next((verb for verb in (" ".join(words[:2]), *words[:1]) if verb in VERBS), None)
     if verb is not None and command_class(verb).resumes:
-        return "the same command goes on where it was"
+        return "the same command goes on with what is kept, if anything is"
     return "nothing half-written is left, and the same command begins anew"
 
 

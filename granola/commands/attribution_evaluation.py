@@ -62,6 +62,8 @@ class AttributionEvaluate(Command[EvaluatorsCompared]):
     are kept, so that a run that was killed goes on.
     """
 
+    resumes = True
+
     samples: Annotated[Path, Setting("Samples with known categories.", metavar="SAMPLES", positional=True)]
     evaluator: Annotated[
         tuple[str, ...],

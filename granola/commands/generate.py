@@ -40,6 +40,8 @@ class Generate(RowsCommand):
     `granola knowledge judge`. Killed, it goes on with the same command: nothing is asked for twice.
     """
 
+    resumes = True
+
     items: Annotated[str, Setting("Questions with passages, or queries.", metavar="ITEMS", positional=True)]
     model: Annotated[str, Setting("The model: openai:URL#NAME, local:FOLDER or replay:FILE.", metavar="MODEL")]
     target: Annotated[

@@ -34,6 +34,8 @@ class GroundingJudge(RowsCommand):
     judge fails the row stays, says what is lacking, and leaves the scores that it lacks.
     """
 
+    resumes = True
+
     questions: Annotated[
         Path,
         Setting("Questions with passages: GaRAGe's rows, or your own with id, question and passages.",

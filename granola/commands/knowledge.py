@@ -37,6 +37,8 @@ class KnowledgeJudge(RowsCommand):
     are kept in OUT.scores.sqlite. `granola verdicts OUT` shows means with intervals.
     """
 
+    resumes = True
+
     items: Annotated[
         str,
         Setting(

@@ -135,6 +135,8 @@ class SnapshotPush(Command["Timed[Pushed]"]):
     On a complete mirror of the same snapshot it changes nothing. Nodes that are not the mirror's are left alone.
     """
 
+    resumes = True
+
     snapshot: Annotated[Path, Setting("A snapshot file.", positional=True)]
     address: Annotated[
         str,

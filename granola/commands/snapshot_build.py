@@ -6,8 +6,8 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -298,7 +298,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         self._check()
         scope, bad_rows = self.scope(self.shape())
         languages = languages_of(self.languages)
-        with alone(self.out), _told_when_interrupted(self.out, self.cache), phases("opening") as show:
+        with alone(self.out), phases("opening") as show:
 
             def tell(state: Progress) -> None:
                 assert show is not None
@@ -428,19 +428,6 @@ def _show_report(report: Report, seconds: float) -> None:
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
         lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
     print(*map(visible, lines), sep="\n", file=sys.stderr)
-
-
-@contextmanager
-def _told_when_interrupted(out: Path, cache: Path | None) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        from kg.building.other_sources import CACHE_SUFFIX
-        from kg.work_folder import folder_of
-
-        kept = folder_of(out).is_dir() or (cache or out.with_name(out.name + CACHE_SUFFIX)).exists()
-        note(f"interrupted; {'what was read is kept, the same command goes on' if kept else 'nothing was written'}")
-        raise
 
 
 def words(given: Iterable[str]) -> list[str]:
