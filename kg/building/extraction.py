@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kg.building.pair_counts import key_of
 from kg.building.typed_rows import TypedRowMaker
 from kg.ids import IdSet, number_of
-from kg.reading.dump import Block, DamagedLine, lines_of, parse
+from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
 from kg.reading.snaks import Unreadable
 from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
@@ -49,7 +50,7 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     `numbers`: every item and property, in order, and in `kept` whether it is selected. `records` and `names`: for
     each that is, its rows (see `kg.store.entity_rows.record_of`) and its names' rows. `tallies`: for each that is not,
     the keys to count it under (see `kg.building.pair_counts.key_of`). `digest`: the sum of the records' digests.
-    `entities`: all objects read, other kinds too. `rejects`: (line, reason, detail, entity, statement, excerpt).
+    `entities`: all objects read, other kinds too.
     Of a survey: `edges` as (property, subject, value), and `named`, who bears one of the names.
     """
 
@@ -59,7 +60,7 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     records: list[Any] = []
     names: list[Any] = []
     tallies: list[Any] = []
-    rejects: list[Any] = []
+    rejects: list[Reject] = []
     heard: list[Any] = []
     redirects: list[Any] = []
     digest: bytes = b""
@@ -135,8 +136,8 @@ class Extractor:
     # The tolerant way
 
     def _tolerant(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
-        if isinstance(parsed, DamagedLine):
-            batch.rejects.append(row_of(line, parsed.reject, parsed.excerpt))
+        if isinstance(parsed, Reject):
+            batch.rejects.append(replace(parsed, line=line))
             return 0
         batch.entities += 1
         try:
@@ -150,7 +151,7 @@ class Extractor:
             if self._recipe.along or not (picked or named):
                 return self._passed_over(batch, number, _keyed(parsed), named)
         decoded = decode(parsed, languages=languages)
-        batch.rejects.extend(row_of(line, reject, None) for reject in decoded.rejects)
+        batch.rejects.extend(replace(reject, line=line) for reject in decoded.rejects)
         entity = decoded.entity
         if entity is None or number is None:
             return 0
@@ -211,8 +212,3 @@ def _texts(sketch: Any) -> Iterator[str]:
 def _keyed(data: Any) -> Iterator[tuple[int, int | None]]:
     for prop, target in edges(data):
         yield int(prop[1:]), None if target is None else number_of(target)
-
-
-def row_of(line: int | None, reject: Reject, excerpt: str | None) -> tuple[Any, ...]:
-    """A reject as `BlockRows.rejects` has it."""
-    return line, reject.reason, reject.detail, reject.entity, reject.statement, excerpt

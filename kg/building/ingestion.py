@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import msgspec
 import orjson
+from msgspec import structs
 
 from kg.building.checkpoint import BuildFolder
 from kg.building.closure import numbers_of
@@ -17,11 +18,11 @@ from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.pair_counts import PairCounts
 from kg.ids import IdSet, id_of
 from kg.reading.dump import Block
+from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.filling import digest_of, entities_digest, summed
 
 _TOLD = 5  # ids in a warning
-_ROW_KEYS = ("line", "reason", "detail", "entity", "statement", "excerpt")
 
 
 class Rejects:
@@ -31,13 +32,12 @@ class Rejects:
         self._connection = connection
         self._source = source
 
-    def add(self, source: str, row: Sequence[Any], *, copied: bool = True) -> None:
-        """One reject: (line, reason, detail, entity, statement, excerpt), parts of it None. A copy has no lines."""
-        record = {"source": source, **dict(zip(_ROW_KEYS, row, strict=True))}
+    def add(self, source: str, reject: Reject, *, copied: bool = True) -> None:
+        """One reject. A copy has no lines."""
         if copied and self._source is not None:
-            record |= {"source": self._source, "line": None}
-        text = orjson.dumps({key: value for key, value in record.items() if value is not None}).decode()
-        self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (row[1], text))
+            source, reject = self._source, structs.replace(reject, line=None)
+        text = orjson.dumps({"source": source, **reject.to_json()}).decode()
+        self._connection.execute("INSERT INTO notes.reject (reason, record) VALUES (?, ?)", (reject.reason, text))
 
     def counts(self) -> dict[str, int]:
         """How many by reason, sorted."""
@@ -102,8 +102,8 @@ class Ingester:
 
     def add(self, source: str, block: Block, batch: BlockRows) -> None:
         """Put in what came of a block."""
-        for row in batch.rejects:
-            self.rejects.add(source, row)
+        for reject in batch.rejects:
+            self.rejects.add(source, reject)
         self.heard.update(batch.heard)
         for merged, target in batch.redirects:
             self.redirect(merged, target)

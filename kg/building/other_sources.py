@@ -252,7 +252,7 @@ def _build_online(
         return Origin(
             sources=[{"name": url, "size": None, "modified": None, "sha256": None}],
             scope=scope,
-            rejects=[(url, None, reject, None) for reject in rejects],
+            rejects=[(url, reject) for reject in rejects],
             facts=found,
             redirects=redirects,
             idle=sorted(idle),

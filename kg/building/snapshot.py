@@ -13,7 +13,7 @@ from typing import Any
 
 from kg.building.checkpoint import NAMES, BuildFolder
 from kg.building.closure import EdgeTable, edges_needed, numbers_of
-from kg.building.extraction import BlockRows, ExtractionPlan, reader, row_of
+from kg.building.extraction import BlockRows, ExtractionPlan, reader
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
@@ -38,14 +38,14 @@ class Origin:
     """Where entities come from that are built from a copy of what a service or another format said of them.
 
     `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
-    that came is built. `rejects`: what was not even copied, as (source, line, reject, excerpt). `facts`:
+    that came is built. `rejects`: what was not even copied, as (source, reject). `facts`:
     further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say. `idle`:
     classes that were asked for and that nothing there belongs to. `warnings`: further ones of the manifest.
     """
 
     sources: Sequence[Mapping[str, Any]]
     scope: Scope
-    rejects: Iterable[tuple[str, int | None, Reject, str | None]] = ()
+    rejects: Iterable[tuple[str, Reject]] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     redirects: Mapping[str, str] = field(default_factory=dict)
     idle: Collection[str] = ()
@@ -276,7 +276,7 @@ class _BuildJob:
     def read(
         self,
         sources: Sequence[tuple[Path | str, str]],
-        rejected: Iterable[tuple[str, int | None, Reject, str | None]],
+        rejected: Iterable[tuple[str, Reject]],
     ) -> tuple[Ingester, SourcePass]:
         """The reading that fills the snapshot."""
         work, scope = self.work, self.scope
@@ -293,12 +293,12 @@ class _BuildJob:
         self.crew.setup(reader, recipe)
         collector = Ingester(work, recipe, self.rejects)
         if "collected" not in work.state:
-            for source, line, reject, excerpt in rejected:
-                self.rejects.add(source, row_of(line, reject, excerpt), copied=False)
+            for source, reject in rejected:
+                self.rejects.add(source, reject, copied=False)
         reading = SourcePass(sources, self.crew, work, **self.options)
         reading.run("reading", collector.add, lambda: collector.keep(reading.state()))
         for name, damage in reading.damage:
-            self.rejects.add(name, row_of(None, Reject(reason=TRUNCATED, detail=damage), None))
+            self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
         collector.count_once()
         if recipe.properties:
             collector.drop_unused_properties(recipe.chosen, recipe.keys)

@@ -27,8 +27,8 @@ from kg.export.output_streams import folder_out
 from kg.export.parquet import arrow_schema, record_batch, write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
-from kg.reading.dump import Block, DamagedLine, brackets, file_facts, parse, unclosed
-from kg.reading.entity_json import Reject, decode
+from kg.reading.dump import Block, brackets, file_facts, parse, unclosed
+from kg.reading.entity_json import decode
 from kg.terms import fallback_chain
 
 REJECTS_SUFFIX = ".rejects.jsonl"
@@ -187,29 +187,16 @@ class _Decoding:
         if opened := brackets(line):
             yield _BRACKET, opened, b""
         for _, parsed in parse(Block(line=0, data=line, single=True)):
-            if isinstance(parsed, DamagedLine):
-                yield _REJECT, 0, self._reject(source, block, parsed.reject, parsed.excerpt)
-                continue
             decoded = decode(parsed, languages=self._languages)
             for reject in decoded.rejects:
-                yield _REJECT, 0, self._reject(source, block, reject, None)
+                # `block`: where its piece of the file begins; Spark numbers no lines.
+                record = {"source": self._names[source], "block": block, **reject.to_json()}
+                yield _REJECT, 0, orjson.dumps(record)
             if (entity := decoded.entity) is not None:
                 side = _ITEM if entity.id[0] == "Q" else _PROPERTY
                 rows = rows_of([entity]) | {"redirects": [(merged, entity.id) for merged in decoded.redirects]}
                 payload = pickle.dumps(rows, protocol=5)
                 yield side, int(entity.id[1:]), payload
-
-    def _reject(self, source: int, block: int, reject: Reject, excerpt: str | None) -> bytes:
-        record = {
-            "source": self._names[source],
-            "block": block,  # where its piece of the file begins; Spark numbers no lines
-            "reason": reject.reason,
-            "detail": reject.detail,
-            "entity": reject.entity,
-            "statement": reject.statement,
-            "excerpt": excerpt,
-        }
-        return orjson.dumps({key: value for key, value in record.items() if value is not None})
 
 
 def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:

@@ -44,14 +44,6 @@ class Block:
     end: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DamagedLine:
-    """A line that holds no JSON object, with the beginning of what it does hold."""
-
-    reject: Reject
-    excerpt: str
-
-
 def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
     """(line number, text) of every line that may hold an entity, without the blanks and commas around it."""
     data, at, number = block.data, 0, block.line
@@ -69,8 +61,8 @@ def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
         number += 1
 
 
-def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | DamagedLine]]:
-    """(line number, JSON object or damaged line) for each object of a block, in order."""
+def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
+    """(line number, JSON object or what is none) for each object of a block, in order."""
     for number, text in lines_of(block):
         try:
             values = _unwrapped(_loads(text))
@@ -81,16 +73,13 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | DamagedLine]]
             if isinstance(value, dict):
                 yield number, value
             else:
-                yield (
-                    number,
-                    _damaged("not-an-object", f"expected an object, found {type(value).__name__}", text),
-                )
+                yield number, _damaged("not-an-object", f"expected an object, found {type(value).__name__}", text)
 
 
 def is_cut(line: bytes) -> bool:
     """Whether a line is no JSON, as one that was cut is, whatever it ends with."""
     parsed = (entry for _, entry in parse(Block(line=0, data=line, single=True)))
-    return any(isinstance(entry, DamagedLine) and entry.reject.reason == NOT_JSON for entry in parsed)
+    return any(isinstance(entry, Reject) and entry.reason == NOT_JSON for entry in parsed)
 
 
 def brackets(line: bytes) -> int:
@@ -129,8 +118,8 @@ def _unwrapped(value: Any) -> list[Any]:
     return [value]
 
 
-def _damaged(reason: str, detail: str, text: bytes) -> DamagedLine:
-    return DamagedLine(reject=Reject(reason=reason, detail=detail), excerpt=text[:EXCERPT].decode("utf-8", "replace"))
+def _damaged(reason: str, detail: str, text: bytes) -> Reject:
+    return Reject(reason=reason, detail=detail, excerpt=text[:EXCERPT].decode("utf-8", "replace"))
 
 
 # A dump -> blocks of bytes.

@@ -19,6 +19,7 @@ from itertools import chain
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from kg.model import ENTITY_ID, Entity, Rank, Snak, SnakKind, Statement, Value
 from kg.reading.numbers import LONGEST_NAME, is_language
@@ -28,14 +29,19 @@ from kg.store.entity_rows import encode_value
 _RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reject:
-    """Something that was not read: a short code for counting, what was found, and whose it was."""
+class Reject(Struct, frozen=True, kw_only=True, array_like=True):
+    """Something that was not read: where, a short code for counting, what was found, whose it was, how it begins."""
 
+    line: int | None = None
     reason: str
     detail: str
     entity: str | None = None
     statement: str | None = None
+    excerpt: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known of it."""
+        return {key: value for key, value in structs.asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,7 +73,12 @@ def entity_id(data: Mapping[str, Any]) -> str:
 
 
 def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded:
-    """Read one entity object, with terms of `languages` alone (None: all). Never raises for bad content."""
+    """Read one entity object, with terms of `languages` alone (None: all). Never raises for bad content.
+
+    A line that was rejected stays so.
+    """
+    if isinstance(data, Reject):
+        return Decoded(entity=None, rejects=(data,))
     if not isinstance(data, dict):
         return Decoded(
             entity=None,

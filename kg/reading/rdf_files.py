@@ -53,7 +53,7 @@ class RDFReading:
     languages: frozenset[str] | None = None
     keep_partial: bool = False
     sources: list[dict[str, Any]] = field(default_factory=list)
-    rejects: list[tuple[str, int | None, Reject, str | None]] = field(default_factory=list)
+    rejects: list[tuple[str, Reject]] = field(default_factory=list)
     redirects: dict[str, str] = field(default_factory=dict)
     truthy: bool = False
 
@@ -71,14 +71,14 @@ class RDFReading:
             count = 0
             for assembled_id, facts in gathering.about():
                 assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes)
-                self.rejects += [(names, None, reject, None) for reject in assembled.rejects]
+                self.rejects += [(names, reject) for reject in assembled.rejects]
                 if assembled.merged_into is not None and assembled.merged_into != assembled_id:
                     self.redirects[assembled_id] = assembled.merged_into
                 if assembled.data is not None:
                     self.truthy |= assembled.truthy
                     count += 1
                     yield assembled.data
-            self.rejects += [(names, None, reject, None) for reject in gathering.rejects]
+            self.rejects += [(names, reject) for reject in gathering.rejects]
         if not count:
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
@@ -100,7 +100,7 @@ class RDFReading:
                     raise SourceError(f"{error}{more}") from error
                 while stream.read(1 << 20):
                     pass
-                self.rejects.append((name, None, Reject(reason="damaged-source", detail=str(error)), None))
+                self.rejects.append((name, Reject(reason="damaged-source", detail=str(error))))
             source["sha256"] = stream.sha256()
         if not source["triples"]:
             raise SourceError(f"{name}: no triple about an entity of WikiData in it{self._first_reject()}")
@@ -120,9 +120,8 @@ class RDFReading:
                         triples += _triples_of(line, RdfFormat.N_QUADS)
                     except (SyntaxError, ValueError) as error:
                         excerpt = line[:EXCERPT].decode("utf-8", "replace")
-                        self.rejects.append(
-                            (name, number, Reject(reason="not-ntriples", detail=_reason(error)), excerpt)
-                        )
+                        bad = Reject(line=number, reason="not-ntriples", detail=_reason(error), excerpt=excerpt)
+                        self.rejects.append((name, bad))
             found = found or bool(triples)
             if not found and len(self.rejects) >= _HOPELESS:
                 raise SourceError(
@@ -133,8 +132,8 @@ class RDFReading:
             first += block.count(b"\n")
 
     def _first_reject(self) -> str:
-        for name, line, reject, excerpt in self.rejects[:1]:
-            return f"; the first rejected: {name}, line {line}: {reject.detail}: {excerpt!r}"
+        for name, reject in self.rejects[:1]:
+            return f"; the first rejected: {name}, line {reject.line}: {reject.detail}: {reject.excerpt!r}"
         return ""
 
 

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from kg.errors import SourceError
 from kg.reading import dump, streams
-from kg.reading.dump import Block, DamagedLine, DumpReader, parse
+from kg.reading.dump import Block, DumpReader, parse
+from kg.reading.entity_json import Reject
 from tests.thorough import examples, sample
 
 IDS = [f"Q{n}" for n in range(1, 40)]
@@ -74,8 +75,8 @@ def read(path: Path | str, **options: bool) -> tuple[list[str], list[tuple[int, 
     damaged: list[tuple[int, str]] = []
     for block in reader.blocks():
         for line, found in parse(block):
-            if isinstance(found, DamagedLine):
-                damaged.append((line, found.reject.reason))
+            if isinstance(found, Reject):
+                damaged.append((line, found.reason))
             else:
                 ids.append(found["id"])
     return ids, damaged, reader
@@ -140,7 +141,7 @@ def test_damaged_lines_are_told_by_number(tmp_path: Path) -> None:
 
 def test_excerpts_are_short(tmp_path: Path) -> None:
     (found,) = parse(Block(line=4, data=b"x" * 5000))
-    assert isinstance(found[1], DamagedLine)
+    assert isinstance(found[1], Reject)
     assert found[1].excerpt == "x" * 200
 
 
