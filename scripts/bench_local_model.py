@@ -15,7 +15,8 @@ from typing import Any
 
 from measuring import device_chosen, model_arguments, rates, save_llama
 
-from abstraction.models import ChatModel, Message, Reply, Request, Sampling, open_model
+from abstraction.models.chat_model import ChatModel, Message, Reply, Request, Sampling
+from abstraction.models.spec import open_model
 
 # width, layers, heads, inner
 SIZES = {"tiny": (256, 4, 4, 1024), "100m": (768, 12, 12, 2048), "1b": (2048, 16, 32, 8192)}

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from measuring import ROOT, arguments
 
-from abstraction.models import Message, Reply, Request, Sampling, open_model
+from abstraction.models.chat_model import Message, Reply, Request, Sampling
+from abstraction.models.spec import open_model
 
 WARM = 10_000  # requests after which memory is looked at first
 

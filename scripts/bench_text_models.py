@@ -29,14 +29,8 @@ from transformers import (
     BertForSequenceClassification,
 )
 
-from abstraction.models import (
-    Continuation,
-    EmbeddedText,
-    QueryPassage,
-    open_continuations,
-    open_embeddings,
-    open_relevance,
-)
+from abstraction.models.spec import open_continuations, open_embeddings, open_relevance
+from abstraction.models.text_scorers import Continuation, EmbeddedText, QueryPassage
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import pair_tokenizer
 

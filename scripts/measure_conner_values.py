@@ -13,7 +13,8 @@ from pathlib import Path
 from measuring import arguments
 
 from abstraction.language.sentences import sentences
-from abstraction.models import Continuation, QueryPassage, open_coherence, open_continuations, open_relevance
+from abstraction.models.spec import open_coherence, open_continuations, open_relevance
+from abstraction.models.text_scorers import Continuation, QueryPassage
 from granola.knowledge.knowledge_items import read_items
 from granola.knowledge.knowledge_metrics import sentence_coherence
 from granola.knowledge.rank_association import somers_d

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abstraction.models import Continuation, Entailment, QueryPassage, TextPair, TokenScores
+from abstraction.models.text_scorers import Continuation, Entailment, QueryPassage, TextPair, TokenScores
 
 
 class TableEntailment:

@@ -43,8 +43,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/rerank"):
             scores = [{"index": at, "relevance_score": len(text) / 100} for at, text in enumerate(body["documents"])]
             return 200, {"results": sorted(scores, key=lambda score: -score["relevance_score"])}
-        if self.path.endswith("/predict"):
-            return 200, [self._labels(premise, hypothesis) for premise, hypothesis in body["inputs"]]
         if self.path.endswith("/embeddings"):
             data = [{"index": at, "embedding": [3.0, float(len(text))]} for at, text in enumerate(body["input"])]
             return 200, {"data": data[::-1]}
@@ -56,11 +54,6 @@ class _Handler(BaseHTTPRequestHandler):
         told = [*start, *tokens, " more"]
         numbers = [None, *(logprob_of(token) for token in told[1:])]
         return {"tokens": told, "token_logprobs": numbers, "text_offset": [0] * len(told)}
-
-    def _labels(self, premise: str, hypothesis: str) -> list[dict[str, Any]]:
-        share = 0.8 if hypothesis in premise else 0.1
-        shares = {"entailment": share, "neutral": 0.9 - share, "contradiction": 0.1}
-        return [{"label": label, "score": score} for label, score in shares.items()]
 
     def _send(self, status: int, answer: Any) -> None:
         body = json.dumps(answer).encode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,41 +33,11 @@ from abstraction.models.chat_model import (
     tokens_of,
 )
 from abstraction.models.text_scorers import Entailment, TextScorer, TokenScores
-from kg.errors import SourceError
 from kg.web.answer_cache import Cache
 
 BLOCK = 256  # scores that are lost at most where a run is killed, for a model that names no other number
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-class ValueStore:
-    """Key -> JSON, in one file of any number of models; in memory where no file is named."""
-
-    def __init__(self, path: Path | str | None = None) -> None:
-        """Raises ModelError for a file that cannot be used."""
-        try:
-            self._cache = Cache(":memory:" if path is None else path)
-        except SourceError as error:
-            raise ModelError(str(error)) from error
-
-    def get(self, keys: Sequence[str]) -> dict[str, Any]:
-        """What is there of some keys."""
-        try:
-            return {key: orjson.loads(body) for key, body in self._cache.get(keys).items()}
-        except sqlite3.Error as error:
-            raise ModelError(f"{self._cache.path} cannot be read: {error}; remove it or name another") from error
-
-    def put(self, values: Mapping[str, Any]) -> None:
-        """Keep them; on disk when this returns."""
-        try:
-            self._cache.put({key: orjson.dumps(value) for key, value in values.items()})
-        except (SourceError, sqlite3.Error) as error:
-            raise ModelError(f"{error}; nothing more is asked") from error
-
-    def close(self) -> None:
-        """Release the file."""
-        self._cache.close()
 
 
 # Scores of texts.
@@ -80,7 +49,8 @@ class KeptScores(Generic[T, R]):
     A model may have a `block`: how many items it wants at a time, so that its batches are full.
     """
 
-    def __init__(self, model: TextScorer[T, R], store: ValueStore) -> None:
+    def __init__(self, model: TextScorer[T, R], store: Cache) -> None:
+        """`store` may be that of other models, too."""
         self._model, self._store = model, store
         self.identity: Mapping[str, Any] = model.identity
 
@@ -88,13 +58,13 @@ class KeptScores(Generic[T, R]):
         """As `TextScorer.scores`."""
         identity = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)
         keys = [hashlib.sha256(identity + b"\0" + orjson.dumps(item)).hexdigest() for item in items]
-        found = {key: _score(value) for key, value in self._store.get(list(dict.fromkeys(keys))).items()}
+        found = {key: _score(orjson.loads(value)) for key, value in self._store.get(dict.fromkeys(keys)).items()}
         lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
         waiting = list(lacking)
         while waiting:
             block, waiting = waiting[: (size := getattr(self._model, "block", BLOCK))], waiting[size:]
             computed = dict(zip(block, self._model.scores([lacking[key] for key in block]), strict=True))
-            self._store.put(computed)
+            self._store.put({key: orjson.dumps(score) for key, score in computed.items()})
             found.update(computed)
         return [found[key] for key in keys]
 
@@ -139,7 +109,7 @@ class KeptAnswers:
     ) -> None:
         """`cache` keeps answers, `log` every call; `known` brings what is had instead, by request, key and samples.
 
-        `sampling`: what the model's word says of it, for `sampling_of`. Raises ModelError for a file that cannot be
+        `sampling`: what the model's word says of it, for `sampling_of`. Raises SourceError for a file that cannot be
         used.
         """
         self.source, self.sampling = source, sampling or {}
@@ -148,7 +118,7 @@ class KeptAnswers:
         # What tells it apart in keys and in the names of a batch's lines.
         self.name = hashlib.sha256(orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
         self._lock = threading.Lock()
-        self._kept = None if cache is None else ValueStore(cache)
+        self._kept = None if cache is None else Cache(cache)
         self._log = None if log is None else CallLog(log, self.identity)
         self._known = known or self._from_file
 
@@ -163,7 +133,7 @@ class KeptAnswers:
                 one = wanted.setdefault(key, _Wanted())
                 new = [sample for sample in range(request.sampling.n) if sample not in one.asked]
                 known = self._known(request, key, new)
-                self._count(cached=len(known), samples=len(known))
+                self._count(cached=len(known))
                 one.waiting += 1
                 one.asked.update(new)
                 one.found.update(known)
@@ -177,30 +147,33 @@ class KeptAnswers:
             self._count(calls=1, failed_calls=attempt.error is not None)
             if attempt.error is None:
                 choices = dict(zip(samples, choices_of(attempt.received), strict=False))
-                self.keep(ask.key, choices)
-                found = {sample: completion_of(choice, ask.request, sample) for sample, choice in choices.items()}
-                wanted[ask.key].found.update(found)
+                if self._kept is not None:
+                    self.keep(ask.key, choices)
+                wanted[ask.key].found.update((sample, completion_of(one)) for sample, one in choices.items())
                 prompt, made = tokens_of(attempt.received)
-                self._count(samples=len(found), prompt_tokens=prompt, completion_tokens=made)
+                self._count(prompt_tokens=prompt, completion_tokens=made)
 
         with closing(self.source.answers(asks(), told)) as answered:
             for why in answered:
                 ask, cached = under_way.popleft()
                 one = wanted[ask.key]
                 one.waiting, one.why = one.waiting - 1, why or one.why
-                yield _result(ask.request, one, cached)
+                yield self._result(ask.request, one, cached)
                 if not one.waiting:
                     del wanted[ask.key]
 
-    @property
-    def keeps(self) -> bool:
-        """Whether answers are kept."""
-        return self._kept is not None
+    def _result(self, request: Request, one: _Wanted, cached: int) -> Result:
+        there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
+        if len(there) == request.sampling.n:
+            return Reply(request=request, completions=there, cached=cached)
+        why = one.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
+        return Failure(request=request, reason=why.reason, message=str(why), completions=there)
 
     def keep(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
-        """Keep choices of the protocol by the number of their sample."""
-        if self._kept is not None and choices:
-            self._kept.put({self._sample_key(key, sample): choice for sample, choice in choices.items()})
+        """Keep choices of the protocol by the number of their sample. Raises ModelError where nothing is kept."""
+        if self._kept is None:
+            raise ModelError("answers that come in a file are kept: give an output, or answers=FILE with the model")
+        self._kept.put({self._sample_key(key, sample): orjson.dumps(choice) for sample, choice in choices.items()})
 
     def _sample_key(self, key: str, sample: int) -> str:
         return f"choice-{self.name}{key}-{sample}"
@@ -210,7 +183,7 @@ class KeptAnswers:
             return {}
         found = self._kept.get([self._sample_key(key, sample) for sample in samples])
         choices = {sample: found.get(self._sample_key(key, sample)) for sample in samples}
-        return {sample: completion_of(choice, request, sample) for sample, choice in choices.items() if choice}
+        return {sample: completion_of(orjson.loads(choice)) for sample, choice in choices.items() if choice}
 
     def _count(self, **more: int) -> None:
         with self._lock:
@@ -224,11 +197,3 @@ class KeptAnswers:
             self._kept.close()
         if self._log is not None:
             self._log.close()
-
-
-def _result(request: Request, one: _Wanted, cached: int) -> Result:
-    there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
-    if len(there) == request.sampling.n:
-        return Reply(request=request, completions=there, cached=cached)
-    why = one.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
-    return Failure(request=request, reason=why.reason, message=str(why), completions=there)

@@ -34,8 +34,6 @@ class BatchTaken:
 
 def take_results(model: KeptAnswers, path: Path | str) -> BatchTaken:
     """Keep the answers of a file of results, so that `model` does not ask for them. Raises ModelError."""
-    if not model.keeps:
-        raise ModelError(f"{path}: answers of a batch must be kept: give an output, or answers=FILE with the model")
     taken = BatchTaken()
     try:
         for number, line in read_lines(path):

@@ -1,8 +1,8 @@
 """The log of a chat model's calls, one JSON object a line; and what it, or a provider's file of results, has of them.
 
 Each run begins with a line of its own: {"kind": "model-calls", "schema_version": 1, "model": identity}. A call has
-`id` and `key` of its request, the numbers of the `samples` that it asked for, `attempt`, `time`, `seconds`, `sent`,
-`status`, `received` and, where it brought nothing, `error`. A process that is killed leaves at most one line cut off.
+`id` and `key` of its request, the numbers of the `samples` that it asked for, `time`, `seconds`, `sent`, `received`,
+and `error` where all tries brought nothing. A process that is killed leaves at most one line cut off.
 
 A provider's result has the `custom_id` that the file of its batch gave it (`custom_id_of`), and a `response`.
 """
@@ -46,9 +46,8 @@ class CallLog:
         """Append a call."""
         error = {} if attempt.error is None else {"error": attempt.error}
         self._add(
-            {"id": ask.request.id, "key": ask.key, "samples": list(samples), "attempt": attempt.number,
-             "time": round(time.time(), 3), "seconds": round(attempt.seconds, 4), "sent": attempt.sent,
-             "status": attempt.status, "received": attempt.received, **error}
+            {"id": ask.request.id, "key": ask.key, "samples": list(samples), "time": round(time.time(), 3),
+             "seconds": round(attempt.seconds, 4), "sent": attempt.sent, "received": attempt.received, **error}
         )  # fmt: skip
 
     def _add(self, line: Mapping[str, Any]) -> None:

@@ -6,17 +6,16 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol
 
 import orjson
 
 from abstraction.errors import ModelSpecError
+from abstraction.models.model_settings import SEEDS, SamplingSettings
 
 # What a chat model is asked: messages, and how to sample.
 
 Role = Literal["system", "user", "assistant"]
-ROLES: frozenset[str] = frozenset(get_args(Role))
-SEEDS = 2**31  # every server's seeds: some read them as 32 bits with a sign
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,10 +24,6 @@ class Message:
 
     role: Role
     content: str
-
-    def __post_init__(self) -> None:
-        if self.role not in ROLES:
-            raise ValueError(f"role {self.role!r}: a message is from {', '.join(sorted(ROLES))}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,20 +41,12 @@ class Sampling:
     seed: int | None = 0
 
     def __post_init__(self) -> None:
-        def check(well: bool, name: str, allowed: str) -> None:
-            if not well:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: allowed is {allowed}")
-
-        check(self.n >= 1, "n", "1 and more")
-        check(0.0 <= self.temperature <= 2.0, "temperature", "0 to 2")
-        check(0.0 < self.top_p <= 1.0, "top_p", "above 0 and up to 1")
-        check(self.max_tokens >= 1, "max_tokens", "1 and more")
-        check(self.seed is None or 0 <= self.seed <= SEEDS - self.n, "seed", f"0 to {SEEDS} less n, or None")
-        check(
-            self.n == 1 or self.temperature > 0,
-            "n",
-            "1 where temperature is 0: the likeliest answer is the same each time",
-        )
+        how = {name: getattr(self, name) for name in SamplingSettings.model_fields}
+        SamplingSettings(**how)  # raises an error that is a ValueError
+        if self.n < 1 or (self.seed is not None and self.seed + self.n > SEEDS):
+            raise ValueError(f"n is {self.n}: allowed is 1 and more, up to {SEEDS} less the seed")
+        if self.n > 1 and self.temperature == 0:
+            raise ValueError(f"n is {self.n}: at temperature 0 the likeliest answer is the same each time")
 
     def seed_of(self, sample: int) -> int | None:
         """The seed of the answer number `sample`, from 0; None for none, and where nothing is drawn."""
@@ -111,11 +98,10 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
-    """One answer. `finish_reason` in the server's words, "stop" or "length" as a rule; `seed` as it was sent."""
+    """One answer. `finish_reason` in the server's words, "stop" or "length" as a rule."""
 
     text: str
     finish_reason: str
-    seed: int | None = None
 
 
 class FailureReason(StrEnum):
@@ -164,13 +150,12 @@ Result = Reply | Failure
 class Totals:
     """What a model did since it was opened.
 
-    `calls` were sent, `failed_calls` of them brought nothing; `samples` were asked for and answered, `cached` of them
-    from the cache. Tokens are those that servers told.
+    `calls` were made, `failed_calls` of them brought nothing; `cached` answers were kept before. Tokens are those that
+    servers told.
     """
 
     calls: int = 0
     failed_calls: int = 0
-    samples: int = 0
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -227,20 +212,15 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One call: its number from 1, what was sent, the status that came, seconds, and what went wrong.
+    """What was sent and, in the form of chat completions, received; or the `error`. `seconds` until it was there."""
 
-    `received`: JSON in the form of chat completions where nothing did, else whatever came.
-    """
-
-    number: int = 1
     sent: Mapping[str, Any]
-    status: int | None = None
     received: object = None
     seconds: float
     error: str | None = None
 
 
-# What hears of every call for samples of a request, and of the answers that it brought, the first ones of them.
+# What hears how samples of a request were asked for, and of the answers that came, the first ones of them.
 Told = Callable[[Ask, Sequence[int], Attempt], None]
 
 
@@ -316,15 +296,14 @@ def tokens_of(answer: Any) -> tuple[int, int]:
     return prompt, made
 
 
-def completion_of(choice: Mapping[str, Any], request: Request, sample: int) -> Completion:
-    """The answer number `sample` of a request, by its choice, which has a text."""
+def completion_of(choice: Mapping[str, Any]) -> Completion:
+    """The answer of a choice, which has a text."""
     message, finish = choice["message"], choice.get("finish_reason")
     # What a server sends of thoughts apart stands before the text again, as models write it and readers cut it.
     thoughts = message.get("reasoning_content") or message.get("reasoning")
     return Completion(
         text=(f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else "") + (_text(message) or ""),
         finish_reason=finish if isinstance(finish, str) else "",
-        seed=request.sampling.seed_of(sample),
     )
 
 

@@ -1,7 +1,7 @@
 """The one client of model servers: calls side by side, answered in order, tried again where that may help.
 
-httpx2 sends and tenacity repeats; the OpenAI SDK stands on httpx2 too, but knows one provider's paths and not /rerank
-or /predict, reads variables of the environment that nobody named, keeps one call's wait from the other calls, and does
+httpx2 sends and tenacity repeats; the OpenAI SDK stands on httpx2 too, but knows one provider's paths and not /rerank,
+reads variables of the environment that nobody named, keeps one call's wait from the other calls, and does
 not tell what was sent and what came back. httpx2 is what httpx's author goes on with; huggingface_hub needs it as well.
 """
 
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 from pydantic import SecretStr
 
-from abstraction.errors import ModelAccessError, ModelError, ModelSpecError, ModelUnreachableError
-from abstraction.models.chat_model import Attempt, FailureReason, NoAnswer, error_text
+from abstraction.errors import ModelAccessError, ModelSpecError, ModelUnreachableError
+from abstraction.models.chat_model import FailureReason, NoAnswer, error_text
 from abstraction.models.model_settings import ServerSettings
 from kg.web.rate_limits import RetryDelays, excerpt, retry_after
 
@@ -66,12 +66,7 @@ class ServerClient:
     """One model of one server. Safe for several threads; calls are made by one thread of its own."""
 
     def __init__(
-        self,
-        url: str,
-        model: str,
-        settings: ServerSettings | None = None,
-        *,
-        patience: RetryDelays | None = None,
+        self, url: str, model: str, settings: ServerSettings | None = None, *, patience: RetryDelays | None = None
     ) -> None:
         """`url` is what stands before the path of a call, as a rule up to /v1.
 
@@ -151,23 +146,14 @@ class ServerClient:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._http.aclose()
 
-    async def post(
-        self,
-        path: str,
-        body: Mapping[str, Any],
-        read: Callable[[Any], R],
-        told: Callable[[Attempt], None] = lambda attempt: None,
-    ) -> R:
-        """What `read` makes of the answer's JSON; it raises Trouble for what is no answer. `told` sees every call.
+    async def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
+        """What `read` makes of the answer's JSON; it raises Trouble for what is no answer.
 
         Raises NoAnswer for this request; ModelAccessError and ModelUnreachableError where no other would fare better.
         """
         from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-        try:
-            orjson.dumps(body)
-        except TypeError as error:  # half a surrogate pair
-            raise NoAnswer(FailureReason.REFUSED, f"the messages are no UTF-8: {error}") from error
+        payload = orjson.dumps(body)
         patience, begun, failed, waited = self._patience, time.monotonic(), 0, 0.0
 
         def delay(state: RetryCallState) -> float:
@@ -189,7 +175,7 @@ class ServerClient:
 
         async for attempt in AsyncRetrying(wait=delay, retry=retry_if_exception_type(Trouble)):
             with attempt:
-                return await self._call(path, body, read, told, attempt.retry_state.attempt_number)
+                return await self._call(path, payload, read)
         raise AssertionError("tenacity ends with an answer or an error")
 
     def _give_up(self, trouble: Trouble, message: str, begun: float) -> None:
@@ -201,36 +187,14 @@ class ServerClient:
             raise ModelUnreachableError(f"{message}; so did the {self._given_up - 1} requests before it")
         raise NoAnswer(trouble.reason, message)
 
-    async def _call(
-        self,
-        path: str,
-        body: Mapping[str, Any],
-        read: Callable[[Any], R],
-        told: Callable[[Attempt], None],
-        number: int,
-    ) -> R:
-        status: int | None = None
-        received: object = None
+    async def _call(self, path: str, payload: bytes, read: Callable[[Any], R]) -> R:
         async with self._turn():
-            begun = time.monotonic()
-
-            def attempt(error: Exception | None = None) -> Attempt:
-                return Attempt(
-                    number=number, sent=body, status=status, received=received, seconds=time.monotonic() - begun,
-                    error=None if error is None else str(error),
-                )  # fmt: skip
-
-            try:
-                status, headers, content = await self._sent(path, orjson.dumps(body))
-                received = self._read(content)
-                if status != 200:
-                    raise self._judged(path, status, headers, received)
-                answer = read(received)
-            except (Trouble, NoAnswer, ModelError) as error:
-                told(attempt(error))
-                raise
+            status, headers, content = await self._sent(path, payload)
+            received = self._read(content)
+            if status != 200:
+                raise self._judged(path, status, headers, received)
+            answer = read(received)
         self.answered_at, self._given_up = time.monotonic(), 0
-        told(attempt())
         return answer
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ batches bring the same answers.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from abstraction.errors import ModelError
 from abstraction.models.chat_model import Ask, Attempt, FailureReason, NoAnswer, Request, Told, body_of, choice_of
-from abstraction.models.local_weights import LocalWeights, TokenizedModel, causal_model
+from abstraction.models.local_weights import LocalWeights, causal_model
 from abstraction.models.model_settings import LocalSettings
 
 _ON_PROCESSOR = 64  # answers together: each token's pass over the weights serves them all
@@ -37,33 +37,31 @@ class _Row:
         return (how.max_tokens, how.temperature, how.top_p, how.seed is None)
 
 
-class LocalChat:
+class LocalChat(LocalWeights):
     """A causal language model, or an encoder-decoder, with its tokenizer and its chat template."""
 
     def __init__(self, place: Path | str, settings: LocalSettings | None = None) -> None:
         """Raises ModelError for a place without a model, or where a library is missing."""
-        self._weights = LocalWeights(place, causal_model, settings, on_processor=_ON_PROCESSOR)
-        self.identity: Mapping[str, Any] = self._weights.identity
-        self.close = self._weights.close
+        super().__init__(place, causal_model, settings, on_processor=_ON_PROCESSOR)
 
     @property
     def _on_card(self) -> bool:
         """Whether shapes are kept alike for a compiled forward pass."""
-        return self._weights.device.startswith("cuda")
+        return self.device.startswith("cuda")
 
     def _room(self) -> int | None:
         """How many tokens of prompt and answer the model holds, where it says so."""
-        held = getattr(self._weights.config.get_text_config(), "max_position_embeddings", None)
-        return held if isinstance(held, int) and held > 0 and not self._weights.config.is_encoder_decoder else None
+        held = getattr(self.config.get_text_config(), "max_position_embeddings", None)
+        return held if isinstance(held, int) and held > 0 and not self.config.is_encoder_decoder else None
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
         """As `AnswerSource.answers`. What does not fit into the model, or memory, has no answer."""
         source = iter(asks)
-        while window := list(islice(source, _WINDOW * self._weights.block // 16)):
+        while window := list(islice(source, _WINDOW * self.block // 16)):
             failures: dict[int, NoAnswer] = {}
             rows: list[_Row] = []
             if lacking := [ask for ask in window if ask.samples]:
-                prompts = prompts_of([ask.request for ask in lacking], self._weights.model)
+                prompts = self.prompts_of([ask.request for ask in lacking])
                 for ask, prompt in zip(lacking, prompts, strict=True):
                     limit, room = ask.request.sampling.max_tokens, self._room()
                     if room is not None and len(prompt) + limit > room:
@@ -78,14 +76,14 @@ class LocalChat:
 
     def _fill(self, rows: Sequence[_Row], failures: dict[int, NoAnswer], told: Told) -> None:
         begun = time.monotonic()
-        for part, done in self._weights.batches(rows, self._made):
+        for part, done in self.batches(rows, self._made):
             seconds = (time.monotonic() - begun) / len(part)
             for at, row in enumerate(part):
                 received, error = None if done is None else done[at], None
                 if received is None:
-                    error = f"{self._weights.place}: one answer does not fit into memory"
+                    error = f"{self.place}: one answer does not fit into memory"
                     failures[id(row.ask)] = NoAnswer(FailureReason.OUT_OF_MEMORY, error)
-                sent = body_of(row.ask.request, [row.sample], model=self._weights.place)
+                sent = body_of(row.ask.request, [row.sample], model=self.place)
                 told(row.ask, [row.sample], Attempt(sent=sent, received=received, seconds=seconds, error=error))
             begun = time.monotonic()
 
@@ -94,15 +92,15 @@ class LocalChat:
         import torch
         from transformers import GenerationConfig
 
-        loaded, how, on_card = self._weights.model, rows[0].ask.request.sampling, self._on_card
-        model, tokenizer = loaded.model, loaded.tokenizer
+        model, tokenizer = self.model, self.tokenizer
+        how, on_card = rows[0].ask.request.sampling, self._on_card
         # On a card a short batch is filled up with its last row to a power of 2: each shape is compiled once.
         size = min(batch, 1 << (len(rows) - 1).bit_length())
         filled = [*rows, *([rows[-1]] * (size - len(rows) if on_card else 0))]
         padded = tokenizer.pad(
             {"input_ids": [list(row.prompt) for row in filled]}, padding_side="left", return_tensors="pt",
             pad_to_multiple_of=_ROUND if on_card and self._room() is None else None,
-        ).to(self._weights.device)  # fmt: skip
+        ).to(self.device)  # fmt: skip
         length = padded["input_ids"].shape[1]
         own = model.generation_config
         eos = own.eos_token_id if own.eos_token_id is not None else tokenizer.eos_token_id
@@ -114,11 +112,11 @@ class LocalChat:
             decoder_start_token_id=own.decoder_start_token_id, cache_implementation="static" if on_card else None,
             max_cache_len=-(-(length + how.max_tokens) // (4 * _ROUND)) * 4 * _ROUND if on_card else None,
         )  # fmt: skip
-        begin = 1 if self._weights.config.is_encoder_decoder else length
+        begin = 1 if self.config.is_encoder_decoder else length
         # Settings of the model's own, such as a penalty for repetition, must not be mixed with what was asked for.
         model.generation_config = settings
         try:
-            with torch.random.fork_rng([self._weights.device] if self._weights.device != "cpu" else []):
+            with torch.random.fork_rng([self.device] if self.device != "cpu" else []):
                 if how.seed is not None:
                     torch.manual_seed(int(rows[0].ask.key[:12], 16) + rows[0].sample)
                 out = model.generate(
@@ -134,19 +132,17 @@ class LocalChat:
             found.append({"choices": [choice_of(text, "length" if end is None else "stop")], "usage": usage})
         return found
 
-
-def prompts_of(requests: Sequence[Request], loaded: TokenizedModel) -> list[list[int]]:
-    """Conversations in the model's own format, as token ids. Raises ModelError for those that it knows no form of."""
-    tokenizer = loaded.tokenizer
-    talks = [[{"role": one.role, "content": one.content} for one in request.messages] for request in requests]
-    if tokenizer.chat_template:
-        texts = _templated(tokenizer, talks)
-    else:  # an encoder-decoder was trained on whole texts; another that never learnt to converse goes on with one
-        end = "" if loaded.model.config.is_encoder_decoder else "\n\n"
-        texts = ["\n\n".join(turn["content"] for turn in turns) + end for turns in talks]
-    special = not tokenizer.chat_template and loaded.model.config.is_encoder_decoder
-    ids: list[list[int]] = tokenizer(texts, add_special_tokens=special)["input_ids"]
-    return ids
+    def prompts_of(self, requests: Sequence[Request]) -> list[list[int]]:
+        """Conversations in the model's own format, as token ids. Raises ModelError where it knows no form of one."""
+        talks = [[{"role": one.role, "content": one.content} for one in request.messages] for request in requests]
+        whole = False
+        if self.tokenizer.chat_template:
+            texts = _templated(self.tokenizer, talks)
+        else:  # an encoder-decoder was trained on whole texts; another that never learnt to converse goes on with one
+            whole = self.config.is_encoder_decoder
+            texts = ["\n\n".join(turn["content"] for turn in turns) + ("" if whole else "\n\n") for turns in talks]
+        ids: list[list[int]] = self.tokenizer(texts, add_special_tokens=whole)["input_ids"]
+        return ids
 
 
 def _templated(tokenizer: Any, talks: list[list[dict[str, str]]]) -> list[str]:

@@ -28,25 +28,15 @@ from abstraction.models.text_scorers import (
 )
 
 
-class _LocalScorer:
-    """What scores by weights of its own; `more` are its own settings that scores depend on."""
+class _LocalScorer(LocalWeights):
+    """Weights that score; `more` is what scores depend on besides them."""
 
-    _weights: LocalWeights
-    more: Mapping[str, Any]
+    more: Mapping[str, Any] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The weights, how many tokens of a text they are given, and what else scores depend on."""
-        return {**self._weights.identity, "longest": getattr(self._weights.settings, "longest", None), **self.more}
-
-    @property
-    def block(self) -> int:
-        """How many texts are worth giving at a time."""
-        return self._weights.block
-
-    def close(self) -> None:
-        """Release the weights."""
-        self._weights.close()
+        return {**super().identity, "longest": getattr(self.settings, "longest", None), **self.more}
 
 
 def _loaded(library_class: str, weights: LocalWeights) -> Any:
@@ -67,26 +57,18 @@ def _loaded(library_class: str, weights: LocalWeights) -> Any:
 class LocalClassifier(_LocalScorer):
     """A cross-encoder: the outputs of its head for pairs of texts, or for texts alone."""
 
-    def __init__(
-        self, place: Path | str, settings: LocalScoreSettings | None = None, *, outputs: int | None = None
-    ) -> None:
-        """`outputs`: how many there may be. Raises ModelError for a place without a model, or without such a head."""
-        self.more = {}
-        self._weights = LocalWeights(place, _cross_encoder, settings)
-        architectures = getattr(self._weights.config, "architectures", None) or []
+    def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
+        """Raises ModelError for a place without a model, or without such a head."""
+        super().__init__(place, _cross_encoder, settings)
+        architectures = getattr(self.config, "architectures", None) or []
         modules = Path(place) / "modules.json"
         if not modules.is_file() and not any(name.endswith("ForSequenceClassification") for name in architectures):
             raise ModelError(
                 f"local:{place} has no weights for a classifier: it was trained as {', '.join(architectures) or '?'}, "
                 "not for sequence classification; name a checkpoint that was"
             )
-        label_of = self._weights.config.id2label
+        label_of = self.config.id2label
         self.labels = [str(label_of[at]) for at in sorted(label_of)]
-        if outputs is not None and len(self.labels) > outputs:
-            raise ModelError(
-                f"local:{place} has {len(self.labels)} outputs; {type(self).__name__.removeprefix('Local').lower()} is "
-                f"read from {' or '.join('12'[:outputs])}"
-            )
 
     def logits(self, inputs: Sequence[tuple[str, str] | str]) -> list[list[float]]:
         """The outputs for each pair or text, as 32-bit floats, [inputs][outputs].
@@ -97,14 +79,14 @@ class LocalClassifier(_LocalScorer):
         import torch
 
         def run(part: Sequence[tuple[str, str] | str], batch: int) -> list[list[float]]:
-            scores = self._weights.model.predict(
+            scores = self.model.predict(
                 list(part), batch_size=batch, activation_fn=torch.nn.Identity(), convert_to_tensor=True,
                 show_progress_bar=False,
             )  # fmt: skip
             rows: list[list[float]] = scores.float().reshape(len(part), -1).cpu().tolist()
             return rows
 
-        return self._weights.of_each(inputs, run)
+        return self.of_each(inputs, run)
 
 
 def _cross_encoder(weights: LocalWeights) -> Any:
@@ -142,36 +124,35 @@ class LocalEntailment(LocalClassifier):
         return [entailment_of(row, self.classes) for row in _softmax(logits)]
 
 
-class LocalRelevance(LocalClassifier):
-    """Query and passage as one pair, in this order.
-
-    One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second.
-    """
+class _Share(LocalClassifier):
+    """One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second."""
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
         """Raises ModelError for a place without a model, and for one with more than two outputs."""
-        super().__init__(place, settings, outputs=2)
-        self.more = {"score": "relevance"}
+        super().__init__(place, settings)
+        self.more = {"score": type(self).__name__.removeprefix("Local").lower()}
+        if len(self.labels) > 2:
+            raise ModelError(f"local:{place} has {len(self.labels)} outputs; {self.more['score']} is read from 1 or 2")
+
+    def _shares(self, inputs: Sequence[tuple[str, str] | str]) -> list[float]:
+        # The sigmoid is the softmax over 0 and the output.
+        return [row[-1] for row in _softmax([[0.0, *row] if len(row) == 1 else row for row in self.logits(inputs)])]
+
+
+class LocalRelevance(_Share):
+    """Query and passage as one pair, in this order."""
 
     def scores(self, items: Sequence[QueryPassage], /) -> list[float]:
         """As `TextScorer.scores`."""
-        return _shares(self.logits([(pair.query, pair.passage) for pair in items]))
+        return self._shares([(pair.query, pair.passage) for pair in items])
 
 
-class LocalCoherence(LocalClassifier):
-    """A paragraph as one text, its sentences joined by a space; one that is too long loses its end.
-
-    Scores are made of the outputs as of `LocalRelevance`.
-    """
-
-    def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
-        """Raises ModelError for a place without a model, and for one with more than two outputs."""
-        super().__init__(place, settings, outputs=2)
-        self.more = {"score": "coherence", "normalised": "sigmoid or second of two"}
+class LocalCoherence(_Share):
+    """A paragraph as one text, its sentences joined by a space; one that is too long loses its end."""
 
     def scores(self, items: Sequence[Sequence[str]], /) -> list[float]:
         """As `TextScorer.scores`."""
-        return _shares(self.logits([" ".join(sentences) for sentences in items]))
+        return self._shares([" ".join(sentences) for sentences in items])
 
 
 def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -179,11 +160,6 @@ def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
 
     rows: list[list[float]] = torch.tensor(logits, dtype=torch.float64).softmax(-1).tolist() if logits else []
     return rows
-
-
-def _shares(logits: Sequence[Sequence[float]]) -> list[float]:
-    """The sigmoid of single logits, else the probability of the last: the softmax over it and 0."""
-    return [row[-1] for row in _softmax([[0.0, *row] if len(row) == 1 else row for row in logits])]
 
 
 # Texts as vectors.
@@ -200,7 +176,7 @@ class LocalEmbeddings(_LocalScorer):
         """Raises ModelError for a place without a model."""
         settings = settings or LocalEmbeddingSettings()
         self._prompts = {"passage": settings.passage_prompt, "query": settings.query_prompt}
-        self._weights = LocalWeights(place, lambda weights: _loaded("SentenceTransformer", weights), settings)
+        super().__init__(place, lambda weights: _loaded("SentenceTransformer", weights), settings)
         self.more = {"prompts": self._prompts}
 
     def scores(self, items: Sequence[EmbeddedText], /) -> list[list[float]]:
@@ -215,8 +191,7 @@ class LocalEmbeddings(_LocalScorer):
         prompt = self._prompts["query" if query else "passage"]
 
         def run(part: Sequence[str], batch: int) -> list[list[float]]:
-            encoder = self._weights.model
-            encode = encoder.encode_query if query else encoder.encode_document
+            encode = self.model.encode_query if query else self.model.encode_document
             vectors = encode(
                 list(part), prompt=prompt, batch_size=batch, normalize_embeddings=True, convert_to_tensor=True,
                 show_progress_bar=False,
@@ -224,7 +199,7 @@ class LocalEmbeddings(_LocalScorer):
             rows: list[list[float]] = vectors.float().cpu().tolist()
             return rows
 
-        return self._weights.of_each(texts, run)
+        return self.of_each(texts, run)
 
 
 # Log-probabilities under any causal language model.
@@ -240,7 +215,7 @@ class LocalContinuations(_LocalScorer):
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
         """Raises ModelError for a place without a model."""
-        self._weights = LocalWeights(place, causal_model, settings)
+        super().__init__(place, causal_model, settings)
         self.more = {"score": "logprobs"}
 
     def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:
@@ -248,13 +223,13 @@ class LocalContinuations(_LocalScorer):
         there = [at for at, one in enumerate(items) if one.text]
         rows = dict(zip(there, self._rows([items[at] for at in there]) if there else (), strict=True))
         order = sorted(there, key=lambda at: -len(rows[at][0]))
-        found = dict(zip(order, self._weights.of_each([rows[at] for at in order], self._run), strict=True))
+        found = dict(zip(order, self.of_each([rows[at] for at in order], self._run), strict=True))
         return [TokenScores(tuple(found.get(at, ()))) for at in range(len(items))]
 
     def _rows(self, given: Sequence[Continuation]) -> list[tuple[list[int], int]]:
         """Token ids of each prompt and text, and which is the first that is scored."""
-        tokenizer = self._weights.model.tokenizer
-        room = self._weights.longest(tokenizer.model_max_length)
+        tokenizer = self.tokenizer
+        room = self.longest(tokenizer.model_max_length)
         start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         head = [] if start is None else [start]
         encoded = tokenizer(
@@ -273,7 +248,7 @@ class LocalContinuations(_LocalScorer):
         from torch.nn.functional import cross_entropy
         from torch.nn.utils.rnn import pad_sequence
 
-        model, device = self._weights.model.model, self._weights.device
+        model, device = self.model, self.device
         knows_to_keep = "logits_to_keep" in inspect.signature(type(model).forward).parameters
         scored: list[torch.Tensor] = []
         for at in range(0, len(rows), batch):

@@ -6,7 +6,6 @@ import gc
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -108,6 +107,17 @@ class LocalWeights:
         """On its device, for inference; read at the first use."""
         with self._told("the model"):
             return self._load(self)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The checkpoint's own, with a token to fill up with."""
+        with self._told("its tokenizer"):
+            from transformers import AutoTokenizer
+
+            tokenizer = AutoTokenizer.from_pretrained(self.place, local_files_only=self.offline)
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+        return tokenizer
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:
@@ -215,20 +225,11 @@ class LocalWeights:
         self.__dict__.pop("model", None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TokenizedModel:
-    """A model that makes tokens, with its tokenizer."""
-
-    model: Any
-    tokenizer: Any
-
-
-def causal_model(weights: LocalWeights) -> TokenizedModel:
+def causal_model(weights: LocalWeights) -> Any:
     """A causal language model, or an encoder-decoder (T5, BART), as `LocalWeights` loads it."""
     import transformers
 
     loader = "AutoModelForSeq2SeqLM" if weights.config.is_encoder_decoder else "AutoModelForCausalLM"
-    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.offline)
     model, loading = getattr(transformers, loader).from_pretrained(
         weights.place, **weights.options, output_loading_info=True
     )
@@ -237,9 +238,7 @@ def causal_model(weights: LocalWeights) -> TokenizedModel:
             f"local:{weights.place} has no weights for {lacking[:200]}: it was not trained as "
             f"{loader.removeprefix('AutoModelFor')}; name a checkpoint that was"
         )
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    return TokenizedModel(model=model.to(weights.device).eval(), tokenizer=tokenizer)
+    return model.to(weights.device).eval()
 
 
 def device_of(wanted: str) -> str:

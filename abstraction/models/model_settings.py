@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from abstraction.models.chat_model import SEEDS
-
 _KEY = "the NAME, in capitals, of the environment variable that holds the key is expected"
+SEEDS = 2**31  # every server's seeds: some read them as 32 bits with a sign
 MOST = 100_000  # of what is counted
 
 
@@ -139,7 +138,6 @@ class LocalEmbeddingSettings(PromptSettings, LocalScoreSettings):
 SETTINGS: Mapping[str, Mapping[ModelUse, type[ModelSettings]]] = {
     "openai": {
         ModelUse.CHAT: ServerChatSettings,
-        ModelUse.ENTAILMENT: ServerScoreSettings,
         ModelUse.RELEVANCE: ServerScoreSettings,
         ModelUse.CONTINUATIONS: ServerScoreSettings,
         ModelUse.EMBEDDINGS: ServerEmbeddingSettings,

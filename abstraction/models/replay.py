@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import BaseModel, Field, ValidationError
 
 from abstraction.errors import ModelError
-from abstraction.models.call_log import KIND, SCHEMA_VERSION, read_lines, recorded_call
+from abstraction.models.call_log import KIND, read_lines, recorded_call
 from abstraction.models.chat_model import (
-    ROLES,
     Ask,
     Completion,
     FailureReason,
@@ -47,15 +47,20 @@ class Replay:
             raise ModelError(f"replay:{path}: no answers in it")
 
     def _take(self, line: Mapping[str, Any], where: str) -> None:
-        if line.get("kind") == KIND:
-            if (version := line.get("schema_version")) != SCHEMA_VERSION:
-                raise ModelError(f"{where}: a log of version {version!r}; this program reads version {SCHEMA_VERSION}")
+        if line.get("kind") == KIND:  # which model's calls follow
             return
         if call := recorded_call(line):
             key, choices = call.key, call.choices
         else:
-            messages, answers = _by_hand(line, where)
-            key, choices = _messages_key(messages), dict(enumerate(map(choice_of, answers)))
+            try:
+                hand = _ByHand.model_validate(line)
+            except ValidationError as error:
+                raise ModelError(
+                    f"{where}: no call of a log, and no 'answers', a list of texts, to 'prompt', a text, or to"
+                    f" 'messages', a list of {{\"role\", \"content\"}} ({error.errors()[0]['msg']})"
+                ) from error
+            asked = hand.messages or [Message(role="user", content=hand.prompt or "")]
+            key, choices = _messages_key(asked), dict(enumerate(map(choice_of, hand.answers)))
         for sample, choice in choices.items():
             self._choices.setdefault((key, int(sample)), orjson.dumps(choice))
 
@@ -73,27 +78,18 @@ class Replay:
         """The samples that were recorded."""
         by_hand = _messages_key(request.messages)
         found = {at: self._choices.get((key, at)) or self._choices.get((by_hand, at)) for at in samples}
-        return {at: completion_of(orjson.loads(one), request, at) for at, one in found.items() if one}
+        return {at: completion_of(orjson.loads(one)) for at, one in found.items() if one}
 
     def close(self) -> None:
         """Nothing is held open."""
 
 
-def _by_hand(line: Mapping[str, Any], where: str) -> tuple[tuple[Message, ...], list[str]]:
-    messages = line.get("messages", [{"role": "user", "content": line.get("prompt")}])
-    answers = line.get("answers")
-    if not (isinstance(answers, list) and answers and all(isinstance(answer, str) for answer in answers)):
-        raise ModelError(f"{where}: 'answers' must be a list of texts, or the line one of a log of calls")
-    if (
-        not isinstance(messages, list)
-        or not messages
-        or not all(
-            isinstance(turn, dict) and turn.get("role") in ROLES and isinstance(turn.get("content"), str)
-            for turn in messages
-        )
-    ):
-        raise ModelError(f"{where}: give 'prompt', a text, or 'messages', a list of {{\"role\", \"content\"}}")
-    return tuple(Message(role=turn["role"], content=turn["content"]) for turn in messages), answers
+class _ByHand(BaseModel):
+    """A line that somebody wrote."""
+
+    prompt: str | None = None
+    messages: list[Message] = Field(default_factory=list)
+    answers: list[str] = Field(min_length=1)
 
 
 def _messages_key(messages: Sequence[Message]) -> str:

@@ -7,11 +7,21 @@ whatever `n` says, so answers are counted and the lacking ones asked for one by 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from abstraction.models.chat_model import PATH, Ask, FailureReason, NoAnswer, Request, Told, body_of, choices_of
+from abstraction.models.chat_model import (
+    PATH,
+    Ask,
+    Attempt,
+    FailureReason,
+    NoAnswer,
+    Request,
+    Told,
+    body_of,
+    choices_of,
+)
 from abstraction.models.http_client import ServerClient, Trouble
 from abstraction.models.model_settings import ServerChatSettings
 
@@ -68,12 +78,20 @@ class ServerChat:
         return came
 
     async def _post(self, ask: Ask, samples: Sequence[int], told: Told) -> int:
-        """Ask once; how many samples came, the first ones of them."""
+        """Ask for samples; how many came, the first ones of them."""
+        body, begun = self.body_of(ask.request, samples), time.monotonic()
+        try:
+            received = await self._client.post(PATH, body, _with_choices)
+        except NoAnswer as failure:
+            told(ask, samples, Attempt(sent=body, seconds=time.monotonic() - begun, error=str(failure)))
+            raise
+        told(ask, samples, Attempt(sent=body, received=received, seconds=time.monotonic() - begun))
+        return min(len(samples), len(choices_of(received)))
 
-        def read(answer: Any) -> int:
-            try:
-                return min(len(samples), len(choices_of(answer)))
-            except ValueError as error:
-                raise Trouble(FailureReason.BAD_ANSWER, str(error)) from error
 
-        return await self._client.post(PATH, self.body_of(ask.request, samples), read, partial(told, ask, samples))
+def _with_choices(answer: Any) -> Any:
+    try:
+        choices_of(answer)
+    except ValueError as error:
+        raise Trouble(FailureReason.BAD_ANSWER, str(error)) from error
+    return answer

@@ -2,19 +2,17 @@
 
     log-probabilities   POST URL/completions, `echo`: OpenAI's older form, as vLLM, llama.cpp's Python server and others
     relevance           POST URL/rerank: vLLM, Jina, Cohere; text-embeddings-inference takes the same path
-    entailment          POST URL/predict: text-embeddings-inference, with a classifier of pairs
     embeddings          POST URL/embeddings: OpenAI's form
 
-A list that a server refuses, or fails over, is sent again text by text, and so is what follows. No server is known for
-the coherence of paragraphs.
+Entailment, and the coherence of paragraphs, are judged by weights on this machine.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, ClassVar, Generic, TypeVar
 
 from abstraction.errors import ModelError
@@ -25,15 +23,10 @@ from abstraction.models.text_scorers import (
     LEAST,
     Continuation,
     EmbeddedText,
-    Entailment,
     QueryPassage,
-    TextPair,
     TokenScores,
-    classes_of,
-    entailment_of,
 )
 
-_NO_LIST = {FailureReason.REFUSED, FailureReason.SERVER_ERROR, FailureReason.BAD_ANSWER}
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -46,7 +39,6 @@ class _ServerScorer(ABC, Generic[T, R]):
 
     def __init__(self, client: ServerClient, settings: ServerScoreSettings | None = None) -> None:
         self._client, self._settings = client, settings or ServerScoreSettings()
-        self._one_by_one = False  # lists are refused, or fail
         self.identity: Mapping[str, Any] = {
             "kind": "openai", "url": client.url, "model": client.model, "score": self._kind
         }  # fmt: skip
@@ -64,21 +56,18 @@ class _ServerScorer(ABC, Generic[T, R]):
         """As `TextScorer.scores`."""
 
         async def ask(part: Sequence[T]) -> list[R]:
+            sent = {"model": self._client.model, **self._body(part)}
             try:
-                if len(part) == 1 or not self._one_by_one:
-                    sent = {"model": self._client.model, **self._body(part)}
-                    return await self._client.post(self._path, sent, lambda answer: self._read(answer, part))
+                return await self._client.post(self._path, sent, lambda answer: self._read(answer, part))
             except NoAnswer as failure:
-                if len(part) == 1 or failure.reason not in _NO_LIST:
-                    raise ModelError(str(failure)) from failure
-                self._one_by_one = True
-            return [found for one in part for found in await ask([one])]
+                lists = "" if len(part) == 1 else "; does the server take lists of texts? batch=1 sends them one by one"
+                raise ModelError(f"{failure}{lists}") from failure
 
         return [found for part in self._client.in_order(self._parts(items), ask) for found in part]
 
     def _parts(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         """What goes into one call each."""
-        return _lists(items, self._settings.batch)
+        return (items[at : at + self._settings.batch] for at in range(0, len(items), self._settings.batch))
 
     @abstractmethod
     def _body(self, part: Sequence[T]) -> Mapping[str, Any]:
@@ -101,12 +90,6 @@ class _ServerScorer(ABC, Generic[T, R]):
                 f"{str(answer)[:300]}",
             ) from error
         return found
-
-
-def _lists(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
-    source = iter(items)
-    while part := list(islice(source, size)):
-        yield part
 
 
 def _in_order(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -176,8 +159,8 @@ class ServerRelevance(_ServerScorer[QueryPassage, float]):
     _kind, _path = "relevance", "/rerank"
 
     def _parts(self, items: Sequence[QueryPassage]) -> Iterator[Sequence[QueryPassage]]:
-        by_query = (group for _, group in groupby(items, key=lambda pair: pair.query))
-        return (part for group in by_query for part in _lists(group, self._settings.batch))
+        by_query = groupby(items, key=lambda pair: pair.query)
+        return (part for _, group in by_query for part in super(ServerRelevance, self)._parts(list(group)))
 
     def _body(self, part: Sequence[QueryPassage]) -> Mapping[str, Any]:
         passages = [pair.passage for pair in part]
@@ -190,27 +173,6 @@ class ServerRelevance(_ServerScorer[QueryPassage, float]):
         if not all(0 <= score <= 1 for score in scores):
             raise ValueError(f"scores of {min(scores)} to {max(scores)}, which are not from 0 to 1")
         return scores
-
-
-class ServerEntailment(_ServerScorer[TextPair, Entailment]):
-    """A classifier of pairs: premise and hypothesis in, every label with its probability out."""
-
-    _kind, _path = "entailment", "/predict"
-
-    def _body(self, part: Sequence[TextPair]) -> Mapping[str, Any]:
-        return {"inputs": [[pair.premise, pair.hypothesis] for pair in part], "raw_scores": False, "truncate": True}
-
-    def _found(self, answer: Any, part: Sequence[TextPair]) -> list[Entailment]:
-        rows = [answer] if answer and isinstance(answer[0], dict) else answer  # one pair may get its labels alone
-        return [self._entailment(row) for row in rows]
-
-    def _entailment(self, row: Sequence[Mapping[str, Any]]) -> Entailment:
-        shares = [float(entry["score"]) for entry in row]
-        whole = math.fsum(shares)
-        if not 0.99 <= whole <= 1.01 or min(shares) < 0:
-            raise ValueError(f"probabilities that do not add up to 1: {shares}")
-        classes = classes_of([str(entry["label"]) for entry in row], where=self._client.shown)
-        return entailment_of([share / whole for share in shares], classes)
 
 
 class ServerEmbeddings(_ServerScorer[EmbeddedText, list[float]]):

@@ -85,11 +85,10 @@ def _check_address(url: str) -> None:
         named = parts.username is not None or parts.password is not None
     except ValueError:
         well = named = False
+    told = "no address of a server: http:// or https://, a host, and the path up to /v1"
     if named:
         told = "an address with a name or password: put the key into the environment and give key=VARIABLE"
-        raise ModelSpecError(f"openai: {told}; allowed: {GRAMMAR}")
-    if not well:
-        told = "no address of a server: http:// or https://, a host, and the path up to /v1"
+    if named or not well:
         raise ModelSpecError(f"openai: {told}; allowed: {GRAMMAR}")
 
 
@@ -171,10 +170,10 @@ def _scorer(use: ModelUse, given: str) -> Any:
     return getattr(server_scores, f"Server{use.capitalize()}")(client, settings)
 
 
-open_entailment: Callable[[str], EntailmentModel] = partial(_scorer, ModelUse.ENTAILMENT)
 open_relevance: Callable[[str], RelevanceModel] = partial(_scorer, ModelUse.RELEVANCE)
 open_continuations: Callable[[str], ContinuationModel] = partial(_scorer, ModelUse.CONTINUATIONS)
 open_embeddings: Callable[[str], EmbeddingModel] = partial(_scorer, ModelUse.EMBEDDINGS)
-# These two by weights on this machine alone.
+# These by weights on this machine alone.
+open_entailment: Callable[[str], EntailmentModel] = partial(_scorer, ModelUse.ENTAILMENT)
 open_coherence: Callable[[str], CoherenceModel] = partial(_scorer, ModelUse.COHERENCE)
 open_classifier: Callable[[str], LocalClassifier] = partial(_scorer, ModelUse.CLASSIFIER)

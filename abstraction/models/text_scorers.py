@@ -127,11 +127,6 @@ class TokenScores:
         """The geometric mean probability of a token, 1 / PPL, in [0, 1]; NaN where there is no token."""
         return math.exp(self.mean) if self.logprobs else math.nan
 
-    @property
-    def bits(self) -> float:
-        """The surprisal of the whole text in bits, 0 or more."""
-        return -math.fsum(self.logprobs) / math.log(2)
-
 
 EntailmentModel = TextScorer[TextPair, Entailment]
 RelevanceModel = TextScorer[QueryPassage, float]  # in [0, 1], greater is better

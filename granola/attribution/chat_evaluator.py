@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from abstraction.errors import ReplyError
-from abstraction.models import ChatModel, Message, Request, Sampling, sampling_of
+from abstraction.models.chat_model import ChatModel, Message, Request, Sampling, sampling_of
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from granola.attribution.attribution_samples import AttributionSample

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from abstraction.language.comparable_words import FUNCTION, stem
-from abstraction.models import Entailment
+from abstraction.models.text_scorers import Entailment
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.text_checks import folded, foreign_names
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.models import Message, Request
+from abstraction.models.chat_model import Message, Request
 from abstraction.phrasing.model_requests import RequestOutcome
 from abstraction.phrasing.prompt_files import PromptKind
 from granola.attribution.attribution_samples import AttributionSample

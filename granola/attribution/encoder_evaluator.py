@@ -59,7 +59,8 @@ class EncoderTraining:
     @classmethod
     def of(cls, word: str, **more: Any) -> EncoderTraining:
         """By FOLDER, with settings as of a local model: `FOLDER?device=cuda&batch=16`. Raises UsageError."""
-        from abstraction.models import ModelUse, parse_model_spec
+        from abstraction.models.model_settings import ModelUse
+        from abstraction.models.spec import parse_model_spec
 
         spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
         settings = {name: value for name, value in spec.settings.items() if value is not None}
@@ -76,7 +77,8 @@ class EncoderEvaluator:
 
     def __init__(self, word: str) -> None:
         """`word`: FOLDER, with settings as of a local model (`FOLDER?device=cuda`). Raises UsageError, ModelError."""
-        from abstraction.models import ModelUse, open_classifier, parse_model_spec
+        from abstraction.models.model_settings import ModelUse
+        from abstraction.models.spec import open_classifier, parse_model_spec
 
         spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
         self.training = training_of(Path(spec.where))
@@ -179,24 +181,20 @@ def _trained(
     from abstraction.models.model_settings import LocalScoreSettings
 
     def load(weights: LocalWeights) -> Any:
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer, set_seed
+        from transformers import AutoModelForSequenceClassification, set_seed
 
         set_seed(how.seed)  # of a head that is new
-        labels = {"id2label": dict(enumerate(names)), "label2id": {name: at for at, name in enumerate(names)}}
-        return (
-            AutoTokenizer.from_pretrained(weights.place, local_files_only=weights.offline),
-            AutoModelForSequenceClassification.from_pretrained(
-                weights.place, num_labels=len(names), ignore_mismatched_sizes=True, dtype="float32",
-                local_files_only=weights.offline, **labels,
-            ),
+        return AutoModelForSequenceClassification.from_pretrained(
+            weights.place, num_labels=len(names), ignore_mismatched_sizes=True, dtype="float32",
+            local_files_only=weights.offline, id2label=dict(enumerate(names)),
+            label2id={name: at for at, name in enumerate(names)},
         )  # fmt: skip
 
     weights = LocalWeights(how.checkpoint, load, LocalScoreSettings(device=how.device, longest=how.longest))
-    tokenizer, model = weights.model
+    tokenizer, model = weights.tokenizer, weights.model
     if (room := weights.longest(tokenizer.model_max_length)) < how.longest:
         raise UsageError(f"{how.checkpoint} holds {room} tokens, fewer than the {how.longest} that are asked for")
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     with tempfile.TemporaryDirectory(prefix="granola-encoder-") as scratch:
         encoded = [_encoded(tokenizer, part, how) for part in (rows, held)]

@@ -8,7 +8,8 @@ from enum import StrEnum
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.models import EntailmentModel, Request, Sampling, TextPair
+from abstraction.models.chat_model import Request, Sampling
+from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.prompt_files import PromptKind
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category

@@ -66,7 +66,7 @@ class EvaluatorWords:
         if kind in CHAT:
             return self._chat(kind, where, stack)
         if kind in ("nli", "autois"):
-            from abstraction.models import open_entailment
+            from abstraction.models.spec import open_entailment
             from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment
 
             if kind == "nli":
@@ -90,7 +90,7 @@ class EvaluatorWords:
         return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
 
     def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
-        from abstraction.models import Sampling
+        from abstraction.models.chat_model import Sampling
         from granola.attribution.attribution_samples import read_samples
         from granola.attribution.categories import Category
         from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples

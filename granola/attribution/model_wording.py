@@ -14,8 +14,8 @@ from importlib.resources import as_file, files
 from itertools import islice
 
 from abstraction.errors import ReplyError
-from abstraction.models import EntailmentModel, TextPair
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
+from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
 from granola.attribution.attribution_samples import AttributionSample, CitedFact

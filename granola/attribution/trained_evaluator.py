@@ -17,7 +17,8 @@ from typing import Any
 
 import orjson
 
-from abstraction.models import EntailmentModel, TextPair, open_entailment
+from abstraction.models.spec import open_entailment
+from abstraction.models.text_scorers import EntailmentModel, TextPair
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.claim_features import FEATURES, WordWeights, features_of

@@ -125,7 +125,7 @@ class Answer(RowsCommand, QuestionSettings):
 
     def check(self) -> Method | None:
         """The rule of the method. Raises UsageError for settings that do not go together."""
-        from abstraction.models import parse_model_spec
+        from abstraction.models.spec import parse_model_spec
         from granola.decoding.methods import needs_snapshot, rule_of
 
         check_language(self.language)
@@ -141,7 +141,7 @@ class Answer(RowsCommand, QuestionSettings):
         return rule
 
     def _asking(self, rule: Method | None) -> AnswerSettings:
-        from abstraction.models import parse_model_spec
+        from abstraction.models.spec import parse_model_spec
         from granola.decoding.methods import usual_abstaining
         from granola.decoding.model_answers import AnswerSettings
 

@@ -104,7 +104,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         str | None,
         Setting(
             "With --words: a model of entailment by which each citation must say its facts, so that none takes them "
-            "back: local:FOLDER, openai:URL#NAME.",
+            "back: local:FOLDER.",
             metavar="TEXT_MODEL",
             advanced=True,
         ),
@@ -193,7 +193,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             if self.entailment is not None:
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
             return samples, "All texts are made by templates; no model took part.", {}
-        from abstraction.models import open_entailment
+        from abstraction.models.spec import open_entailment
         from granola.attribution.model_wording import ModelWording
 
         inputs: list[Path | str] = [*self.questions, self.snapshot]
@@ -310,7 +310,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
     out: Annotated[Path, Setting("The folder to write the evaluator to.")]
     entailment: Annotated[
         str | None,
-        Setting("A model of entailment whose three probabilities are features, too: local:FOLDER, openai:URL#NAME.",
+        Setting("A model of entailment whose three probabilities are features, too: local:FOLDER.",
                 metavar="TEXT_MODEL"),
     ] = None  # fmt: skip
     encoder: Annotated[

@@ -23,7 +23,7 @@ from granola.shared_settings import Force, Resamples
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 
 if TYPE_CHECKING:
-    from abstraction.models import ChatModel
+    from abstraction.models.chat_model import ChatModel
     from abstraction.rows import RejectedRow
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.evaluation import EvaluatorReport

@@ -158,7 +158,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     if not Path(tiered).is_file():
         raise FileNotFoundError(2, "no such file", tiered)
     systems: dict[str, Answer | Aggregate] = {}
-    from abstraction.models import parse_model_spec, with_settings
+    from abstraction.models.spec import parse_model_spec, with_settings
 
     answers = out.parent / ANSWERS
     try:
@@ -192,7 +192,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
     for key in listed:
         if not table[key]:
             raise UsageError(f"{key} is an empty list; give at least one value")
-    from abstraction.models import with_settings
+    from abstraction.models.spec import with_settings
 
     told: set[str] = set()
     for model, *values in product(models, *choices.values()):

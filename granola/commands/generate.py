@@ -64,7 +64,8 @@ class Generate(RowsCommand):
 
     def run(self) -> RowsWritten:
         """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""
-        from abstraction.models import Sampling, parse_model_spec, sampling_of
+        from abstraction.models.chat_model import Sampling, sampling_of
+        from abstraction.models.spec import parse_model_spec
 
         spec = parse_model_spec(self.model)
         if self.target is Target.GROUNDED and (self.examples is not None or self.samples > 1):
@@ -84,7 +85,7 @@ class Generate(RowsCommand):
 
     def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """`{"id", "answer"}` a row; of one that the model did not answer, why."""
-        from abstraction.models import Request
+        from abstraction.models.chat_model import Request
         from abstraction.phrasing.model_requests import RequestForm
         from abstraction.phrasing.prompt_files import hash_of
         from granola.grounding.grounded_rows import read_grounded

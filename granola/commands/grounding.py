@@ -18,7 +18,7 @@ from granola.shared_settings import Force, Language, Limit, Out
 from granola.terminal_lines import Verbatim
 
 if TYPE_CHECKING:
-    from abstraction.models import ChatModel
+    from abstraction.models.chat_model import ChatModel
     from granola.grounding.answer_judging import AnswerJudge
     from granola.grounding.grounded_samples import GroundedSample
 

@@ -143,21 +143,23 @@ class KnowledgeJudge(RowsCommand):
         self, stack: ExitStack, store_path: Path | None, words: dict[str, str], items: Sequence[KnowledgeItem],
         rejected: list[Any],
     ) -> Judge:  # fmt: skip
-        from abstraction import models
+        from abstraction.models import spec
+        from abstraction.models.answer_store import KeptScores
         from granola.knowledge import knowledge_judge
         from granola.knowledge.knowledge_items import read_items
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+        from kg.web.answer_cache import Cache
 
         kinds = {"causal": "continuations", "reader": "continuations"}
         opened: dict[str, Any] = {}
         for part, word in words.items():
             same = next((other for other in opened if other in kinds and part in kinds and words[other] == word), None)
             opened[part] = (
-                opened[same] if same is not None else getattr(models, f"open_{kinds.get(part, part)}")(word)
+                opened[same] if same is not None else getattr(spec, f"open_{kinds.get(part, part)}")(word)
             )
         prompts = read_knowledge_prompts(self.prompts)
-        store = stack.enter_context(closing(models.ValueStore(store_path)))
-        kept = {part: models.KeptScores(model, store) for part, model in opened.items()}
+        store = stack.enter_context(closing(Cache(store_path or ":memory:")))
+        kept = {part: KeptScores(model, store) for part, model in opened.items()}
         encoder = kept.pop(EMBEDDINGS, None)
         pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))
         return knowledge_judge.KnowledgeJudge(

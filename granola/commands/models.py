@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from granola.commands.messages import count, note
 from granola.commands.output import check_outputs
-from granola.errors import BatchWritten, GranolaError
+from granola.errors import BatchWritten, GranolaError, UsageError
 from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
-    from abstraction.models import ChatModel, KeptAnswers, ModelSpec
+    from abstraction.models.answer_store import KeptAnswers
+    from abstraction.models.chat_model import ChatModel
+    from abstraction.models.spec import ModelSpec
     from granola.matching import Matcher
     from granola.matching.registry import MatcherSpec
 
@@ -26,12 +28,17 @@ def opened(
 
     Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
     """
-    from abstraction.models import open_spec, parse_model_spec
+    from abstraction.models.spec import BATCH_SETTINGS, open_spec, parse_model_spec
 
     spec = parse_model_spec(word)
     cache, log = kept_places(spec, out)
     taken = [*inputs, *([] if out is None else [out])]
     if spec.kind != "replay":
+        if cache is None and (batch := [name for name in BATCH_SETTINGS if name in spec.settings]):
+            raise UsageError(
+                f"{batch[0]}: answers of a batch are kept beside an output: give --out FILE, or answers=FILE in the"
+                " model's name, here and with batch_results"
+            )
         if cache is None:
             note("the model's answers are not kept; answers=FILE in its name keeps them, so that a run can go on")
         for place in (cache, log):
@@ -118,7 +125,7 @@ def opened_matcher(
 
 def check_matcher(spec: str) -> MatcherSpec:
     """The parts of a matcher's specification. Raises MatcherError or ModelSpecError for a wrong one."""
-    from abstraction.models import parse_model_spec
+    from abstraction.models.spec import parse_model_spec
     from granola import matching
     from granola.matching.registry import parse_matcher
 

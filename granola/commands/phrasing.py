@@ -76,7 +76,7 @@ class PhrasingSettings:
 
         Settings that do nothing without a model are refused; where one is `scored` with, prompts and answers are its.
         """
-        from abstraction.models import parse_model_spec
+        from abstraction.models.spec import parse_model_spec
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         if self.phrase is None:
@@ -133,7 +133,7 @@ class DatasetModels(PhrasingSettings):
 
     def check_models(self) -> None:
         """As `check_phrasing`, of both."""
-        from abstraction.models import parse_model_spec
+        from abstraction.models.spec import parse_model_spec
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         self.check_phrasing(scored=self.consistency is not None)

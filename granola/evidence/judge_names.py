@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from abstraction.models import ChatModel
+from abstraction.models.chat_model import ChatModel
 
 
 def identity_name(identity: Mapping[str, object]) -> str:

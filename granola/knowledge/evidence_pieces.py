@@ -16,7 +16,7 @@ from abstraction.errors import RowError
 from abstraction.files.records import read_records
 from abstraction.files.row_models import RowModel
 from abstraction.files.row_reading import accepted, read_each
-from abstraction.models import EmbeddedText, EmbeddingModel
+from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
 from granola.attribution.fact_sentences import described, value_words
 from granola.attribution.fact_wording import sentence_of
 from granola.errors import UsageError

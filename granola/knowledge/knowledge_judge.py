@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from abstraction.language.sentences import sentences as parted
-from abstraction.models import (
+from abstraction.models.text_scorers import (
     CoherenceModel,
     Continuation,
     ContinuationModel,

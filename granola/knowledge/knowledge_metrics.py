@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from abstraction.models import Entailment, EntailmentModel, TextPair, TokenScores
+from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair, TokenScores
 from granola.knowledge.knowledge_items import KnowledgeItem
 
 # Coherence of sentences, informativeness and helpfulness: equations 3, 5 and 6 of Chen et al. 2023.

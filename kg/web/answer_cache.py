@@ -51,10 +51,13 @@ class Cache:
         for at in range(0, len(listed), _CHUNK):
             part = listed[at : at + _CHUNK]
             marks = ", ".join("?" * len(part))
-            with self._lock:
-                rows = self._connection.execute(
-                    f"SELECT key, fetched, body FROM answer WHERE key IN ({marks})", part
-                ).fetchall()
+            try:
+                with self._lock:
+                    rows = self._connection.execute(
+                        f"SELECT key, fetched, body FROM answer WHERE key IN ({marks})", part
+                    ).fetchall()
+            except sqlite3.Error as error:
+                raise SourceError(f"{self.path} cannot be read: {error}; remove it or name another") from error
             for key, fetched, body in rows:
                 try:
                     bodies[key] = zlib.decompress(body)

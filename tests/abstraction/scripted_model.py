@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from abstraction.models import Completion, Failure, FailureReason, Reply, Request, Result, Totals
+from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result, Totals
 from abstraction.phrasing.decisions import NOTE
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker

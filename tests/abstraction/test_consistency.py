@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.models import Failure, Request
+from abstraction.models.chat_model import Failure, Request
 from abstraction.phrasing.consistency import ConsistencyScorer, score_of
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.models import EmbeddedText, open_embeddings
+from abstraction.models.spec import open_embeddings
+from abstraction.models.text_scorers import EmbeddedText
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelError
-from abstraction.models import TextPair, open_entailment
 from abstraction.models.local_scorers import LocalEntailment, classes_of
 from abstraction.models.model_settings import LocalEntailmentSettings
+from abstraction.models.spec import open_entailment
+from abstraction.models.text_scorers import TextPair
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 

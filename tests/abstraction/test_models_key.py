@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelSpecError
-from abstraction.models import Failure, Message, Reply, Request, Sampling, open_model
+from abstraction.models.chat_model import Failure, Message, Reply, Request, Sampling
 from abstraction.models.http_client import key_of
+from abstraction.models.spec import open_model
 from tests.chat_server import serving
 
 pytestmark = pytest.mark.thorough("abstraction/models")
@@ -94,7 +95,8 @@ def test_no_part_of_a_key_is_left_where_an_answer_is_cut(with_key: str, tmp_path
 
 
 def test_a_run_that_ends_in_an_error_shows_no_key() -> None:
-    code = "from abstraction.models import *\nm = open_model(WORD)\nlist(m.generate([Request(id='x',"
+    code = "from abstraction.models.chat_model import *\nfrom abstraction.models.spec import open_model\n"
+    code += "m = open_model(WORD)\nlist(m.generate([Request(id='x',"
     code += " messages=(Message(role='user', content='x'),))]))"
     with serving(need="another", echo_headers=True) as (url, _):
         script = code.replace("WORD", repr(f"openai:{url}?key=TEST_KEY#m"))

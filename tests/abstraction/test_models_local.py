@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelError
-from abstraction.models import Failure, FailureReason, Message, Reply, Request, Sampling, open_model
+from abstraction.models.chat_model import Failure, FailureReason, Message, Reply, Request, Sampling
 from abstraction.models.local_chat import LocalChat
+from abstraction.models.spec import open_model
 from tests import tiny_model
 from tests.tiny_model import WORDS, build_encoder_decoder
 
@@ -212,3 +213,18 @@ def test_a_card_that_is_full_while_loading_is_one_sentence(folder: Path, monkeyp
     with pytest.raises(ModelError, match="does not fit into the memory of cpu: give dtype=bfloat16") as told:
         list(open_model(f"local:{folder}?device=cpu").generate([ask("x")]))
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["owner/mistyped", "owner/of/folders", "models/"])
+def test_a_name_of_nothing_is_told_after_one_short_question_to_the_hub(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    def away(_: Any, place: str, *, timeout: float) -> None:
+        assert (place, timeout <= 5) == ("owner/mistyped", True)
+        raise ConnectionError("Name or service not known")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", away)
+    with pytest.raises(ModelError, match=f"local:{name}: no such folder, and no model to be had from the hub"):
+        open_model(f"local:{name}")

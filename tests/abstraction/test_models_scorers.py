@@ -9,24 +9,13 @@ from typing import Any
 
 import pytest
 
-from abstraction.errors import ModelAccessError, ModelSpecError
-from abstraction.models import (
-    Continuation,
-    EmbeddedText,
-    Entailment,
-    KeptScores,
-    QueryPassage,
-    TextPair,
-    TokenScores,
-    ValueStore,
-    open_coherence,
-    open_continuations,
-    open_embeddings,
-    open_entailment,
-    open_relevance,
-)
+from abstraction.errors import ModelAccessError, ModelError, ModelSpecError
+from abstraction.models.answer_store import KeptScores
 from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalRelevance
 from abstraction.models.model_settings import LocalScoreSettings
+from abstraction.models.spec import open_coherence, open_continuations, open_embeddings, open_entailment, open_relevance
+from abstraction.models.text_scorers import Continuation, EmbeddedText, Entailment, QueryPassage, TextPair, TokenScores
+from kg.web.answer_cache import Cache
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build
 from tests.tiny_scorers import build_classifier
@@ -133,7 +122,6 @@ def test_servers_answer_in_their_forms() -> None:
         assert scores.logprobs == (logprob_of(" born"), logprob_of(" in"), logprob_of(" one"))
         assert alone.logprobs == (logprob_of("a"), logprob_of(" place"))
         assert open_relevance(word).scores([QueryPassage("q", "x" * 40)]) == [0.4]
-        assert open_entailment(word).scores([TextPair("abc", "b")])[0].entailed == pytest.approx(0.8)
         (vector,) = open_embeddings(word).scores([EmbeddedText("abcd")])
         assert vector == pytest.approx([0.6, 0.8])
         server.failing = 1
@@ -143,24 +131,27 @@ def test_servers_answer_in_their_forms() -> None:
         assert alone.logprobs == (logprob_of(" place"),)
 
 
-@pytest.mark.parametrize("lists", [True, False])
-def test_servers_get_lists_where_they_take_them(lists: bool) -> None:
-    with scoring_server(lists=lists) as server:
+def test_servers_get_lists() -> None:
+    with scoring_server() as server:
         word = f"openai:{server.url}?batch=10#m"
         given = [Continuation("who is", f" born in {text}") for text in texts(24)]
         scores = open_continuations(word).scores(given)
         assert [len(one.logprobs) for one in scores] == [len(one.text.split()) for one in given]
         passages = [QueryPassage("q" if at < 15 else "r", "x" * at) for at in range(24)]
         assert open_relevance(word).scores(passages) == [at / 100 for at in range(24)]
-        pairs = [TextPair("abc", "b" if at % 2 else "d") for at in range(24)]
-        judged = open_entailment(word).scores(pairs)
-        assert [round(one.entailed, 6) for one in judged] == [0.1, 0.8] * 12
         vectors = open_embeddings(word).scores([EmbeddedText("x" * at) for at in range(24)])
         assert [round(vector[1] / vector[0] * 3) for vector in vectors] == list(range(24))
-        if lists:
-            assert len(server.asked) == 3 + 3 + 3 + 3
-            # Requests run beside each other: which arrives first is not fixed.
-            assert sorted(len(body["prompt"]) for _, body in server.asked if "prompt" in body) == [4, 10, 10]
+        assert len(server.asked) == 3 + 3 + 3
+        # Requests run beside each other: which arrives first is not fixed.
+        assert sorted(len(body["prompt"]) for _, body in server.asked if "prompt" in body) == [4, 10, 10]
+
+
+def test_a_server_that_takes_no_lists_is_told_how_to_be_asked() -> None:
+    passages = [QueryPassage("q", "x" * 20)] * 2
+    with scoring_server(lists=False) as server:
+        with pytest.raises(ModelError, match="batch=1 sends them one by one"):
+            open_relevance(f"openai:{server.url}?tries=1#m").scores(passages)
+        assert open_relevance(f"openai:{server.url}?batch=1#m").scores(passages) == [0.2, 0.2]
 
 
 def test_a_server_without_such_scores_is_told() -> None:
@@ -183,9 +174,10 @@ def test_words_that_name_no_model(word: str, told: str) -> None:
         open_relevance(word)
 
 
-def test_words_of_coherence() -> None:
-    with pytest.raises(ModelSpecError, match="no server is known for coherence"):
-        open_coherence("openai:http://x/v1#m")
+def test_words_of_coherence_and_entailment() -> None:
+    for use, opened in [("coherence", open_coherence), ("entailment", open_entailment)]:
+        with pytest.raises(ModelSpecError, match=f"no server is known for {use}; allowed: local:"):
+            opened("openai:http://x/v1#m")
     with pytest.raises(ModelSpecError, match="low is no setting"):
         open_coherence("local:x?low=much")
 
@@ -204,7 +196,7 @@ class _Counting:
 def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> None:
     pair = TextPair("a", "b")
     for times in (1, 2):
-        store, model = ValueStore(tmp_path / "scores.sqlite"), _Counting()
+        store, model = Cache(tmp_path / "scores.sqlite"), _Counting()
         found = KeptScores(model, store).scores([pair, TextPair("b", "a"), pair])
         assert len(model.asked) == (2 if times == 1 else 0)
         assert math.isnan(found[2].entailed)

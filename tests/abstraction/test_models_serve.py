@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelUnreachableError
-from abstraction.models import Message, Reply, Request, Sampling, open_model
+from abstraction.models.chat_model import Message, Reply, Request, Sampling
+from abstraction.models.spec import open_model
 from tests import tiny_model
 
 for library in ("torch", "transformers", "fastapi", "uvicorn", "openai"):

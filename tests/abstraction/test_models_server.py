@@ -12,12 +12,22 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
-from abstraction.models import Failure, Message, Reply, Request, Result, Sampling, open_model
 from abstraction.models.answer_store import KeptAnswers
-from abstraction.models.chat_model import FailureReason, completion_of
+from abstraction.models.chat_model import (
+    Failure,
+    FailureReason,
+    Message,
+    Reply,
+    Request,
+    Result,
+    Sampling,
+    completion_of,
+)
 from abstraction.models.http_client import ServerClient
 from abstraction.models.model_settings import ServerSettings
 from abstraction.models.server_chat import ServerChat
+from abstraction.models.spec import open_model
+from kg.errors import SourceError
 from kg.web.rate_limits import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving
 
@@ -51,7 +61,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 
 def test_every_request_is_answered_or_rejected_where_three_in_ten_calls_fail(tmp_path: Path) -> None:
-    with serving(fail=0.3, slow=1.0, refuse="impossible", seed=3, most_failures=8) as (url, _):
+    with serving(fail=0.3, slow=1.0, refuse="impossible", seed=3, most_failures=8) as (url, seen):
         requests = [ask(f"row {at}" + (" impossible" if at % 100 == 99 else "")) for at in range(200)]
         model = quick(url, timeout=0.5, log=tmp_path / "calls.jsonl")
         results = list(model.generate(requests))
@@ -65,21 +75,17 @@ def test_every_request_is_answered_or_rejected_where_three_in_ten_calls_fail(tmp
             assert isinstance(result, Reply), result
             assert texts(result) == expected(result.request)
     calls = lines(tmp_path / "calls.jsonl")[1:]
-    assert len(calls) == model.totals.calls > 240
-    failed = [call for call in calls if "error" in call]
-    assert len(failed) == model.totals.failed_calls
-    assert {call["status"] for call in failed} == {None, 200, 400, 429, 500, 503}
+    assert len(calls) == model.totals.calls == 200
+    assert sum("error" in call for call in calls) == model.totals.failed_calls == 2
+    assert seen.failures.total() > 40
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_trouble_is_overcome_and_told(kind: str, tmp_path: Path) -> None:
-    with serving(fail=0.6, kinds=(kind,), slow=1.0, seed=1, most_failures=6) as (url, _):
-        model = quick(url, timeout=0.4 if kind == "slow" else 10.0, log=tmp_path / "calls.jsonl")
-        for result in model.generate(ask(str(at)) for at in range(12)):
+def test_each_trouble_is_overcome(kind: str) -> None:
+    with serving(fail=0.6, kinds=(kind,), slow=1.0, seed=1, most_failures=6) as (url, seen):
+        for result in quick(url, timeout=0.4 if kind == "slow" else 10.0).generate(ask(str(at)) for at in range(12)):
             assert texts(result) == expected(result.request)
-    errors = [call["error"] for call in lines(tmp_path / "calls.jsonl")[1:] if "error" in call]
-    assert len(errors) > 3
-    assert all(errors)
+    assert seen.failures.total() > 3
 
 
 @pytest.mark.parametrize(
@@ -132,7 +138,6 @@ def test_n_answers_with_seeds_of_their_own_from_every_kind_of_server(server: dic
             result = one(model, request)
             assert texts(result) == expected(request)
             assert len(set(texts(result))) == 8
-            assert [completion.seed for completion in result.completions] == list(range(7, 15))
     assert model.totals.calls == calls
 
 
@@ -188,10 +193,10 @@ def test_requests_are_taken_as_results_are_used() -> None:
 
 
 def test_who_is_told_to_wait_keeps_the_others_waiting_and_it_costs_no_try() -> None:
-    with serving(fail=1.0, kinds=("429",), most_failures=4) as (url, _):
+    with serving(fail=1.0, kinds=("429",), most_failures=4) as (url, seen):
         model = quick(url, tries=1)
         assert all(isinstance(result, Reply) for result in model.generate(ask(str(at)) for at in range(8)))
-        assert model.totals.failed_calls == 8 * 4
+        assert seen.failures.total() == 8 * 4
 
 
 @pytest.mark.parametrize(
@@ -222,7 +227,7 @@ def test_totals(tmp_path: Path) -> None:
         model = open_model(f"openai:{url}#m", cache=tmp_path / "c.sqlite")
         list(model.generate(ask(str(at)) for at in range(100)))
         totals = model.totals
-    assert (totals.calls, totals.samples, totals.prompt_tokens, totals.completion_tokens) == (100, 100, 1000, 400)
+    assert (totals.calls, totals.failed_calls, totals.prompt_tokens, totals.completion_tokens) == (100, 0, 1000, 400)
 
 
 def test_a_log_is_replayed(tmp_path: Path) -> None:
@@ -249,14 +254,14 @@ def test_answers_by_hand(tmp_path: Path) -> None:
     assert texts(one(model, ask("q", n=2, temperature=1.0))) == ["one", "two"]
     assert isinstance(one(model, ask("q ")), Failure)
     path.write_text('{"prompt": "q", "answers": "one"}\n', encoding="utf-8")
-    with pytest.raises(ModelError, match=r"line 1: 'answers' must be a list"):
+    with pytest.raises(ModelError, match="line 1: no call of a log, and no 'answers', a list of texts"):
         open_model(f"replay:{path}")
 
 
 def test_a_damaged_cache_and_a_folder_in_its_place_are_told(tmp_path: Path) -> None:
     (tmp_path / "bad.sqlite").write_bytes(b"no database" * 100)
     for path in (tmp_path / "bad.sqlite", tmp_path):
-        with pytest.raises(ModelError, match="cannot be used as a cache"):
+        with pytest.raises(SourceError, match="cannot be used as a cache"):
             open_model("openai:http://127.0.0.1:1/v1#m", cache=path)
 
 
@@ -272,10 +277,9 @@ def test_what_is_under_way_ends_with_its_run() -> None:
 
 
 def test_thoughts_that_come_apart_stand_before_the_text_as_models_write_them() -> None:
-    request = ask("x")
     for name in ("reasoning_content", "reasoning"):
         message = {"content": "Ulm", name: "It lies there."}
-        assert completion_of({"message": message}, request, 0).text == "<think>It lies there.</think>\nUlm"
+        assert completion_of({"message": message}).text == "<think>It lies there.</think>\nUlm"
     choice = {"message": {"content": None, "reasoning_content": "Hm"}, "finish_reason": "length"}
-    empty = completion_of(choice, request, 0)
+    empty = completion_of(choice)
     assert (empty.text, empty.finish_reason) == ("<think>Hm</think>\n", "length")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelError, ModelSpecError
-from abstraction.models import Message, Request, Sampling, open_model, parse_model_spec, sampling_of, with_settings
+from abstraction.models.chat_model import Message, Request, Sampling, sampling_of
+from abstraction.models.spec import open_model, parse_model_spec, with_settings
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_word_says_how_its_model_samples(tmp_path: Path) -> None:
     model = open_model(with_settings(f"replay:{tmp_path}/r.jsonl", {"temperature": 0.5, "max_tokens": 9}))
     assert sampling_of(model, Sampling(seed=7, max_tokens=64)) == Sampling(temperature=0.5, max_tokens=9, seed=7)
     assert sampling_of(object(), Sampling(n=2, temperature=1)) == Sampling(n=2, temperature=1)
-    with pytest.raises(ModelSpecError, match="n is 2: allowed is 1 where temperature is 0"):
+    with pytest.raises(ModelSpecError, match="n is 2: at temperature 0"):
         sampling_of(parse_model_spec("replay:f?temperature=0"), Sampling(n=2, temperature=1))
     assert with_settings("openai:http://h/v1?tries=2#m", {"seed": 1}) == "openai:http://h/v1?tries=2&seed=1#m"
 
@@ -101,13 +102,11 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.Monke
      {"seed": -1}, {"seed": 2**31}, {"n": 2, "temperature": 0.0}],
 )  # fmt: skip
 def test_sampling_that_no_model_can_do(how: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="allowed is"):
+    with pytest.raises(ValueError, match=r"allowed is|at temperature 0|Input should be"):
         Sampling(**how)
 
 
 def test_requests_that_no_model_can_continue() -> None:
-    with pytest.raises(ValueError, match="role 'tool'"):
-        Message(role="tool", content="x")  # type: ignore[arg-type]
     for messages in [(), (Message(role="assistant", content="x"),)]:
         with pytest.raises(ValueError, match="last message must be the user's"):
             Request(id="x", messages=messages)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from abstraction.datasets.dataset_cleaning import Cleaner, CleaningStep, Dropped
 from abstraction.errors import PromptError, ReplyError
-from abstraction.models import Request, Result, Sampling
+from abstraction.models.chat_model import Request, Result, Sampling
 from abstraction.phrasing.decisions import NOTE
 from abstraction.phrasing.forms import read_ladder, read_wording
 from abstraction.phrasing.model_requests import RequestForm
@@ -144,7 +144,7 @@ def test_items_come_back_in_order_whatever_is_asked_again(kinds: list[str], ahea
 
 
 def _request(number: int) -> Request:
-    from abstraction.models import Message
+    from abstraction.models.chat_model import Message
 
     return Request(id=str(number), messages=(Message(role="user", content=f"{number}"),))
 

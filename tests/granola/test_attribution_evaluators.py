@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import ReplyError
-from abstraction.models import Entailment, Request, TextPair
+from abstraction.models.chat_model import Request
+from abstraction.models.text_scorers import Entailment, TextPair
 from granola.attribution.attribution_samples import (
     AttributionSample,
     CitedFact,

@@ -99,6 +99,12 @@ def test_what_is_no_file_of_results_is_told(questions: Path, tmp_path: Path) -> 
         asked(questions, tmp_path / "out.jsonl", results=given).run()
     with pytest.raises(UsageError, match="is also an input"):
         asked(questions, tmp_path / "out.jsonl", file=questions).run()
+    assert asked(questions, tmp_path / "out.jsonl", file=tmp_path / "batch.jsonl").execute() == 0
+    others = written(results(tmp_path / "batch.jsonl"), tmp_path / "others.jsonl")
+    with pytest.raises(ModelError, match="line 1: written for another model"):
+        asked(questions, tmp_path / "out.jsonl", model=f"{ADDRESS}&batch_results={others}#another").run()
+    with pytest.raises(UsageError, match=r"batch_file: .*give --out FILE, or answers=FILE"):
+        Match(file=str(questions), matcher=f"judge:{ADDRESS}&batch_file=b.jsonl#m").run()
     replay = written([{"prompt": "x", "answers": ["y"]}], tmp_path / "replay.jsonl")
     with pytest.raises(ModelSpecError, match="replay: batch_file is no setting"):
         asked(questions, tmp_path / "out.jsonl", model=f"replay:{replay}?batch_file=b.jsonl").run()

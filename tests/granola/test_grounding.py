@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from abstraction.errors import RowError
 from abstraction.files.records import Record
-from abstraction.models import Entailment, Request
+from abstraction.models.chat_model import Request
+from abstraction.models.text_scorers import Entailment
 from granola.attribution.entailment_evaluators import EntailmentEvaluator
 from granola.commands import Generate, GroundingJudge, Verdicts
 from granola.errors import UsageError

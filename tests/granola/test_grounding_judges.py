@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.models import Request
+from abstraction.models.chat_model import Request
 from granola.commands import GroundingJudge, Verdicts
 from granola.errors import UsageError
 from granola.grounding.answer_judging import AnswerJudge

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.models import Request
+from abstraction.models.chat_model import Request
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.citation_markers import cited_passages, deflects, without_markers
 from granola.grounding.grounded_rows import read_grounded

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ReplyError
-from abstraction.models import open_model
+from abstraction.models.spec import open_model
 from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.matching.model_judge import JudgedItem, JudgeMatcher, read_prompts, verdict_of

@@ -238,7 +238,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
-    from abstraction.models import open_continuations, open_entailment
+    from abstraction.models.spec import open_continuations, open_entailment
     from granola.knowledge import JudgeModels, JudgeSettings, KnowledgeItem, KnowledgeJudge, read_knowledge_prompts
 
     sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]

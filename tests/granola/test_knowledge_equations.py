@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.models import Continuation, Entailment, TokenScores
+from abstraction.models.text_scorers import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
 from granola.knowledge.choosing import EQUAL, PARTS, associations, chosen, coefficients, quality

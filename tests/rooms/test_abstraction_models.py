@@ -6,17 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from abstraction.models import (
-    Entailment,
-    EntailmentModel,
-    Message,
-    QueryPassage,
-    Reply,
-    Request,
-    TextPair,
-    open_model,
-    open_relevance,
-)
+from abstraction.models.chat_model import Message, Reply, Request
+from abstraction.models.spec import open_model, open_relevance
+from abstraction.models.text_scorers import Entailment, EntailmentModel, QueryPassage, TextPair
 from tests.scoring_server import scoring_server
 
 
