@@ -69,23 +69,28 @@ class Vocabulary:
         """Read the words of a snapshot: occupations, demonyms, and up to DESCRIPTIONS_READ descriptions."""
         chain = fallback_chain(language)
         occupations, labelled = _occupations(store, chain)
+        told = Counter(
+            _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
+            for text in islice(store.descriptions(chain), DESCRIPTIONS_READ)
+        )
         openings: Counter[str] = Counter()
         first_words: Counter[str] = Counter()
         lowercase: Counter[str] = Counter()
         capital: Counter[str] = Counter()
-        for text in islice(store.descriptions(chain), DESCRIPTIONS_READ):
-            opening = _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
+        for opening, times in told.items():  # many are the same
             words = opening.split()
             if not words or len(words) > 8 or len(opening) > LONGEST:
                 continue
-            first_words[normalise(words[0])] += 1
+            first_words[normalise(words[0])] += times
             if len(words) > 1 and words[1][:1].isupper():
-                first_words[normalise(f"{words[0]} {words[1]}")] += 1
+                first_words[normalise(f"{words[0]} {words[1]}")] += times
             for word in words:
                 if word.islower():
-                    lowercase[word] += 1
-            capital.update(word.lower() for word in words[1:] if word[:1].isupper())
-            openings[head_phrase(opening)] += 1
+                    lowercase[word] += times
+            for word in words[1:]:
+                if word[:1].isupper():
+                    capital[word.lower()] += times
+            openings[head_phrase(opening)] += times
         adjectives, countries = _demonyms(store, language, first_words)
         return cls(
             language=language,

@@ -332,8 +332,8 @@ def is_grammatical(code: str) -> bool:
 @cache
 def asking_languages() -> tuple[str, ...]:
     """The codes of the languages that have question words, in order."""
-    codes = sorted({*languages(), *package_data("other_languages.json")} - {"comment"})
-    return tuple(code for code in codes if language(code).asks)
+    others = (code for code, words in package_data("other_languages.json").items() if "asks" in words)
+    return tuple(code for code in sorted({*languages(), *others} - {"comment"}) if language(code).asks)
 
 
 def notice(code: str) -> str | None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from abstraction.tiers import Condition, Tier
-from granola.decoding.place_chains import parts_of
+from granola.decoding.decision import Decision, confidence
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import CleanedResponse
 from granola.decoding.response_ladders import circle_in, layers_of
@@ -27,14 +27,6 @@ PlaceContains = Callable[[str], frozenset[str]]
 Tells = Callable[["Claim"], bool]
 """Whether the question says as much as a claim."""
 
-Implies = Callable[[Tier], frozenset[Condition]]
-"""All conditions that follow from a tier, its own among them."""
-
-
-def _stated_conditions(tier: Tier) -> frozenset[Condition]:
-    return tier.conditions
-
-
 Basis = Literal["graph", "shared name", "text"]
 """How responses met in a claim: by what they mean, by a name in them that the graph does not know, by their words."""
 
@@ -43,13 +35,13 @@ Basis = Literal["graph", "shared name", "text"]
 class Claim:
     """One tier of the question.
 
-    `name`: as most of the responses write it whose answer it is, else as chains do that hold it ("Lyon, France"), else
-    the tier's own. `text`: the same, or the response that says it where all say it in sentences. `supporters`: numbers
-    of the responses that entail it, from 0; `said_by`: those of them whose answer it is; `support`, `said`: how many
-    they are, or the sum of their weights; `same`: how many of the supporters at most use the same words. `bits`: None
-    where not known. `basis`: how they met. `is_kind`: it says what the answer is, not where it lies. `depth`: the
-    length of the longest chain of coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of
-    something coarser that has more; where no tier of the question has bits, one more than its depth.
+    `name`: as most of the responses write it whose answer it is, else the tier's own. `text`: the same, or the response
+    that says it where all say it in sentences. `supporters`: numbers of the responses that entail it, from 0;
+    `said_by`: those of them whose answer it is; `support`, `said`: how many they are, or the sum of their weights;
+    `same`: how many of the supporters at most use the same words. `bits`: None where not known. `basis`: how they met.
+    `is_kind`: it says what the answer is, not where it lies. `depth`: the length of the longest chain of coarser tiers
+    below it, 0 for the coarsest. `information`: its bits, or those of something coarser that has more; where no tier of
+    the question has bits, one more than its depth.
     """
 
     text: str
@@ -65,10 +57,6 @@ class Claim:
     said: float = 0
     same: float = 0
     name: str = ""
-
-    def basis_and_name(self) -> dict[str, str]:
-        """What a decision for it has besides: how the responses met, and the name in a text that is a response."""
-        return {"basis": self.basis, **({"name": self.name} if self.name != self.text else {})}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +87,6 @@ def tally(
     readings: Sequence[ReadResponse],
     *,
     containers: PlaceContains,
-    implies: Implies = _stated_conditions,
     tells: Tells = lambda _: False,
     weights: Sequence[float] = (),
 ) -> ClaimTally:
@@ -131,10 +118,7 @@ def tally(
         held.setdefault(node.key, set()).add(node.response)
     for number, key in _adopted(nodes, members, different, containers):
         held[key].add(number)
-    following = _following(members, implies)
-    for fine, coarse in following:
-        held[coarse] |= held[fine]
-    below = _below(nodes, following)
+    below = _below(nodes)
     depths = _depths(below)
     information = _information(members, below, depths)
     claims = [
@@ -149,6 +133,22 @@ def tally(
             sorted({reading.cleaned.text for reading in different if not reading.linked and not reading.abstains})
         ),
         tells=tells,
+    )
+
+
+def decided(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:
+    """The decision for a claim that has so many votes `of` those that count."""
+    return Decision(
+        text=claim.text,
+        explanation=explanation,
+        support=votes / of,
+        confidence=confidence(votes, claim.said, claim.same, tally.responses),
+        qid=claim.qid,
+        bits=claim.bits,
+        supporters=claim.supporters if votes == claim.support else claim.said_by,
+        counted=of,
+        responses=tally.responses,
+        more={"basis": claim.basis, **({"name": claim.name} if claim.name != claim.text else {})},
     )
 
 
@@ -226,31 +226,6 @@ def _unify_heads(nodes: Sequence[_Node], readings: Sequence[ReadResponse]) -> No
             first[number].key = f"text:{' '.join(head)}"
 
 
-def _following(members: Mapping[str, Sequence[_Node]], implies: Implies) -> list[tuple[str, str]]:
-    """(fine, coarse) of claims of which one follows from what the other states, whatever ladders they stand in.
-
-    A ladder has room for few tiers: who is called an American-Italian director in one is an American director too.
-    """
-    stated = {
-        key: node.tier
-        for key, own in members.items()
-        if (node := own[0]).tier.conditions and not _is_place(node.tier.conditions)
-    }
-    if len(stated) < 2:
-        return []
-    asking: dict[Condition, list[str]] = {}
-    for key, tier in stated.items():
-        asking.setdefault(min(tier.conditions, key=lambda c: (c.property, c.value)), []).append(key)
-    out = []
-    for fine, tier in stated.items():
-        implied = implies(tier)
-        for condition in implied:
-            for coarse in asking.get(condition, ()):
-                if coarse != fine and stated[coarse].conditions <= implied:
-                    out.append((fine, coarse))
-    return sorted(out)
-
-
 def _adopted(
     nodes: Sequence[_Node],
     members: Mapping[str, Sequence[_Node]],
@@ -299,10 +274,8 @@ def _is_kind(conditions: frozenset[Condition]) -> bool:
     )
 
 
-def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """The tiers that some ladder has on a coarser level than each, or that follow from it, sorted; none of both where
-    ladders disagree.
-    """
+def _below(nodes: Sequence[_Node]) -> dict[str, list[str]]:
+    """The tiers that some ladder has on a coarser level than each, sorted; none of both where ladders disagree."""
     ladders: dict[int, list[tuple[int, str]]] = {}
     for node in nodes:
         ladders.setdefault(node.response, []).append((node.level, node.key))
@@ -313,7 +286,6 @@ def _below(nodes: Sequence[_Node], following: Sequence[tuple[str, str]]) -> dict
         for deeper, coarse in ladder
         if deeper > level and fine != coarse
     }
-    pairs.update(following)
     below: dict[str, list[str]] = {node.key: [] for node in nodes}
     for fine, coarse in sorted(pairs):
         if (coarse, fine) not in pairs:
@@ -366,8 +338,6 @@ def _claim(
     entailed_texts = [node.tier.text for node in members if node.level > 0]
     if not qids and entailed_texts and saying != held:
         wordings = Counter(entailed_texts)  # "about 180 cm", though one says "180 cm"
-    elif not wordings:
-        wordings = _parts_called(members, [(readings[number], len(groups[number])) for number in sorted(held)])
     text = _most(wordings or Counter(entailed_texts), members)
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
@@ -418,17 +388,6 @@ def _in_same_words(
     for number in held:
         alike.setdefault(folded(readings[number].cleaned.text), []).append(groups[number])
     return alike.values()
-
-
-def _parts_called(members: Sequence[_Node], holders: Sequence[tuple[ReadResponse, int]]) -> Counter[str]:
-    """The names of the tier in place chains that hold it, "France" in "Lyon, France", and how often each is given."""
-    names = frozenset().union(*[node.names for node in members])
-    parts = ((part, times) for reading, times in holders for part in parts_of(reading.cleaned.text)[1:])
-    times_of_part: Counter[str] = Counter()
-    for part, times in parts:
-        if folded(part) in names:
-            times_of_part[part] += times
-    return times_of_part
 
 
 def _most(texts: Counter[str], members: Sequence[_Node]) -> str:

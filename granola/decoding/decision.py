@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from granola.decoding.response_cleaning import IDK
+
+SHOWN = 4  # further answers that an explanation names
 
 
 class Abstaining(StrEnum):
@@ -87,3 +89,9 @@ def confidence(support: float, said: float, same: float, responses: float) -> fl
 def of_responses(number: float, of: float) -> str:
     """`4 of 4 responses`, `1 of 1 response`; of weights, `2.5 of 4 responses`."""
     return f"{number:.4g} of {of:.4g} response{'' if of == 1 else 's'}"
+
+
+def listed(others: Sequence[tuple[str, float]], of: float) -> list[str]:
+    """What else there was, with its support: `Lyon: 2 of 5`; the first of them, and how many more."""
+    more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return [f"{name}: {number:.4g} of {of:.4g}" for name, number in others[:SHOWN]] + more

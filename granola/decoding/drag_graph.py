@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from granola.decoding.claims import Claim, ClaimTally
-from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
+from granola.decoding.claims import Claim, ClaimTally, decided
+from granola.decoding.decision import SHOWN, Abstaining, Decision, abstained, listed, of_responses
 from granola.errors import UsageError
 
 SUPPORT = 0.75  # docs/reference/decoding.md says why
 UNSAID = 0.9  # the same page
-SHOWN = 4  # finer tiers with too little support that an explanation names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,18 +60,8 @@ class DragGraph:
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining, support=chosen.support):
             explained = self._explained(chosen, tally, of)
             return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explained}")
-        return Decision(
-            text=chosen.text,
-            explanation=self._explained(chosen, tally, of),
-            support=chosen.support / of,
-            confidence=confidence(chosen.support, chosen.said, chosen.same, tally.responses),
-            qid=chosen.qid,
-            bits=chosen.bits,
-            supporters=chosen.supporters,
-            counted=of,
-            responses=tally.responses,
-            more=chosen.basis_and_name(),
-        )
+        explanation = self._explained(chosen, tally, of)
+        return decided(chosen, tally, votes=chosen.support, of=of, explanation=explanation)
 
     def _explained(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
@@ -82,9 +71,7 @@ class DragGraph:
             parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
         else:
             parts = [f"{chosen.name}: {of_responses(chosen.support, of)}"]
-        parts += [f"{claim.name}: {claim.support:.4g} of {of:.4g}" for claim in others[:SHOWN]]
-        if len(others) > SHOWN:
-            parts.append(f"{len(others) - SHOWN} more")
+        parts += listed([(claim.name, claim.support) for claim in others], of)
         parts += _ties(tally.claims)
         if tally.abstaining:
             parts.append(f"{tally.abstaining:.4g} of {tally.responses:.4g} abstain")

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from abstraction.assembly.filters import without_article
-from abstraction.assembly.levels import entailed_conditions
-from abstraction.descriptions.spelling import shortenings
 from abstraction.faults import Fault, OnReject, attempt
-from abstraction.ladders.class_hierarchy import entailed_classes
-from abstraction.language.languages import is_grammatical
 from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_facts import tells
 from abstraction.relations import relation
-from abstraction.tiers import Condition, Tier
 from granola.decoding.claims import Claim, ClaimTally, tally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
@@ -28,14 +21,11 @@ from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.decoding.shared_names import is_told as repeats
 from granola.decoding.shared_names import offers_choice
 from kg.store.protocol import Store
-from kg.terms import normalise
 
 T = TypeVar("T")
 Method = DragGraph | SelfConsistency
 CHUNK = 200  # rows that are read together
-_BEHIND = re.compile(r"\s(?:about|as|at|between|by|for|from|in|near|of|on|that|to|which|who|with)\s", re.IGNORECASE)
 _STAGE = "aggregation"
-KEPT = 50_000  # sets of conditions whose consequences are kept
 
 
 class Aggregator:
@@ -50,7 +40,6 @@ class Aggregator:
         if maker is None and store is not None:
             self._maker = LadderMaker(store, language=language, linker=linker, bits_asked=False)
         self._reader = None if self._maker is None else ResponseReader(self._maker)
-        self._known: dict[tuple[frozenset[Condition], str], frozenset[Condition]] = {}
 
     def decide(
         self, rows: Iterable[SampleRow], method: Method, *, on_reject: OnReject | None = None
@@ -109,7 +98,6 @@ class Aggregator:
         assert self._maker is not None
         self._maker.start_afresh()
         self._reader = ResponseReader(self._maker)
-        self._known.clear()
 
     def _read_alone(self, row: SampleRow) -> tuple[ReadResponse, ...]:
         assert self._reader is not None
@@ -129,9 +117,7 @@ class Aggregator:
                 return True
             return repeats(claim.name, row.question) or tells(claim.name, row.question, self._language, relation=asked)
 
-        return tally(
-            readings, containers=self._containers, implies=self._implied, tells=is_told, weights=row.weights
-        )
+        return tally(readings, containers=self._containers, tells=is_told, weights=row.weights)
 
     def _follows(self, claim: Claim, row: SampleRow, readings: Sequence[ReadResponse]) -> bool:
         """Whether a claim is in the ladder of one of its supporters that is made for the question itself.
@@ -141,38 +127,6 @@ class Aggregator:
         assert self._reader is not None
         different = {readings[number].cleaned: readings[number] for number in sorted(claim.supporters)}
         return any(self._reader.entails(reading, claim.qid, claim.name, row) for reading in different.values())
-
-    def _implied(self, tier: Tier) -> frozenset[Condition]:
-        assert self._maker is not None
-        key = tier.conditions, tier.text
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            known = entailed_conditions(tier.conditions, self._above)
-            if is_grammatical(self._language):  # where what a phrase speaks of stands last
-                known |= self._worded(tier.text)
-            self._known[key] = known
-        return known
-
-    def _worded(self, text: str) -> set[Condition]:
-        """What a tier's words say in fewer words, as a text and as a class called so: a video game company is one."""
-        assert self._maker is not None
-        shorter = shortenings(_BEHIND.split(without_article(text))[0], self._maker.vocabulary)[1:]
-        graph = self._maker.graph
-        texts = {Condition(property="text", value=f"kind:{normalise(text)}") for text in shorter}
-        return texts | {Condition(property="P31", value=match.id) for text in shorter for match in graph.find(text)}
-
-    def _above(self, class_id: str) -> frozenset[str]:
-        """The classes that a class entails, and one right above it where either is called as the other is."""
-        assert self._maker is not None
-        graph = self._maker.graph
-        alike = frozenset(
-            above
-            for above in graph.targets(class_id, "P279")
-            if graph.label(above) in graph.names(class_id) and graph.label(class_id) in graph.names(above)
-        )
-        return entailed_classes(graph, class_id) | alike
 
     def _containers(self, qid: str) -> frozenset[str]:
         assert self._maker is not None

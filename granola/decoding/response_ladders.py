@@ -107,7 +107,6 @@ def is_several_regions(tier: Tier) -> bool:
 # The ladders of responses.
 
 
-PEOPLE = frozenset({"person", "performer", "agent", "any"})
 VALUES = ("date", "quantity")
 LONGEST_VALUE = 40  # characters of a date or an amount
 KEPT = 20_000  # ladders in memory before they are made anew

@@ -28,7 +28,7 @@ from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import PEOPLE, VALUES, Ladders, is_linked, united
+from granola.decoding.response_ladders import VALUES, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
 from kg.terms import normalise
@@ -79,16 +79,6 @@ _OPEN = re.compile(
 )
 
 
-# What is beside a place is no part of it, but as a rule of its state.
-_BESIDE = re.compile(
-    r"(?:(?:a|the|some)\s+)?(?:(?:small|little|tiny|rural)\s+)?(?:(?:town|village|city|suburb|place|farm|area|community)\s+)?"
-    r"(?:somewhere\s+)?(?:(?:about\s+|some\s+)?\d[\d.,]*+\s*+(?:miles|mi|km|kilomet(?:er|re)s)\s+)?"
-    r"(?:just\s+|right\s+)?(?:near(?:by)?(?:\s+to)?|outside(?:\s+of)?|close\s+to|not\s+far\s+from|next\s+to"
-    r"|(?:north|south|east|west|(?:north|south)-?(?:east|west))\s+of|(?<=suburb )of)\s+(?=\S)",
-    re.IGNORECASE,
-)
-
-
 _CITIZEN = re.compile(r"(?<!\s)\s++(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
 _LONGEST_NATION = 60  # characters
 
@@ -96,13 +86,12 @@ _LONGEST_NATION = 60  # characters
 @dataclass(frozen=True, slots=True)
 class _ReadingPlan:
     """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head, or
-    the year of a date whose day and month cannot be told apart, or what the answer is `beside`.
+    the year of a date whose day and month cannot be told apart.
     """
 
     text: str
     qid: str | None = None
     behind: tuple[str, str | None] | None = None
-    beside: _ReadingPlan | None = None
 
 
 class ResponseReader:
@@ -132,11 +121,7 @@ class ResponseReader:
             answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
             read = {response: self._read(response, shared.get(response.text), row, context) for response in answering}
             known = self._settled(read, responses, row, context)
-            out.append(
-                tuple(
-                    known[response] if response in known else ReadResponse(cleaned=response) for response in responses
-                )
-            )
+            out.append(tuple(known.get(response) or ReadResponse(cleaned=response) for response in responses))
         return out
 
     def entails(self, reading: ReadResponse, qid: str | None, name: str, row: SampleRow) -> bool:
@@ -172,11 +157,6 @@ class ResponseReader:
 
     def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._plan(response, context)
-        if plan.beside is not None:
-            alone = Level(tiers=(Tier(text=plan.text),))
-            return ReadResponse(
-                cleaned=response, name=response.whole, levels=(alone, *self._around(plan.beside, row, context))
-            )
         levels, doubtful = self._ladders.meant(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
@@ -230,21 +210,6 @@ class ResponseReader:
                 levels = self._ladders.levels(row, context, out[response].name, meant)
                 out[response] = replace(out[response], levels=levels, linked=True, doubtful=None)
         return out
-
-    def _around(self, plan: _ReadingPlan, row: SampleRow, context: AnswerContext) -> tuple[Level, ...]:
-        """What still holds of a thing that is beside a place: the state that the place lies in and what is coarser, and
-        what the response says itself.
-        """
-        levels = self._ladders.levels(row, context, plan.text, plan.qid)
-        ids = [{tier.qid for tier in level.tiers} for level in levels[1:]]
-        is_state = self._maker.gazetteer.is_state
-        first = next((n for n, held in enumerate(ids, 1) if any(q and is_state(q) for q in held)), len(levels))
-        parts = parts_of(plan.text)
-        rest_of_chain = self._chains.rest(parts, context) if parts else None
-        if rest_of_chain is None:
-            return levels[first:]
-        chain_levels = self._ladders.levels(row, context, *rest_of_chain)
-        return chain_levels if chain_levels[0].tiers[0].qid else levels[first:]
 
     def _prefetch(
         self,
@@ -311,10 +276,6 @@ class ResponseReader:
             return _ReadingPlan(response.text)  # "351 K" is no year
         if asks == "country" and (nation := self._nation(response.text)):
             return _ReadingPlan(response.text, nation)
-        known = _is_known(self._maker.graph, response.whole)
-        if not known and asks in ("place", "any") and (match := _BESIDE.match(response.text)):
-            remainder = response.text[match.end() :]
-            return _ReadingPlan(response.text, beside=self._named((remainder,), context) or _ReadingPlan(remainder))
         if plan := self._named((response.whole, response.text), context):
             return plan
         if asks == "any":
@@ -343,10 +304,6 @@ class ResponseReader:
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _ReadingPlan(text)
             parts = parts_of(text)
-            if context.asked.asks in PEOPLE:
-                known = (name for name in _turned(text) if _is_known(self._maker.graph, name))
-                if (turned := next(known, None)) is not None:
-                    return _ReadingPlan(turned)
             if self._chains.is_chain(parts):
                 # A description of the first name may stand between: "Hamburg - a port in Germany".
                 heads = dict.fromkeys((parts[0], *readings(parts[0])))
@@ -380,13 +337,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
 
 def _names(response: CleanedResponse) -> list[str]:
     texts = [t for t in dict.fromkeys((response.whole, *readings(response.text))) if len(t) <= LONGEST_NAME]
-    return [v for text in texts for v in (*_spellings(text), *parts_of(text), *_turned(text))]
-
-
-def _turned(text: str) -> tuple[str, ...]:
-    """The name of someone whose surname stands first: "Austen, Jane"."""
-    parts = parts_of(text)
-    return (f"{parts[1]} {parts[0]}",) if len(parts) == 2 and "," in text else ()
+    return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
 
 
 @DECODING.remembered(1 << 15)

@@ -10,15 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.decoding.claims import Claim, ClaimTally, fineness
-from granola.decoding.decision import Abstaining, Decision, abstained, confidence, of_responses
+from granola.decoding.claims import Claim, ClaimTally, decided, fineness
+from granola.decoding.decision import Abstaining, Decision, abstained, listed, of_responses
 from granola.decoding.response_cleaning import CleanedResponse
 from granola.matching.squad import normalise
-
-SHOWN = 4
 
 
 class Counting(StrEnum):
@@ -57,18 +55,20 @@ class SelfConsistency:
         def weight(numbers: Collection[int]) -> float:
             return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
 
-        answers = []
-        saying: dict[str, list[int]] = {}
+        claims = []
         for group in votes.values():
             texts = Counter(responses[number].whole for number in group)
-            answers.append((min(texts, key=lambda text: (-texts[text], len(text), text)), weight(group)))
-            saying[answers[-1][0]] = group
-        answering = sum(number for _, number in answers)
-        chance = tie_break(text for text, _ in answers)
+            text = min(texts, key=lambda whole: (-texts[whole], len(whole), whole))
+            by, said = frozenset(group), weight(group)
+            claims.append(
+                Claim(
+                    text=text, name=text, qid=None, bits=None, supporters=by, said_by=by,
+                    support=said, said=said, same=said, basis="text",
+                )
+            )  # fmt: skip
         every = weight(range(len(responses)))
-        ranked = sorted(answers, key=lambda answer: (-answer[1], chance[answer[0]]))
-        decided = self._decided(ranked, every, every - answering)
-        return replace(decided, supporters=frozenset(saying.get(decided.text, ())))
+        declining = every - sum(claim.said for claim in claims)
+        return self.of_tally(ClaimTally(claims=tuple(claims), responses=every, abstaining=declining, unlinked=()))
 
     def of_tally(self, tally: ClaimTally) -> Decision:
         """The answer by counting what the responses mean. Equal numbers: the finest, then see `tie_break`."""
@@ -76,50 +76,23 @@ class SelfConsistency:
         def votes(claim: Claim) -> float:
             return claim.support if self.counting is Counting.LADDER else claim.said
 
-        said = [claim for claim in tally.claims if claim.said_by]
-        answers = [claim for claim in said if not tally.tells(claim)]
-        if said and not answers:
+        given = [claim for claim in tally.claims if claim.said_by]
+        answers = [claim for claim in given if not tally.tells(claim)]
+        declining, of_all = tally.abstaining, tally.responses
+        if given and not answers:
             return abstained("nothing that the question does not say")
+        if self.abstaining.declines(responses=of_all, abstaining=declining):
+            return abstained(f"{of_responses(declining, of_all)} abstain")
         chance = tie_break(claim.name for claim in answers)
-        ranked = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.name]))
-        decided = self._decided([(claim.name, votes(claim)) for claim in ranked], tally.responses, tally.abstaining)
-        if decided.abstains:
-            return decided
-        best = ranked[0]
-        return Decision(
-            text=best.text,
-            explanation=decided.explanation,
-            support=decided.support,
-            confidence=confidence(votes(best), best.said, best.same, tally.responses),
-            qid=best.qid,
-            supporters=best.supporters if self.counting is Counting.LADDER else best.said_by,
-            bits=best.bits,
-            counted=decided.counted,
-            responses=decided.responses,
-            more=best.basis_and_name(),
-        )
-
-    def _decided(self, answers: Sequence[tuple[str, float]], responses: float, abstaining: float) -> Decision:
-        if self.abstaining.declines(responses=responses, abstaining=abstaining):
-            return abstained(f"{of_responses(abstaining, responses)} abstain")
-        of = self.abstaining.counted(responses=responses, abstaining=abstaining)
-        (text, votes), *others = answers
-        against = self.abstaining is Abstaining.AGAINST and abstaining > votes
-        if against or self.abstaining.declines(responses=responses, abstaining=abstaining, support=votes):
-            return abstained(f"{of_responses(abstaining, responses)} abstain; {text}: {votes:.4g} of {of:.4g}")
-        parts = [f"{text}: {of_responses(votes, of)}"]
-        parts += [f"{other}: {n:.4g} of {of:.4g}" for other, n in others[:SHOWN]]
-        if len(others) > SHOWN:
-            parts.append(f"{len(others) - SHOWN} more")
-        if tied := [other for other, n in others if n == votes]:
+        best, *others = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.name]))
+        of, most = self.abstaining.counted(responses=of_all, abstaining=declining), votes(best)
+        against = self.abstaining is Abstaining.AGAINST and declining > most
+        if against or self.abstaining.declines(responses=of_all, abstaining=declining, support=most):
+            return abstained(f"{of_responses(declining, of_all)} abstain; {best.name}: {most:.4g} of {of:.4g}")
+        parts = [f"{best.name}: {of_responses(most, of)}"]
+        parts += listed([(claim.name, votes(claim)) for claim in others], of)
+        if tied := [claim.name for claim in others if votes(claim) == most]:
             parts.append(f"a tie with {' and '.join(tied[:2])}")
-        if abstaining:
-            parts.append(f"{abstaining:.4g} of {responses:.4g} abstain")
-        return Decision(
-            text=text,
-            explanation="; ".join(parts),
-            support=votes / of,
-            confidence=confidence(votes, votes, votes, responses),
-            counted=of,
-            responses=responses,
-        )
+        if declining:
+            parts.append(f"{declining:.4g} of {of_all:.4g} abstain")
+        return decided(best, tally, votes=most, of=of, explanation="; ".join(parts))

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from granola.decoding import Abstaining, Aggregator, Counting, Decision, DragGraph, SampleRow, SelfConsistency
+from granola.decoding import Abstaining, Counting, Decision, DragGraph, SelfConsistency
 from granola.errors import UsageError
 from tests.decoding_world import ALL, decide
-from tests.worlds import entity, store_of
 
 
 def when(responses: Sequence[str], method: DragGraph | SelfConsistency = ALL) -> Decision:
@@ -45,10 +44,8 @@ def who(responses: Sequence[str]) -> Decision:
         (["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"], "IDK"),
         (["Hamburg - a port in Germany", "Hamburg"], "Hamburg"),
         (["Hamburg in northern Germany", "Hamburg"], "Hamburg"),
-        (["near Hamburg", "Hamburg"], "Germany"),  # beside it, and as a rule in its state
-        (["a small town near Munich", "Munich"], "Germany"),
         (["just outside Munich, Bavaria", "Munich"], "Bavaria"),
-        (["20 km north of Hamburg", "near Berlin"], "Germany"),
+        (["near Hamburg", "Hamburg"], "IDK"),  # beside it
         (["near Germany", "Hamburg"], "IDK"),
         (["near Nowhere", "Hamburg"], "IDK"),
         (["not in Hamburg", "Hamburg"], "IDK"),
@@ -95,27 +92,6 @@ def test_who_is_of_two_nations_is_of_each() -> None:
     assert who(["Claude Debussy", "Jacques Offenbach"]).text == "a French composer"
 
 
-def test_occupations_that_go_by_each_others_name_are_one() -> None:
-    found = decide(["Leo Tolstoy", "Ivan Turgenev"], question="Who wrote Foo?", relation="P50", subject_text="Foo")
-    assert found.text == "a Russian author"
-
-
-def test_what_a_tier_says_in_fewer_words_follows_from_it() -> None:
-    """One ladder gets from Marufuku to "a Japanese company", the other stays at what the statements say."""
-    told = ["Japanese company"] * 3 + ["Japanese electronics company"] * 3
-    store = store_of(
-        entity("Q17", "Japan", "country", P31="Q3624078"),
-        entity("Q941594", "video game industry"),
-        entity("Q783794", "company"),
-        entity("Q8093", "Marufuku", "Japanese consumer electronics company", P31="Q783794", P17="Q17"),
-        entity("Q45700", "Konnami", "Japanese company", P31="Q783794", P17="Q17", P452="Q941594"),
-        *(entity(f"Q90{n}", f"Firm {n}", one, P31="Q783794", P17="Q17") for n, one in enumerate(told)),
-    )
-    row = SampleRow(id="1", question="Who developed Foo?", samples=("Marufuku", "Konnami"), relation="P178")
-    ((_, found),) = Aggregator(store).decide([row], ALL)
-    assert found.text == "a Japanese company"
-
-
 @pytest.mark.parametrize(
     ("responses", "answer"),
     [
@@ -135,11 +111,6 @@ def test_a_description_is_entailed_by_who_is_described_so() -> None:
     assert who(["a French composer", "Claude Debussy"]).text == "a French composer"
     assert who(["a German composer", "Claude Debussy"]).abstains
     assert who(["a composer", "Claude Debussy"]).abstains  # which the question says
-
-
-def test_a_surname_that_stands_first() -> None:
-    assert who(["Claude Debussy", "Debussy, Claude"]).support == 1.0
-    assert who(["Debussy"]).text == "Debussy"
 
 
 def test_a_name_that_is_not_known_is_one_place_wherever_it_is_put_alike() -> None:
