@@ -34,6 +34,7 @@ from measuring import ROOT, arguments, rows_of
 from granola.matching import Verdict, in_language, matcher, rules, squad
 from granola.matching.vetoing import vetoes
 from granola.scoring.bootstrap import percentile_interval
+from granola.scoring.statistics import cohen_kappa as kappa
 
 LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"
 DANISH = ROOT / "docs/evaluation/danish-judged.json"
@@ -149,15 +150,6 @@ def ladders(rows: Sequence[Row], *, aside: bool) -> list[Row]:
         for line in lines
         if aside or not line["aside"]
     ]
-
-
-def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
-    """Cohen's kappa of (ours, human) pairs."""
-    n = len(pairs)
-    agreed = sum(a == b for a, b in pairs) / n
-    ours, human = sum(a for a, _ in pairs) / n, sum(b for _, b in pairs) / n
-    chance = ours * human + (1 - ours) * (1 - human)
-    return (agreed - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 def rules_say(row: Row) -> Verdict:

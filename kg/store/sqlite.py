@@ -166,20 +166,12 @@ class SQLiteStore:
         labels: dict[int, dict[str, str]] = {}
         descriptions: dict[int, dict[str, str]] = {}
         aliases: dict[int, dict[str, tuple[str, ...]]] = {}
-        if languages is None:
-            terms = self._rows(
-                "SELECT entity, language, kind, text FROM term"
-                " WHERE entity IN (SELECT value FROM json_each(?)) ORDER BY entity, language, kind, ordinal",
-                (ids,),
-            )
-        else:
-            terms = self._rows(
-                "SELECT entity, language, kind, text FROM term"
-                " WHERE entity IN (SELECT value FROM json_each(?))"
-                " AND language IN (SELECT value FROM json_each(?))"
-                " ORDER BY entity, language, kind, ordinal",
-                (ids, _json(list(languages))),
-            )
+        spoken, given = _in_languages("language", languages)
+        terms = self._rows(
+            f"SELECT entity, language, kind, text FROM term WHERE entity IN (SELECT value FROM json_each(?)){spoken}"
+            " ORDER BY entity, language, kind, ordinal",
+            (ids, *given),
+        )
         for number, language, kind, text in terms:
             if kind == schema.LABEL:
                 labels.setdefault(number, {})[language] = text
@@ -231,18 +223,15 @@ class SQLiteStore:
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
         keys = {name: key for name in names if (key := normalise(name))}
+        spoken, given = _in_languages("name.language", languages)
         sql = (
             f"SELECT name.key, name.entity, name.kind, name.language, term.text FROM name {schema.WITH_TERM}"
-            " WHERE name.key IN (SELECT value FROM json_each(?))"
+            f" WHERE name.key IN (SELECT value FROM json_each(?)){spoken}"
         )
-        more: tuple[str, ...] = ()
-        if languages is not None:
-            sql += " AND name.language IN (SELECT value FROM json_each(?))"
-            more = (_json(list(languages)),)
         carriers: dict[str, list[Any]] = {}
         wanted = list(dict.fromkeys(keys.values()))
         for at in range(0, len(wanted), _CHUNK):
-            for key, *row in self._rows(sql, (_json(wanted[at : at + _CHUNK]), *more)):
+            for key, *row in self._rows(sql, (_json(wanted[at : at + _CHUNK]), *given)):
                 carriers.setdefault(key, []).append(row)
         matches = {key: matches_in_order(rows) for key, rows in carriers.items()}
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
@@ -395,6 +384,13 @@ class SQLiteStore:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error
+
+
+def _in_languages(column: str, languages: Collection[str] | None) -> tuple[str, tuple[str, ...]]:
+    """A condition on a column of language codes, and its parameters; none where all languages are wanted."""
+    if languages is None:
+        return "", ()
+    return f" AND {column} IN (SELECT value FROM json_each(?))", (_json(list(languages)),)
 
 
 def _json(values: list[Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -11,21 +10,14 @@ import hostile
 import orjson
 import pytest
 import rdflib
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from neo4j_server import SERVER, mirror_of, the_server
 from rdflib import Literal, URIRef
 from rdflib.namespace import RDF, RDFS, SKOS, XSD
 from rdflib_literals import lexical_forms
 
-from kg.building.other_sources import build_from_parquet
-from kg.export.parquet import export_parquet
 from kg.export.rdf_writer import export_rdf
-from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
+from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue
 from kg.rdf_vocabulary import NAMESPACES
-from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
-from tests.thorough import examples
 
 pytestmark = pytest.mark.thorough("kg")
 
@@ -83,7 +75,8 @@ def read_back(path: Path) -> rdflib.Graph:
     return graph
 
 
-def check_rdf(folder: Path, texts: list[str]) -> None:
+def test_rdf_of_hostile_texts_reads_back_as_the_same_triples(tmp_path: Path) -> None:
+    folder, texts = tmp_path, list(SHORT)
     snapshot = snapshot_of(folder / "s", texts)
     graphs = []
     for kind in ("nt", "ttl"):
@@ -111,17 +104,6 @@ def check_rdf(folder: Path, texts: list[str]) -> None:
         assert set(graphs[0].objects(subject, RDF.type)) == {URIRef(NAMESPACES["wikibase"] + "Item")}
 
 
-def test_rdf_of_hostile_texts_reads_back_as_the_same_triples(tmp_path: Path) -> None:
-    check_rdf(tmp_path, list(SHORT))
-
-
-@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=1, max_size=4, unique=True))
-@settings(max_examples=examples(15))
-def test_rdf_of_any_texts_reads_back_as_the_same_triples(texts: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_rdf(Path(folder), texts)
-
-
 @pytest.mark.parametrize("kind", ["nt", "ttl"])
 def test_an_amount_that_explodes_is_not_written_out(tmp_path: Path, kind: str) -> None:
     value = QuantityValue(amount=hostile.EXPLODING, lower=Decimal("-1E+999999999"), upper=Decimal("1E-999999999"))
@@ -132,49 +114,3 @@ def test_an_amount_that_explodes_is_not_written_out(tmp_path: Path, kind: str) -
     export_rdf(tmp_path / "s", tmp_path / f"x.{kind}", format=kind)  # type: ignore[arg-type]
     assert (tmp_path / f"x.{kind}").stat().st_size < 10_000
     assert read_back(tmp_path / f"x.{kind}")
-
-
-def test_parquet_of_hostile_texts_comes_back_with_its_id(tmp_path: Path) -> None:
-    snapshot = snapshot_of(tmp_path / "s", list(hostile.TEXTS))
-    export_parquet(snapshot, tmp_path / "out")
-    manifest = build_from_parquet(tmp_path / "out", tmp_path / "back").manifest
-    with open_store(snapshot) as store, open_store(tmp_path / "back") as back:
-        assert manifest["snapshot_id"] == store.manifest()["snapshot_id"]
-        ids = list(store.ids())
-        assert back.entities(ids) == store.entities(ids)
-
-
-def writable(entity: Entity) -> Entity:
-    """Without the terms whose language no header of an import can name."""
-    return Entity(
-        id=entity.id,
-        labels=entity.labels,
-        descriptions=entity.descriptions,
-        aliases={"en": entity.aliases["en"]},
-        statements=tuple(
-            Statement(
-                id=one.id, subject=one.subject, property=one.property, value=value, datatype=one.datatype,
-                qualifiers=(Snak(property="P580", value=TimeValue(year=-9_999_999_999_999_999, precision=0)),),
-            )
-            for one in entity.statements
-            for value in (one.value, EntityValue(id="Q1000"))[: 2 if one.property == "P1" else 1]
-        ),
-    )  # fmt: skip
-
-
-def importable(path: Path) -> Path:
-    # The tool refuses NUL; in a mirror no datatype and an empty one are the same.
-    texts = [text for text in SHORT if text and "\x00" not in text]
-    with SQLiteStore.create(path) as store:
-        store.write([writable(hostile_entity(1000 + number, text)) for number, text in enumerate(texts)])
-        store.finish()
-    return path
-
-
-@pytest.mark.skipif(SERVER[0].args[0], reason=SERVER[0].kwargs["reason"])
-@pytest.mark.xdist_group("neo4j")
-def test_a_mirror_of_hostile_texts_answers_as_the_file_does(tmp_path: Path) -> None:
-    snapshot = importable(tmp_path / "s")
-    with the_server() as address, open_store(snapshot) as store, mirror_of(snapshot, address) as mirror:
-        ids = list(store.ids())
-        assert mirror.entities(ids) == store.entities(ids)
