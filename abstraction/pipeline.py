@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from abstraction.assembly.filters import Triviality
+from abstraction.assembly.filters import MeasuredRelations, Triviality
 from abstraction.classes import Classifier
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
@@ -48,10 +48,10 @@ class LadderMaker:
     """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
 
     The rules read English labels and descriptions whatever the language is; tiers are then told in it.
-    `linker` is how answers without an id are linked; see `linking.linker.Linker`. `vocabulary` is that of another
-    maker for the same store, if both read the same language: reading it takes seconds. Without `as_asked` tiers stay
-    that the question's names tell or that most answers share, and containers keep their bare names, as in the paper.
-    Without `bits_asked` tiers have none of these: to count what a relation's answers are takes a second or more.
+    `linker` is how answers without an id are linked; see `linking.linker.Linker`. `vocabulary` and `measured` are those
+    of another maker for the same store, if both read the same language: they take seconds. Without `as_asked` tiers
+    stay that the question's names tell or that most answers share, and containers keep their bare names, as in the
+    paper. Without `bits_asked` tiers have none of these: to count what a relation's answers are takes a second or more.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class LadderMaker:
         language: str = "en",
         linker: str = "question",
         vocabulary: Vocabulary | None = None,
+        measured: MeasuredRelations | None = None,
         as_asked: bool = True,
         bits_asked: bool = True,
     ) -> None:
@@ -70,6 +71,7 @@ class LadderMaker:
         self._language = language
         self._priors = Priors(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
+        self.measured = measured or MeasuredRelations()
         self.information = Information(store, self.vocabulary)
         self._read_anew(store)
 
@@ -81,7 +83,7 @@ class LadderMaker:
         self._tools = MakerTools(
             vocabulary=self.vocabulary,
             information=self.information,
-            triviality=Triviality(graph, self.proposals),
+            triviality=Triviality(graph, self.proposals, self.measured),
             told_by=ToldInQuestion(graph, self.vocabulary),
             as_asked=self._as_asked,
             bits_asked=self._bits_asked,
@@ -285,6 +287,7 @@ class LadderMakers:
             self._makers[code] = LadderMaker(
                 self._store, language=code, linker=self._linker, as_asked=self._as_asked,
                 vocabulary=shared.vocabulary if shared is not None else None,
+                measured=shared.measured if shared is not None else None,
             )  # fmt: skip
         return self._makers[code]
 

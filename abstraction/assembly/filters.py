@@ -291,19 +291,29 @@ class FrequentAnswer:
     tiers: frozenset[str]
 
 
+class MeasuredRelations:
+    """What was measured of the answers of relations: they are kept by relation, for all graphs of one store.
+
+    Graphs that read the same language give the same: to measure a relation anew takes up to half a second.
+    """
+
+    def __init__(self) -> None:
+        self.answers: SizedDict[str, Mapping[str, FrequentAnswer]] = SizedDict(
+            KEPT, lambda _, answers: 5 + sum(5 + len(answer.tiers) for answer in answers.values())
+        )
+        self.kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
+            KEPT, lambda _, kinds: 5 + sum(map(len, kinds.values()))
+        )
+        self.shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(KEPT, lambda *_: 1)
+
+
 class Triviality:
     """Measured shares of one graph; each relation is read once. `build` proposes the tiers of an answer."""
 
-    def __init__(self, graph: Graph, build: Build) -> None:
+    def __init__(self, graph: Graph, build: Build, measured: MeasuredRelations) -> None:
         self._graph = graph
         self._build = build
-        self._answers: SizedDict[str, Mapping[str, FrequentAnswer]] = SizedDict(
-            KEPT, lambda _, answers: 5 + sum(5 + len(answer.tiers) for answer in answers.values())
-        )
-        self._kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
-            KEPT, lambda _, kinds: 5 + sum(map(len, kinds.values()))
-        )
-        self._shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(KEPT, lambda *_: 1)
+        self._measured = measured
 
     def is_trivial(self, case: LadderCase, proposal: Proposal) -> bool:
         """Whether the tier names a class alone, and most of the answers are of it.
@@ -323,9 +333,9 @@ class Triviality:
         tier = _key(proposal)
         for kind in self._groups(case):
             key = (case.relation.id, kind, tier)
-            if key not in self._shares:
-                self._shares[key] = self._shares_among(case, kind, tier)
-            if (measured := self._shares[key]) is not None:
+            if key not in self._measured.shares:
+                self._measured.shares[key] = self._shares_among(case, kind, tier)
+            if (measured := self._measured.shares[key]) is not None:
                 return measured
         return None
 
@@ -402,7 +412,7 @@ class Triviality:
     def _of_relation(self, case: LadderCase) -> Mapping[str, FrequentAnswer]:
         """The most frequent answers of the relation of which anything can be told; none where they are too few."""
         relation = case.relation.id
-        known = self._answers.get(relation)
+        known = self._measured.answers.get(relation)
         if known is None:
             graph = self._graph
             values = graph.store.values_of(relation, limit=ANSWERS)
@@ -415,12 +425,12 @@ class Triviality:
                         known[qid] = FrequentAnswer(
                             count=count, arts=frozenset(self._arts(qid, case.relation)), tiers=tiers
                         )
-            self._answers[relation] = known
+            self._measured.answers[relation] = known
         return known
 
     def _subjects(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
         """Of each answer: how many of its first entities are of a kind, and under "" how many were looked at."""
-        known = self._kinds.get(relation)
+        known = self._measured.kinds.get(relation)
         if known is None:
             store = self._graph.store
             referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
@@ -436,7 +446,7 @@ class Triviality:
                 )
                 for qid in answers
             }
-            self._kinds[relation] = known
+            self._measured.kinds[relation] = known
         return known
 
 

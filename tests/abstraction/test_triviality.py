@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from abstraction.assembly import filters
-from abstraction.assembly.filters import Triviality
+from abstraction.assembly.filters import MeasuredRelations, Triviality
 from abstraction.pipeline import LadderMaker
 from abstraction.proposals import LadderCase, Proposal
 from abstraction.relations import relation, table
@@ -40,7 +40,7 @@ def case(make: LadderMaker, prop: str = EMPLOYER, answer: str = "Q100", subject:
 
 
 def measured(make: LadderMaker) -> Triviality:
-    return Triviality(make.graph, make.proposals)
+    return Triviality(make.graph, make.proposals, MeasuredRelations())
 
 
 def bare(text: str, *conditions: tuple[str, str]) -> Proposal:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
+from abstraction.assembly.filters import MeasuredRelations
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.language.languages import is_known, reading_language
 from abstraction.pipeline import LadderMaker
@@ -69,6 +70,7 @@ class SnapshotSession(Context):
         self.language = settings.language
         self._makers: dict[tuple[str, str], LadderMaker] = {}
         self._vocabularies: dict[str, Vocabulary] = {}
+        self._measured: dict[tuple[str, str], MeasuredRelations] = {}
         # Whether dates are written in a language, or the snapshot has names in it, or it cannot be told.
         self.speaks = lru_cache(ANSWERS_KEPT)(self._speaks)
         self._sent = 0
@@ -87,9 +89,12 @@ class SnapshotSession(Context):
             for other in others if len(others) >= LANGUAGES_KEPT else ():
                 del self._makers[other]
             until, self.store.until = self.store.until, float("inf")  # whoever asked is told when time is up
-            words = self._vocabularies.get(_reading(key[0]))
-            self._makers[key] = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=words)
-            self._vocabularies[_reading(key[0])] = self._makers[key].vocabulary
+            read = _reading(key[0])
+            measured = self._measured.setdefault((read, linker), MeasuredRelations())
+            words = self._vocabularies.get(read)
+            maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=words, measured=measured)
+            self._vocabularies[read] = maker.vocabulary
+            self._makers[key] = maker
             self.store.until = until
         return self._makers[key]
 
