@@ -1,7 +1,7 @@
 """Files: put in place whole or not at all, hashed; and what killed processes have left is removed.
 
 Files and folders are written under a temporary name beside their final one. Whoever writes one holds a lock on it,
-which ends with the process: what is not locked was left.
+which ends with the process: what is not locked was left, and is used again.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import itertools
 import os
-import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,6 @@ from kg.errors import OutputError
 
 LOOP = "{} is a loop of symbolic links, which lead to no file; name the file or folder that is meant"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_SUFFIX = ".part"
 _NAME_KEPT = 40  # characters of a long name that its temporary name keeps
 _BESIDE = ("-journal", "-wal", "-shm")  # what SQLite writes beside a file
 
@@ -51,8 +49,7 @@ def writable(path: Path | str) -> Path:
 def atomic_path(path: Path | str) -> Iterator[Path]:
     """A temporary path beside `path`, renamed onto it when the block ends well, removed when it raises.
 
-    A symlink stays and what it points to is replaced. What killed processes left of `path` is removed. Raises as
-    `writable`.
+    A symlink stays and what it points to is replaced. Raises as `writable`.
     """
     final = writable(path)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -63,21 +60,15 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         raise
     try:
         yield temporary
-        # mkstemp gives 0600; the result gets what an ordinary open() would have given.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        put_in_place(temporary, final)
-    except OSError as error:
-        if error.errno and error.filename in (
-            None,
-            str(temporary),
-        ):  # a failed write tells no name, a failed open this one
+        put_in_place(temporary, final)  # from then on another may have one of its name
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        # A failed write tells no name, a failed open this one.
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             error.filename = str(path)
             error.filename2 = None
         raise
     finally:
-        temporary.unlink(missing_ok=True)
         os.close(handle)
 
 
@@ -127,70 +118,52 @@ def sha256_of(path: Path | str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-# Temporary files and folders, and those that killed processes have left.
-
-
 def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
-    """(a new empty file or folder beside `final`, the handle that locks it), those removed that killed processes left.
+    """(an empty file or folder beside `final`, the handle that locks it); what a killed process left is taken again.
 
     The handle is closed by whoever writes. Raises OSError.
     """
-    sweep(final)
-    prefix = f".{final.name[:_NAME_KEPT]}."
-    while True:
-        if folder:
-            part = Path(tempfile.mkdtemp(prefix=prefix, suffix=_SUFFIX, dir=final.parent))
-            handle = os.open(part, os.O_RDONLY)
-        else:
-            handle, name = tempfile.mkstemp(prefix=prefix, suffix=_SUFFIX, dir=final.parent)
-            part = Path(name)
-        if _locked(handle) is None or _is_ours(part, handle):
-            return part, handle
-        os.close(handle)  # another process took it for a left one before it was locked
-
-
-def sweep(final: Path) -> None:
-    """Remove what killed processes have left of `final`. What cannot be removed stays."""
-    name = re.compile(re.escape(f".{final.name[:_NAME_KEPT]}.") + r"[a-z0-9_]{8}" + re.escape(_SUFFIX))
-    with os.scandir(final.parent) as entries:
-        left = [Path(entry.path) for entry in entries if name.fullmatch(entry.name)]
-    for part in left:
+    sign = hashlib.sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    for number in itertools.count(1):
+        part = final.with_name(f".{final.name[:_NAME_KEPT]}.{sign}.{number}.part")
+        is_new = True
         try:
-            handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW)
+            part.mkdir() if folder else part.touch(exist_ok=False)
+        except FileExistsError:
+            is_new = False
+        try:
+            handle = os.open(part, (os.O_RDONLY if folder else os.O_RDWR) | os.O_NOFOLLOW)
         except OSError:
-            continue
-        try:
-            if _is_ours(part, handle):
-                _remove(part)
-        finally:
-            os.close(handle)
+            if is_new:
+                raise
+            continue  # just put in place by whoever had it, or another user's
+        if _is_ours(part, handle, is_new=is_new):
+            if not is_new:
+                _empty(part, handle)
+            return part, handle
+        os.close(handle)
+    raise AssertionError("numbers do not end")
 
 
-def _locked(handle: int) -> bool | None:
-    """Whether the lock can be had; None where the file system has no locks."""
+def _is_ours(part: Path, handle: int, *, is_new: bool) -> bool:
+    """Whether nobody else has the lock, and what was locked is still what the path names."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:
-        return None
-    return True
-
-
-def _is_ours(part: Path, handle: int) -> bool:
-    """Whether the lock can be had, and what was locked is still what the path names."""
+    except OSError:  # a file system without locks
+        return is_new
     try:
-        return bool(_locked(handle)) and os.path.samestat(os.stat(part), os.fstat(handle))
-    except OSError:
+        return os.path.samestat(os.stat(part), os.fstat(handle))
+    except FileNotFoundError:
         return False
 
 
-def _remove(part: Path) -> None:
+def _empty(part: Path, handle: int) -> None:
     if part.is_dir():
-        shutil.rmtree(part, ignore_errors=True)
+        for path in part.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         return
-    for path in (part, *(part.with_name(part.name + suffix) for suffix in _BESIDE)):
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:
-            return
+    os.ftruncate(handle, 0)
+    for suffix in _BESIDE:
+        part.with_name(part.name + suffix).unlink(missing_ok=True)

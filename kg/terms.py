@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kg.bounded_cache import bounded_cache
 
@@ -79,6 +79,11 @@ def fallback_chain(language: str) -> tuple[str, ...]:
         chain.append(language.split("-")[0])
     chain += ["mul", "en"]
     return tuple(dict.fromkeys(chain))
+
+
+def with_fallbacks(languages: Iterable[str] | None) -> frozenset[str] | None:
+    """The languages and all that they fall back to; None, which is all there are, stays None."""
+    return None if languages is None else frozenset().union(*map(fallback_chain, languages))
 
 
 def best_text(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:

@@ -26,7 +26,7 @@ from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.terminal_lines import Part, show_lines
 from kg.errors import ForeseenError
-from kg.files import atomic_path, part_beside, writable
+from kg.files import atomic_path, writable
 
 STANDARD = "-"
 REJECTS_SUFFIX = ".rejects.jsonl"
@@ -185,14 +185,10 @@ def readable(path: str) -> Iterator[str]:
     if path != STANDARD:
         yield path
         return
-    copy, handle = part_beside(Path(tempfile.gettempdir()) / "granola-stdin")
-    try:
-        with copy.open("wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream)
-        yield str(copy)
-    finally:
-        copy.unlink(missing_ok=True)
-        os.close(handle)
+    with tempfile.NamedTemporaryFile(prefix="granola-stdin-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield copy.name
 
 
 @contextmanager

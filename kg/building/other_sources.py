@@ -5,7 +5,6 @@ Selection and counts work as for dumps; Parquet tables are taken whole, with the
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -15,15 +14,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import orjson
 
-from kg.building.snapshot import Origin, Progress, Report, build, check_output, check_request
+from kg.building.snapshot import Origin, Progress, Report, build, check_output, check_request, writing
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.files import atomic_path, why_unwritten
+from kg.files import atomic_path
 from kg.ids import number_of
 from kg.model import Entity
 from kg.reading.crawl import Fetch, reached
 from kg.scope import Scope
 from kg.store.sqlite import SQLiteStore
-from kg.terms import fallback_chain
+from kg.terms import with_fallbacks
 from kg.work_folder import WorkFolder
 
 if TYPE_CHECKING:
@@ -64,12 +63,8 @@ def build_from_rdf(
 
     out = Path(out)
     check_request(paths, out, limit=None, force=options.get("force", False))
-    asked = _asked(options.get("languages"))
-    reading = RDFReading(
-        paths=[str(path) for path in paths],
-        languages=None if asked is None else frozenset(asked),
-        keep_partial=keep_partial,
-    )
+    languages = with_fallbacks(options.get("languages"))
+    reading = RDFReading(paths=[str(path) for path in paths], languages=languages, keep_partial=keep_partial)
 
     def origin() -> Origin:
         return Origin(
@@ -161,7 +156,7 @@ def build_from_api(
     _check_scope(scope, "the API", "name ids or names, or take a dump or --from sparql", able=not scope.classes)
     languages = options.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
-        api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=_asked(languages), patience=patience)
+        api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=with_fallbacks(languages), patience=patience)
         searched = sorted({*(languages or ())} - {"mul"}) or ["en"]
         named = api.named(scope.names, searched) if scope.names else ()
 
@@ -197,7 +192,7 @@ def build_from_sparql(
     out = Path(out)
     check_output(out, force=options.get("force", False))
     _check_scope(scope, "an endpoint", "select by ids, names or classes")
-    asked = _asked(options.get("languages"))
+    asked = with_fallbacks(options.get("languages"))
     endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
     source = SPARQLEntities(endpoint_asked, languages=asked)
     began = datetime.now(UTC).timestamp()
@@ -290,10 +285,6 @@ def _check_scope(scope: Scope, what: str, instead: str, *, able: bool = True) ->
         raise SelectionError(f"{what} cannot select by classes; {instead}")
 
 
-def _asked(languages: Collection[str] | None) -> list[str] | None:
-    return None if languages is None else sorted(frozenset().union(*map(fallback_chain, languages)))
-
-
 def _moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
@@ -304,17 +295,13 @@ def _work(out: Path) -> Iterator[Path]:
 
     Raises SnapshotError where another process gathers for the same output, and for a full disk.
     """
-    try:
+    with writing(out):
         folder = WorkFolder(out, error=SnapshotError, suffix=GATHERED)
         try:
             folder.clear()
             yield folder.path
         finally:
             folder.remove()
-    except ConnectionError:  # of the services: ServiceError is one
-        raise
-    except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
-        raise SnapshotError(f"cannot build {out}: {why_unwritten(out, error)}") from error
 
 
 def _tell(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:

@@ -23,7 +23,7 @@ from kg.reading.dump import STDIN, Block, opened, unclosed
 from kg.reading.entity_json import Reject
 from kg.scope import Scope
 from kg.store import filling
-from kg.terms import fallback_chain
+from kg.terms import with_fallbacks
 from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
@@ -109,7 +109,7 @@ def build(
     out = Path(out)
     scope = scope or Scope()
     check_request(sources, out, limit=limit, force=force)
-    kept_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    kept_languages = with_fallbacks(languages)
     request = {
         "scope": scope.to_json(),
         "languages": None if kept_languages is None else sorted(kept_languages),
@@ -119,7 +119,7 @@ def build(
         **({"frequent_of": sorted(frequent_of)} if frequent_of else {}),
     }
     goes_on = origin is None and all(Path(source).is_file() for source in sources)  # pipes give what they had but once
-    with _writing(out), ExitStack() as stack:
+    with writing(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = BuildFolder(out, request, restart=restart or not goes_on)
         stack.push(lambda kind, error, _: _leave(work, error, keep=goes_on))
@@ -314,10 +314,13 @@ def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> Non
 
 
 @contextmanager
-def _writing(out: Path) -> Iterator[None]:
+def writing(out: Path) -> Iterator[None]:
+    """Turn a full disk, or a folder that is not ours, into a SnapshotError."""
     try:
         yield
-    except (OSError, sqlite3.Error) as error:  # a full disk, a folder that is not ours
+    except ConnectionError:  # of the services: ServiceError is one
+        raise
+    except (OSError, sqlite3.Error) as error:
         kept = folder_of(out).is_dir()
         left = "; what was read is kept, the same command goes on" if kept else "; nothing was left behind"
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error

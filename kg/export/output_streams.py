@@ -67,13 +67,14 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
         final.parent.mkdir(parents=True, exist_ok=True)
         temporary, handle = part_beside(final, folder=True)
         try:
-            temporary.chmod(0o755)
             yield temporary
             if final.exists():
                 shutil.rmtree(final)
-            temporary.rename(final)
-        finally:
+            temporary.rename(final)  # from then on another may have one of its name
+        except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finally:
             os.close(handle)
 
 

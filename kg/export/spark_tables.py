@@ -29,7 +29,7 @@ from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
 from kg.reading.dump import Block, brackets, file_facts, parse, unclosed
 from kg.reading.entity_json import decode
-from kg.terms import fallback_chain
+from kg.terms import with_fallbacks
 
 REJECTS_SUFFIX = ".rejects.jsonl"
 _ITEM, _PROPERTY, _REJECT, _BRACKET = 0, 1, 2, 3  # sides, in the order of the tables
@@ -81,7 +81,7 @@ def decode_dump(
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
-    term_languages = None if languages is None else frozenset().union(*map(fallback_chain, languages))
+    term_languages = with_fallbacks(languages)
     with (
         session(master) as spark,
         folder_out(Path(out), source=paths[0], force=force) as folder,
