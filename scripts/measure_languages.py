@@ -70,12 +70,13 @@ def citizenships(data: Path, code: str) -> None:
                 for text in filter(None, row["answers"].values()):
                     verdict = rules.match(read_reply(text).answer, [row["gold"]], row["question"])
                     right, read = right + (verdict.level is not None), read + 1
-        print(f"WILA {code}, asked in {one}: {percent(right, read)} of {read} answers on {len(both)} persons right")
+        if both:
+            print(f"WILA {code}, asked in {one}: {percent(right, read)} of {read} answers on {len(both)} persons right")
 
 
 def main() -> None:
     parser = arguments(__doc__, snapshot=True)
-    parser.add_argument("--codes", default="de,es,fr,it", help="languages, with commas between them")
+    parser.add_argument("--codes", default="de,es,fr,it,pl,ru,zh", help="languages, with commas between them")
     parser.add_argument("--read", type=int, default=0, help="print this many ladders of each language")
     given = parser.parse_args()
     store = open_store(str(given.snapshot))
@@ -92,8 +93,7 @@ def main() -> None:
             )
         for row in tiered[: given.read]:
             print("  ", row.question, "|", " > ".join(level.tiers[0].text for level in row.levels))
-        if code in ("de", "it", "fr"):
-            citizenships(given.data, code)
+        citizenships(given.data, code)
 
 
 if __name__ == "__main__":

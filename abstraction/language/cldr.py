@@ -40,6 +40,16 @@ def cldr_name(code: str) -> str | None:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
+def scripts_of(code: str) -> tuple[str, ...]:
+    """A language in each of the scripts that CLDR has it in, its own first: zh, zh-hans, zh-hant."""
+    from babel import localedata
+
+    language = code.partition("-")[0]
+    others = (name.lower().replace("_", "-") for name in localedata.locale_identifiers())
+    return (code, *sorted(name for name in others if re.fullmatch(rf"{language}-[a-z]{{4}}", name)))
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
 def territory_names(code: str) -> Mapping[str, str]:
     """CLDR's names of countries in a language, by their ISO codes; of none in a language that it does not know."""
     name = cldr_name(code)

@@ -134,8 +134,13 @@ class Language:
             return self.own_function_words
         import stopwordsiso
 
+        from abstraction.language.cldr import territory_names
+
         code = self.code.split("-")[0]
-        return frozenset(map(folded, stopwordsiso.stopwords(code))) if stopwordsiso.has_lang(code) else frozenset()
+        stops = map(folded, stopwordsiso.stopwords(code)) if stopwordsiso.has_lang(code) else ()
+        # The lists are of frequent words, россия among them; того is Togo, too, and says nothing.
+        countries = {name for name in map(folded, territory_names(self.code).values()) if len(name) > _LONGEST_WORD}
+        return frozenset(stops) - countries
 
     def stem(self, word: str) -> str:
         """What the forms of a word have in common, in lower case without accents: "française" and "français"."""
@@ -393,6 +398,7 @@ def _value_of_numerals(text: str) -> int:
     return total + group + digit
 
 
+_LONGEST_WORD = 4  # letters of a function word that may be a country's name as well
 _SHARED = 3  # letters that both halves of a label begin with
 _FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"}
 _DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))

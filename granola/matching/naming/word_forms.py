@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from abstraction.language.cldr import territory_names
+from abstraction.language.cldr import scripts_of, territory_names
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.language_data import Language, folded
 from abstraction.language.languages import language
@@ -42,8 +42,9 @@ def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
                 yield Mention(tier[0], tier[1], start, end)
     country = _country(tier[1], words)
     for form in (*country.names, *country.nationals):
-        for start, end in _runs(found, form):
-            is_name = form in country.names and answer.words[start].capital
+        runs = _runs(found, form) if words.parts_words else _letters(answer.texts, form)
+        for start, end in runs:
+            is_name = form in country.names and (answer.words[start].capital or not words.parts_words)
             if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
     base = _place_base(tier[1], words)
@@ -92,6 +93,12 @@ def _runs(found: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int, int]
         yield found[at][0], found[at + len(form) - 1][0] + 1
 
 
+def _letters(texts: Sequence[str], form: Stems) -> Iterator[tuple[int, int]]:
+    """Where the letters of a form stand, in scripts without spaces."""
+    for at in occurrences(texts, form):
+        yield at, at + len(form)
+
+
 def _is_in_the_same_case(answer: AnswerText, name: str, start: int) -> bool:
     """Whether a word may be a form of a name by its first letter: "roman" is no Roman, "englische" says less."""
     return not answer.cased or answer.words[start].capital or not name[:1].isupper()
@@ -121,6 +128,8 @@ def _forms(name: str, words: Language) -> tuple[Stems, ...]:
 
 
 def _name_stems(name: str, words: Language) -> Stems:
+    if not words.parts_words and not name.isascii():
+        return key(name)
     parts = [word for part in name.split() for word in _WORD.findall(_ELIDED.sub("", part))]
     content = [word for word in parts if not _is_function(word, words)]
     return tuple(words.stem(word) for word in content or parts)
@@ -138,7 +147,7 @@ class _Country:
 def _country(name: str, words: Language) -> _Country:
     """The country that a name names, or a state of old by its adjective: "Russisches Kaiserreich" is Russia's."""
     MATCHING.count(len(name))
-    if not name[:1].isupper():
+    if name[:1].islower():
         return _Country()
     stems = _name_stems(name, words)
     bare = tuple(stem for stem in stems if stem not in words.nationality_stems) or stems
@@ -148,18 +157,21 @@ def _country(name: str, words: Language) -> _Country:
 
 @cache
 def _countries(words: Language) -> Mapping[Stems, _Country]:
-    """Each country by the stems of its names, and of each of its adjectives."""
-    in_language, in_english, english = territory_names(words.code), territory_names("en"), bundled_demonyms()
+    """Each country that CLDR or the language's data know by the stems of its names, and of each of its adjectives."""
+    in_scripts = [territory_names(code) for code in scripts_of(words.code)]
+    in_english, english = territory_names("en"), bundled_demonyms()
     table: dict[Stems, _Country] = {}
-    for place, told in words.demonyms.items():
+    for place in dict.fromkeys([*words.demonyms, *territory_names(words.code)]):
+        told = words.demonyms.get(place)
         qids = english.names.get(normalise(in_english.get(place, place)), ())
         english_names = [name for name, known in english.names.items() if not set(known).isdisjoint(qids)]
         adjectives = [word for qid in qids[:1] for word in (english.adjectives[qid], *english.variants.get(qid, ()))]
+        own_names = [names.get(place, place) for names in in_scripts]
         names, nationals = (
-            tuple(dict.fromkeys(stems for text in texts if (stems := _name_stems(text, words))))
+            tuple(dict.fromkeys(stems for text in texts if text and (stems := _name_stems(text, words))))
             for texts in (
-                (in_language.get(place, place), *told.names, *english_names),
-                (*told.adjectives, *adjectives),
+                (*own_names, *(told.names if told else ()), *english_names),
+                (*(told.adjectives if told else ()), *adjectives),
             )
         )
         for stems in (*names, *nationals):
