@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from abstraction.models.answer_store import KeptAnswers
     from abstraction.models.local_scorers import LocalClassifier
 
-GRAMMAR = "openai:URL#NAME, local:FOLDER or replay:FILE, as in openai:http://127.0.0.1:8000/v1#my-model"
+GRAMMAR = "openai:URL#NAME (the URL such as http://127.0.0.1:8000/v1), local:FOLDER or replay:FILE"
 BATCH_SETTINGS = ("batch_file", "batch_results")
 
 

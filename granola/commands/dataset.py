@@ -257,7 +257,8 @@ def show_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
         taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
         unjudged = ""
         if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
-            unjudged = f", {step_count.unjudged:,} without a score"
+            how = "" if settings.consistency else " (--consistency gives them)"
+            unjudged = f", {step_count.unjudged:,} without a score{how}"
         show_lines(
             f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
             counted(step_count.reasons),
