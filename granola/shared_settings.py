@@ -67,26 +67,6 @@ Linker = Annotated[
 # Models.
 ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
 
-
-class PhraseMode(StrEnum):
-    """How the service words ladders."""
-
-    FREE = "free"
-    WORD = "word"
-
-
-class Unproven(StrEnum):
-    """What the service does with tiers that nothing proves."""
-
-    KEEP = "keep"
-    DROP = "drop"
-
-
-UnprovenTiers = Annotated[
-    Unproven,
-    Setting("With --phrase: keep or drop a model's tier that the graph neither states nor contradicts.", advanced=True),
-]
-
 # Scores.
 MatcherName = Annotated[
     str,
