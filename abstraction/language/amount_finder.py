@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
+from abstraction.language.cldr import currency_spellings
+from abstraction.language.currencies import SIGNS, currencies
 from abstraction.language.date_finder import lowered, words_in
 from abstraction.language.interval_claims import IntervalClaim, half_step
 from abstraction.language.language_data import any_of
@@ -271,8 +273,10 @@ def _around(words: Language) -> re.Pattern[str]:
     """What may stand before an amount without saying more."""
     said = any_of(filter(None, map(str.lower, (*words.about, words.between, "us"))))
     also = words.matching.get("around_amounts")
+    codes = any_of(map(str.lower, currency_spellings("en")))
     more = rf"|(?>{also.pattern})" if also else ""
-    return re.compile(rf"(?:(?:{said})(?!\w)|(?>{words.patterns['about'].pattern}){more}|[\s.~≈$€£¥])*+")
+    money = rf"[a-z]{{0,3}}[{SIGNS}]|(?:{codes})(?!\w)"
+    return re.compile(rf"(?:(?:{said})(?!\w)|(?>{words.patterns['about'].pattern}){more}|{money}|[\s.~≈])*+")
 
 
 _UNIT_TAIL = re.compile(
@@ -302,6 +306,6 @@ def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
         return None
     spelled, noun = spellings_in_texts(words.code), normalise(behind.strip(" .-"))
     is_unit = noun in spelled or noun.rpartition(" ")[2] in spelled  # with capitals: "Meter", "US dollars"
-    if not is_unit and not _UNIT_TAIL.fullmatch(behind.translate(_PRIMES)):
+    if not is_unit and not currencies(text, code) and not _UNIT_TAIL.fullmatch(behind.translate(_PRIMES)):
         return None
     return claims[0]

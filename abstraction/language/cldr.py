@@ -74,6 +74,13 @@ def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
     }
 
 
+def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:
+    """The sign of each currency that is in use, and its names in a language, by its code."""
+    locale, signs = _Locale(cldr_name(code) or "root"), _Locale("en").at("currency_symbols")
+    own, names = locale.at("currency_symbols"), locale.at("currency_names_plural")
+    return {iso: (own.get(iso, sign), *map(_plain, names.get(iso, {}).values())) for iso, sign in signs.items()}
+
+
 def cldr_data(code: str) -> dict[str, Any]:
     """What CLDR tells of a language, under the keys of a language's file; of none in particular where it knows none."""
     locale = _Locale(cldr_name(code) or "root")

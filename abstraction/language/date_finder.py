@@ -7,6 +7,7 @@ what most people mean: 8/4/1961, '61, 1906-08, "the 60s". English dates are foun
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
@@ -192,13 +193,13 @@ def _is_of_years(found: str, first: int, last: int) -> bool:
 
 _LEAST_OF_YEAR = 12 * 31 - 1
 _YEAR = re.compile(r"\d{3,4}(?![\w%]|[.,]\d)")
-_CURRENCIES = frozenset("$€£¥#")
-
-
 def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
     """Whether a number is no year by what stands beside it: "$1961", "1500 metres"."""
     behind = words.matching.get("counted_behind")
-    return lower[:start].rstrip()[-1:] in _CURRENCIES or (behind is not None and behind.match(lower, end) is not None)
+    before = lower[:start].rstrip()[-1:]
+    if before == "#" or (before and unicodedata.category(before) == "Sc"):
+        return True
+    return (behind is not None and behind.match(lower, end) is not None)
 
 
 @bounded_cache(entries=_KEPT, longest=_SHORT)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from granola.code_hash import hash_of_modules
 from granola.matching import squad
+from granola.matching.text.marks import keeps_marks
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.replies.refusals import abstention
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmMatcher(ReplyMatcher):
-    """A level matches when the normalised prediction equals one of its normalised names.
+    """A level matches when the normalised prediction equals one of its normalised names and has the name's marks (C++).
 
     `language` is that in which abstentions are recognised, beside English.
     """
@@ -29,7 +30,7 @@ class EmMatcher(ReplyMatcher):
         prediction_tokens = squad.tokens(answer)
         for number, names in enumerate(levels, start=1):
             for name in names:
-                if prediction_tokens and prediction_tokens == squad.tokens(name):
+                if prediction_tokens and prediction_tokens == squad.tokens(name) and keeps_marks(answer, name):
                     return Verdict(level=number, rule="em", compared=Comparison(prediction=answer, tier=name))
         if pattern := abstention(answer, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)

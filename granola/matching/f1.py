@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from granola.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching import squad
+from granola.matching.text.marks import keeps_marks
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.replies.refusals import abstention
 
@@ -19,13 +22,15 @@ class F1Matcher(ReplyMatcher):
     own was below; with 0.3 the rows of that table are right.
 
     Sound for answers of up to about three words; with longer ones the threshold says little. `language` is that in
-    which abstentions are recognised, beside English.
+    which abstentions are recognised, beside English. A name that has marks (C++, 42 %, $5) matches no prediction
+    without them, but where `published` asks for F1 as it was published.
     Raises MatcherError for a `tau` out of range.
     """
 
     tau: float = 0.3
     name: str = "f1"
     language: str = "en"
+    published: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.tau < 1:
@@ -33,7 +38,7 @@ class F1Matcher(ReplyMatcher):
 
     def signature(self) -> str:
         """`f1|tau:>0.3|replies:cut|v:HASH`; the hash is of the code and the data that it uses."""
-        return signature("f1", tau=f">{self.tau:g}", **self.reading, v=hash_of_modules("granola.matching.f1"))
+        return signature(self.name, tau=f">{self.tau:g}", **self.reading, v=hash_of_modules("granola.matching.f1"))
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 exceeds tau; an abstention is looked for only where none does."""
@@ -42,7 +47,8 @@ class F1Matcher(ReplyMatcher):
         best = 0.0
         for number, names in enumerate(levels, start=1):
             for name in names:
-                score = squad.token_f1(answer, name) if prediction_tokens else 0.0
+                kept = prediction_tokens and (self.published or keeps_marks(answer, name))
+                score = squad.token_f1(answer, name) if kept else 0.0
                 if score > best:
                     best, closest = score, Comparison(prediction=answer, tier=name)
             if best > self.tau:
@@ -50,3 +56,13 @@ class F1Matcher(ReplyMatcher):
         if pattern := abstention(answer, self.language):
             return Verdict(level=None, rule=pattern, abstained=True)
         return Verdict(level=None, rule="below-threshold", compared=closest, score=best)
+
+
+def published_f1(**settings: Any) -> F1Matcher:
+    """The matcher of the paper without regard to marks; settings as those of F1Matcher."""
+    return F1Matcher(**settings, name="f1-published", published=True)
+
+
+def level_f1(prediction: str, names: Sequence[str]) -> float:
+    """The greatest token-F1 with a name of a level whose marks the prediction has; 0.0 where there is none."""
+    return squad.best_f1(prediction, [name for name in names if keeps_marks(prediction, name)])

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.language.amount_finder import amounts
+from abstraction.language.currencies import are_other_currencies, currencies
 from abstraction.language.date_finder import dates, turned_dates
 from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.languages import language
@@ -202,17 +203,16 @@ _FRAME = re.compile(
 def _exact(prediction: str, levels: references.Names) -> Verdict | None:
     prediction_key = key(prediction)
     for level, name, folded in references.tiers(levels):
-        if folded == prediction_key and _currencies(prediction) in (_currencies(name), frozenset()):
+        if folded == prediction_key and not _adds_a_currency(prediction, name):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
 
 
-def _currencies(text: str) -> frozenset[str]:
-    """The signs of currencies in a text; a key has none."""
-    return _SIGNS.intersection(text)
-
-
-_SIGNS = frozenset("$€£¥")
+def _adds_a_currency(prediction: str, name: str) -> bool:
+    """Whether a prediction names a currency that a name, which has the same words, does not; words have no signs."""
+    return not prediction.isalnum() and (
+        are_other_currencies(prediction, name) or bool(currencies(prediction) and not currencies(name))
+    )
 
 
 def _judge(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
@@ -226,7 +226,11 @@ def _judge(prediction: str, levels: references.Names, question: str | None, code
         if kind == "date" and "/" in prediction:
             claims += turned_dates(prediction)[:MOST]
         stated = _stated(kind, claims, read, prediction, question)
-        verdict = compare(kind, stated, ladder, prediction, question, code)
+        tiers = " / ".join(tier.text for level in ladder for tier in level)
+        if kind == "amount" and stated and are_other_currencies(prediction, tiers, code):
+            verdict = Verdict(level=None, rule="amount:other-unit")
+        else:
+            verdict = compare(kind, stated, ladder, prediction, question, code)
         if verdict.rule == "date:none-stated" and references.values(levels, "amount", code):
             continue  # 300 is a year as well as an amount
         words = references.others(levels, kind, code)
@@ -254,7 +258,7 @@ def _is_open(
         for tier in ladder[0]
     ):
         return False  # fewer than 42, 23 million; in sentences people read past "over 216 countries"
-    return all(_currencies(tier.text) <= _currencies(prediction) for tier in ladder[0])
+    return not any(currencies(tier.text) for tier in ladder[0]) or bool(currencies(prediction))
 
 
 def _numbers(text: str) -> frozenset[str]:
@@ -329,7 +333,7 @@ def _first(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int
         for mention, _ in zip(rule.find(answer, tier), left, strict=False):
             if answer.is_marked(mention.start, mention.end) or answer.is_a_common_noun(mention.name, mention.start):
                 continue
-            if answer.says_another(mention):
+            if answer.says_another(mention) or answer.has_another_mark(mention):
                 continue
             if is_another_person(answer, mention.level, mention.start, mention.end):
                 continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.rows import TieredRow
-from granola.matching import squad
+from granola.matching.f1 import level_f1
 from granola.replies.refusals import abstention
 from granola.scoring.items import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
@@ -82,7 +82,7 @@ def item_f1(
     return [
         ItemF1(
             id=row.id,
-            levels=tuple(squad.best_f1(prediction.text, names) for names in names_of(row, standard)),
+            levels=tuple(level_f1(prediction.text, names) for names in names_of(row, standard)),
             abstained=abstention(prediction.text, language_of(row) or "en") is not None,
         )
         for row in rows

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from granola.matching import matcher
 from granola.matching.text.repair import mended, repairs, tidied
-from granola.matching.text.tokens import drop_articles, fold, key, loose_key, simple, words
+from granola.matching.text.tokens import fold, key, loose_key, simple, words
 from tests.thorough import examples
 
 SPELLINGS = [
@@ -74,8 +74,8 @@ def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> N
 @example("one-two")
 def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
     if (quick := simple(text)) is not None:
-        assert quick == tuple(word.text for word in drop_articles(words(text)))
-        assert loose_key(text) == fold(drop_articles(words(text)))
+        assert quick == tuple(word.text for word in words(text))
+        assert loose_key(text) == fold(words(text))
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from granola.matching.naming.countries import country_adjectives, country_ids
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING, lazy
 from granola.matching.text.tokens import (
-    MARKS,
     FoldedWord,
-    drop_articles,
     fold,
+    is_mark,
     key,
     loose_key,
     occurrences,
@@ -66,7 +65,7 @@ def is_delicate(folded: tuple[str, ...]) -> bool:
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
     MATCHING.count(len(text))
-    name_words = drop_articles(words(text))
+    name_words = words(text)
     return "".join(c for word in name_words for c in text[word.start : word.end] if c.isalnum())
 
 
@@ -82,7 +81,7 @@ class AnswerText:
     @lazy
     def words(self) -> tuple[FoldedWord, ...]:
         """The answer's words in order."""
-        return drop_articles(words(self.text))
+        return words(self.text)
 
     @lazy
     def texts(self) -> tuple[str, ...]:
@@ -330,11 +329,16 @@ class AnswerText:
         words = self.words
         if words[start].gap == "-" and start and words[start].text[0].isdigit() and words[start - 1].text.isalpha():
             return True  # B-23
-        behind = words[end] if end < len(words) and words[end].text in MARKS else None
-        before = words[start - 1] if start and words[start - 1].text in ("minus", "below", "above") else None
-        return (behind is not None and not self.text[behind.start].isalnum()) or (
-            before is not None and not self.text[before.start].isalnum()
-        )
+        if end < len(words) and is_mark(words, end, self.text):
+            return True
+        before = start - 1
+        return start > 0 and words[before].text in ("minus", "below", "above") and is_mark(words, before, self.text)
+
+    def has_another_mark(self, mention: Mention) -> bool:
+        """Whether a mark stands among a mention's words that its name does not have: `C sharp minor` for C minor."""
+        own = key(mention.name)
+        marks = [index for index in range(mention.start, mention.end) if is_mark(self.words, index, self.text)]
+        return any(self.texts[index] not in own and self.texts[index - 1] in own for index in marks if index)
 
     def has_article(self, index: int) -> bool:
         """Whether "the" stands before word `index`."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from granola.matching.naming.countries import countries_of_adjective
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import FoldedWord, drop_articles, key, words
+from granola.matching.text.tokens import FoldedWord, key, words
 
 _PLACE_PARTS = 3  # parts of "Springfield, Sangamon County, Illinois"
 _PART_WORDS = 4
@@ -89,7 +89,7 @@ def _without_addition(name: str) -> Iterator[Form]:
     if cut is None or any(c.isdigit() for c in name):
         return
     before = name[: cut.start()]
-    content = [word for word in drop_articles(words(before)) if word.text not in word_lists.FUNCTION]
+    content = [word for word in words(before) if word.text not in word_lists.FUNCTION]
     if len(content) > 1 or (cut["in"] and content and content[0].capital and content[0].text not in word_lists.CLASSES):
         yield Form(_without_edges(before) or key(before), partial=True, alone=not content[-1].capital)
 
@@ -116,7 +116,7 @@ def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]
         return (), ()
     folded = []
     for part in parts:
-        part_words = drop_articles(words(part))
+        part_words = words(part)
         if not 1 <= len(part_words) <= _PART_WORDS or not all(_is_named(word) for word in part_words):
             return (), ()
         folded.append(tuple(word.text for word in part_words))

@@ -18,7 +18,7 @@ from granola.matching.naming.references import Tier
 from granola.matching.naming.siblings import is_proper_name, names_a_sibling
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import MARKS, drop_articles, key, loose_key, occurrences, root, stem, words
+from granola.matching.text.tokens import MARKS, key, loose_key, occurrences, root, stem, words
 
 
 def by_words(answer: AnswerText, tier: Tier) -> Mentions:
@@ -149,7 +149,7 @@ def informative(name: str) -> tuple[str, ...]:
 def phrase_stems(name: str) -> frozenset[str]:
     """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
     MATCHING.count(len(name))
-    content = [word for word in drop_articles(words(name)) if word.text not in word_lists.FUNCTION]
+    content = [word for word in words(name) if word.text not in word_lists.FUNCTION]
     if (
         len(content) < 2
         or any(word.capital for word in content[1:])
@@ -252,6 +252,8 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
         return False
     if len(answer.words) <= FEW and not answer.present & MARKS <= set(key(name)):
         return False  # Disney+ is another than Disney
+    if answer.has_another_mark(Mention(level, name, 0, len(answer.words))):
+        return False
     return sum(map(weights.__getitem__, stated)) >= SHARE * sum(weights.values())
 
 

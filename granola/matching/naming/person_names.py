@@ -16,7 +16,7 @@ from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Ment
 from granola.matching.naming.references import Names, Tier
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import FoldedWord, drop_articles, words
+from granola.matching.text.tokens import FoldedWord, words
 from granola.replies.plain_text import plain
 
 _LONGEST = 6  # words of a name of a person
@@ -89,7 +89,7 @@ def whole_person(name: str) -> Person | None:
     _, comma, given = text.partition(",")
     if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):
         return None
-    name_words = drop_articles(words(text))
+    name_words = words(text)
     if not _looks_like_a_person(name_words):
         return None
     opening = text[name_words[0].start : name_words[0].end]

@@ -17,7 +17,7 @@ from granola.matching.naming.person_names import whole_person
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.near import is_near
-from granola.matching.text.tokens import FoldedWord, drop_articles, loose, root, words
+from granola.matching.text.tokens import FoldedWord, loose, root, words
 
 _ADDING = frozenset({"of", "in", "at", "for", "from", "to", ",", "(", ":"})
 """What joins a name to what is added to it, one as good as the other: `Trinity College in Dublin`, `..., Cambridge`."""
@@ -37,7 +37,7 @@ class _Named:
 @MATCHING.remembered(1 << 13)
 def _named(name: str) -> _Named:
     MATCHING.count(len(name))
-    name_words = drop_articles(words(name))
+    name_words = words(name)
     places = [index for index, word in enumerate(name_words) if word.text not in word_lists.FUNCTION]
     content = tuple(name_words[index] for index in places)
     return _Named(

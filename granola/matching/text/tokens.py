@@ -10,11 +10,11 @@ import re
 import string
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
-from itertools import pairwise
 from typing import NamedTuple
 
 import orjson
 
+from abstraction.language.currencies import SIGNS
 from abstraction.language.languages import language
 from granola.matching.text.match_cache import MATCHING
 from granola.replies.plain_text import plain
@@ -52,7 +52,7 @@ _TOKEN = re.compile(
     rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
     rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+"
     # marks that tell one thing from another: -5, 42 %, C#, C++, A+, O-, E♭
-    rf"|(?<![\w)\]}}.])[-−](?=[$€£¥]?\d)|[<>≤≥]=?(?=\s?[$€£¥]?\d)|(?<=\d)\s?%|[♭♯]|(?<=[^\W_])(?:\+{{1,2}}|#)(?!\w)"
+    rf"|(?<![\w)\]}}.])[-−](?=[{SIGNS}]?\d)|[<>≤≥]=?(?=\s?[{SIGNS}]?\d)|(?<=\d)\s?%|[♭♯]|(?<=[^\W_])(?:\+{{1,2}}|#)(?!\w)"
     rf"|(?<=\b[AaBbOo])[-−](?!\w)|(?<=\b[Aa][Bb])[-−](?!\w))"
 )
 _MARKS = {
@@ -75,6 +75,15 @@ def _has_mark(text: str) -> bool:
     return not _SIGNS_OF_MARKS.isdisjoint(text) and _MARK.search(text) is not None
 
 
+def is_mark(folded_words: Sequence[FoldedWord], index: int, text: str) -> bool:
+    """Whether a word of a text is a mark: a sign, or "sharp" or "flat" behind the letter of a note."""
+    word = folded_words[index]
+    if word.text not in MARKS:
+        return False
+    note = folded_words[index - 1].text if index and word.text in ("sharp", "flat") else ""
+    return not text[word.start].isalnum() or (len(note) == 1 and note in "abcdefgh")
+
+
 def _fold(token: str) -> str:
     if (mark := _MARKS.get(token.strip())) is not None:
         return mark
@@ -90,34 +99,42 @@ def _fold(token: str) -> str:
 
 @MATCHING.remembered(1 << 12)  # few: the collector walks through every FoldedWord that is kept
 def words(text: str) -> tuple[FoldedWord, ...]:
-    """The words of `text` in order, articles kept, numbers and initials joined."""
+    """The words of `text` in order, numbers and initials joined, without the English articles."""
     MATCHING.count(len(text))
-    folded_words: list[FoldedWord] = []
-    single = numbers = False
     same = text.isascii()
     lower = text.lower() if same else text
     plainly = same and not _JOINED.search(lower) and not _has_mark(text)
-    parts = iter((_RUN if plainly else _TOKEN).split(lower))
-    end, gap = 0, ""
-    for between, token in zip(parts, parts, strict=False):  # gaps and words take turns; a gap is last
-        gap += between
+    parts = (_RUN if plainly else _TOKEN).split(lower)  # gaps and words take turns; a gap is last
+    folded_words: list[FoldedWord] = []
+    end, gap, tokens = 0, "", parts[1::2]
+    for between, token in zip(parts[::2], tokens, strict=False):
         start = end + len(between)
         end = start + len(token)
         folded = token if plainly else token.lower() if token.isascii() and token.isalnum() else _fold(token)
-        if not folded:
-            gap += token
+        if between != " " or gap:
+            gap += between
+            if not folded:
+                gap += token
+                continue
+            gap = "".join(gap.split()) if folded_words else ""
+        elif not folded:
+            gap = " " + token
             continue
-        if gap:
-            gap = "" if gap == " " or not folded_words else "".join(gap.split())
-        single = single or len(folded) == 1
-        if folded in _SPECIAL:
-            numbers = numbers or folded in _NUMBERISH
-            folded = SAME_WORD.get(folded, folded)
         folded_words.append(_new_word(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
-    if single:
+    return _joined(folded_words)
+
+
+def _joined(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
+    """Words with short forms written out, initials and number words joined, and articles left out."""
+    texts = {word[0] for word in folded_words}
+    if not SAME_WORD.keys().isdisjoint(texts):
+        folded_words = [word._replace(text=SAME_WORD.get(word[0], word[0])) for word in folded_words]
+    if any(len(text) == 1 for text in texts):
         folded_words = _join_initials(folded_words)
-    return tuple(_join_numbers(folded_words) if numbers else folded_words)
+    if not _NUMBERISH.isdisjoint(texts):
+        folded_words = _join_numbers(folded_words)
+    return tuple(folded_words if ARTICLES.isdisjoint(texts) else _without_articles(folded_words))
 
 
 _new_word = tuple.__new__  # half the time of FoldedWord(...), which goes through a function of Python
@@ -173,19 +190,16 @@ def _ordinal(value: int) -> str:
     return f"{value}{suffix}"
 
 
-def drop_articles(folded_words: Sequence[FoldedWord]) -> tuple[FoldedWord, ...]:
+def _without_articles(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
     """Without the English articles, whose gap passes on; one that ends the text stays, as in Vitamin A."""
-    if not any(word[0] in ARTICLES for word in folded_words):
-        return tuple(folded_words)
-    others: list[FoldedWord] = []
-    gap = ""
-    for word, following in pairwise(folded_words):
-        if word.text in ARTICLES and not (following.text in MARKS and following.start == word.end):  # the grade A+
-            gap += word.gap
-            continue
-        others.append(word._replace(gap=gap + word.gap) if gap else word)
-        gap = ""
-    return (*others, *(word._replace(gap=gap + word.gap) if gap else word for word in folded_words[-1:]))
+    others = list(folded_words)
+    for place in range(len(others) - 2, -1, -1):
+        article, following = others[place], others[place + 1]
+        if article[0] in ARTICLES and not (following[0] in MARKS and following[1] == article[2]):  # the grade A+
+            del others[place]
+            if article[4]:
+                others[place] = following._replace(gap=article[4] + following[4])
+    return others
 
 
 def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
@@ -206,7 +220,7 @@ def key(text: str) -> tuple[str, ...]:
     """The folded words without articles: two names with equal keys are spelling variants of each other."""
     MATCHING.count(len(text))
     quick = simple(text)
-    return quick if quick is not None else tuple(word.text for word in drop_articles(words(text)))
+    return quick if quick is not None else tuple([word[0] for word in words(text)])
 
 
 def simple(text: str) -> tuple[str, ...] | None:
@@ -316,7 +330,7 @@ def loose_key(text: str) -> tuple[str, ...]:
 
 def loosened(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
     """The further folds of a text whose key is `folded`; not remembered."""
-    return tuple(map(loose, folded)) if _ROMANS.isdisjoint(folded) else fold(drop_articles(words(text)))
+    return tuple(map(loose, folded)) if _ROMANS.isdisjoint(folded) else fold(words(text))
 
 
 @MATCHING.remembered(1 << 16)
