@@ -275,7 +275,7 @@ def _around(words: Language) -> re.Pattern[str]:
     also = words.matching.get("around_amounts")
     codes = any_of(map(str.lower, currency_spellings("en")))
     more = rf"|(?>{also.pattern})" if also else ""
-    money = rf"[a-z]{{0,3}}[{SIGNS}]|(?:{codes})(?!\w)"
+    money = rf"[a-z]{{0,3}}[{SIGNS}]|(?=[a-z]{{3}}(?!\w))(?:{codes})"
     return re.compile(rf"(?:(?:{said})(?!\w)|(?>{words.patterns['about'].pattern}){more}|{money}|[\s.~≈])*+")
 
 

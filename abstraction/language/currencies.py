@@ -20,14 +20,19 @@ from kg.bounded_cache import bounded_cache
 SIGNS = "$¢-¥₠-⃏"
 """The characters that are signs of currencies, as a class of a regular expression has them."""
 _ALSO = {"C$": "CAD", "AU$": "AUD", "US$": "USD", "S$": "SGD", "kr": "SEK NOK DKK ISK", "Rs": "INR PKR LKR NPR MUR"}
+_SIGN, _WORD = re.compile(f"[{SIGNS}]"), re.compile(r"[^\W\d_]+")
 _LONGEST = 300  # characters of a text that is kept with its currencies
 
 
 @dataclass(frozen=True, slots=True)
 class _Spellings:
-    """What names currencies in a language: what stands before a number or behind, and the nouns, behind one alone."""
+    """What names currencies in a language: what stands before a number or behind, and the nouns, behind one alone.
+
+    A text without a sign and any of the `words`, in small letters, names none.
+    """
 
     named: re.Pattern[str]
+    words: frozenset[str]
     codes: Mapping[str, frozenset[str]]
 
 
@@ -50,13 +55,16 @@ def _spellings(code: str) -> _Spellings:
         rf"(?P<sign>(?<![^\W\d_])(?:{any_of(alone)}))|(?<!\w)(?P<code>{any_of(signs - alone)})\.?(?=\s?\d)"
         rf"|(?<=\d)\s?(?P<behind>{any_of(signs - alone)})(?!\w)|(?i:{number}\.?\s(?P<noun>{any_of(nouns)})(?!\w))"
     )
-    return _Spellings(named, {spelling: frozenset(known) for spelling, known in codes.items()})
+    last_words = frozenset(spelling.lower().rpartition(" ")[2] for spelling in codes)
+    return _Spellings(named, last_words, {spelling: frozenset(known) for spelling, known in codes.items()})
 
 
 @bounded_cache(entries=1 << 12, longest=_LONGEST)
 def currencies(text: str, code: str = "en") -> tuple[frozenset[str], ...]:
     """The readings, as codes, of each currency that a text in the language names, left to right."""
     spellings = _spellings(code)
+    if not _SIGN.search(text) and spellings.words.isdisjoint(_WORD.findall(text.lower())):
+        return ()
     found = (match[match.lastgroup or 0] for match in spellings.named.finditer(text))
     return tuple(spellings.codes.get(name) or spellings.codes[name.lower()] for name in found)
 

@@ -31,6 +31,7 @@ _ASKS_PERSON = re.compile(
 _ASKS_PLACE = re.compile(
     r"\b(?:where|(?:which|what) (?:city|town|village|country|state|county|province|region|continent|place|island))\b"
 )
+_ACRONYM = re.compile(r"[A-Z0-9]\.?[A-Z]|[A-Z]\.?\d")
 _PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
 _SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
 DELICATE = 3  # letters up to which a name is as likely a word or a code
@@ -157,6 +158,8 @@ class AnswerText:
     def capitals(self) -> list[tuple[int, str]]:
         """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
         alone = len(self.words) == 1
+        if not alone and self.text.isascii() and not _ACRONYM.search(self.text):
+            return []  # most have none, which is seen sooner
         spellings = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
         return [
             (index, letters) for index, letters in spellings if 1 < len(letters) < 9 and (alone or letters.isupper())

@@ -455,6 +455,7 @@ def _are_guesses(answer: AnswerText) -> bool:
 
 
 _GUESSES, _OF_A_GUESS = 5, 4  # items, and words of one
+MOST_GUESSED = (_GUESSES + 1) * (_OF_A_GUESS + 1)  # words of a list with what introduces and numbers it
 _ITEM = re.compile(r"(?:\A|\s)(?:[-*•]|\(?\d{1,2}[.)])\s|[;|\n]")
 _OF_GUESSES = re.compile(r"\b(?:guess|answer|candidate|possib|option)\w*[^:]*:\s*\Z", re.IGNORECASE)
 _ASKS_SEVERAL = re.compile(
@@ -565,7 +566,7 @@ VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
 def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
     ladder, coarser = len(answer.levels) > 1, mention.level > 0
-    short = len(answer.words) <= SHORT or _are_guesses(answer)
+    short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
     for name, holds in VETOES:
         if (name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)) and holds(
             answer, mention
