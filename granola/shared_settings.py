@@ -71,8 +71,8 @@ ANSWERS_SUFFIX, CALLS_SUFFIX = ".answers.sqlite", ".calls.jsonl"
 MatcherName = Annotated[
     str,
     Setting(
-        "What decides a match: rules, em, f1 (a token-F1 above 0.3; f1:0.5 above another), or judge:MODEL, as in "
-        "judge:openai:URL#NAME.",
+        "What decides a match: rules, em, f1 (a token-F1 above 0.3; f1:0.5 above another), f1-published (which passes "
+        "over marks, as in C++), or judge:MODEL, as in judge:openai:URL#NAME.",
         metavar="MATCHER",
     ),
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from abstraction.language.language_data import folded, without_direction
@@ -72,6 +72,14 @@ def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
         for unit, patterns in english.items()
         if "other" in patterns.get("long", {})
     }
+
+
+@cache
+def zone_cities() -> frozenset[str]:
+    """The cities that time zones are called after: New York, Singapore, Mexico City."""
+    from babel.core import get_global
+
+    return frozenset(zone.rpartition("/")[2].replace("_", " ") for zone in get_global("zone_territories"))
 
 
 def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:

@@ -37,14 +37,6 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(normalise(text).split())
 
 
-@SQUAD.remembered(REMEMBERED)
-def _bag(text: str) -> tuple[int, frozenset[str], Counter[str] | None]:
-    """(number of tokens, the distinct ones, how often each occurs where any does more than once)."""
-    all_tokens = tokens.__wrapped__(text)
-    distinct = frozenset(all_tokens)
-    return len(all_tokens), distinct, Counter(all_tokens) if len(distinct) < len(all_tokens) else None
-
-
 def f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
     """Token-F1 of two token multisets, in [0, 1]; where either is empty, 1.0 if both are and 0.0 if not."""
     if not prediction or not gold:
@@ -55,34 +47,9 @@ def f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
 
 def token_f1(prediction: str, gold: str) -> float:
     """Token-F1 of two texts after SQuAD normalisation, in [0, 1]."""
-    size, distinct, counts = _bag(prediction)
-    gold_size, gold_tokens, gold_counts = _bag(gold)
-    if distinct.isdisjoint(gold_tokens):
-        return 0.0 if size or gold_size else 1.0
-    if counts is None or gold_counts is None:  # min(1, k) is 1
-        return 2 * len(distinct & gold_tokens) / (size + gold_size)
-    return 2 * (counts & gold_counts).total() / (size + gold_size)
+    return f1(tokens(prediction), tokens(gold))
 
 
 def best_f1(prediction: str, names: Sequence[str]) -> float:
     """The greatest token-F1 with any of the names of a level; 0.0 where there is none."""
-    size, distinct, counts = _bag(prediction)
-    best = 0.0
-    for name in names:
-        name_size, name_tokens, name_counts = _bag(name)
-        if distinct.isdisjoint(name_tokens):
-            if not size and not name_size:
-                return 1.0
-            continue
-        if counts is None or name_counts is None:
-            score = 2 * len(distinct & name_tokens) / (size + name_size)
-        else:
-            score = 2 * (counts & name_counts).total() / (size + name_size)
-        if score > best:
-            best = score
-    return best
-
-
-def forget() -> None:
-    """Forget every remembered text."""
-    SQUAD.forget()
+    return max((token_f1(prediction, name) for name in names), default=0.0)

@@ -97,6 +97,15 @@ def test_every_matcher_knows_an_abstention_and_an_exact_answer(name: str) -> Non
     assert chosen.match("No Answer", [["No Answer"]]).level == 1
 
 
+@pytest.mark.parametrize("said", ["C", "C#", "C++"])
+def test_marks_of_the_gold_answer_are_kept_but_by_the_published_f1(said: str) -> None:
+    for name in ("em", "f1"):
+        assert matcher(name).match(said, [["C++"]]).level == (1 if said == "C++" else None)
+    assert matcher("f1-published").match(said, [["C++"]]).level == 1
+    assert matcher("em").match("$5", [["£5"]]).level is None
+    assert matcher("f1").match("42 percent of them", [["42 %"]]).level == 1
+
+
 def test_matchers_are_values_with_a_name_and_a_signature() -> None:
     assert matcher("f1") == F1Matcher(tau=0.3)
     assert matcher("f1", tau=0.7) != matcher("f1")
@@ -110,7 +119,7 @@ def test_matchers_are_values_with_a_name_and_a_signature() -> None:
     [
         ("rule", None, "did you mean 'rules'"),
         ("F1", None, "did you mean 'f1'"),
-        ("bertscore", None, "there are em, f1, judge, rules"),
+        ("bertscore", None, "there are em, f1, f1-published, judge, rules"),
         ("f1", 1.0, "tau is 1; allowed: 0 and more, below 1"),
         ("f1", -0.1, "allowed: 0 and more, below 1"),
         ("f1", float("nan"), "allowed: 0 and more, below 1"),
@@ -183,8 +192,8 @@ def test_help_and_service_list_the_registered_matchers() -> None:
     assert schema["properties"]["matcher"]["enum"] == [name for name in registry.MATCHERS if name != "judge"]
     told = {one.field: one.setting.help for one in settings_of(Score)}
     assert all(name in told["matcher"] for name in registry.MATCHERS)
-    assert registry.named(with_setting="tau") == "f1"
-    assert registry.named(asking=False) == "rules, f1 or em"
+    assert registry.named(with_setting="tau") == "f1 or f1-published"
+    assert registry.named(asking=False) == "rules, f1, f1-published or em"
 
 
 def test_the_registry_loads_no_matcher() -> None:

@@ -78,14 +78,6 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     )
 
 
-@MATCHING.remembered(1 << 12)
-def countries_of_adjective(word: str) -> tuple[tuple[str, ...], ...]:
-    """The folded names of the country that a folded adjective of one word is of; () for what is none."""
-    MATCHING.count(len(word))
-    country_qids = frozenset(bundled_demonyms().countries.get(word, ()))
-    return tuple(name for name, qids in _countries().items() if country_qids & qids) if country_qids else ()
-
-
 @cache
 def country_openings() -> frozenset[str]:
     """The folded words that the names of countries and their adjectives begin with."""

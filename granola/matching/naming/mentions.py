@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 from granola.matching.naming import references
 from granola.matching.naming.countries import country_adjectives, country_ids
 from granola.matching.text import word_lists
-from granola.matching.text.match_cache import MATCHING, lazy
+from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import (
     FoldedWord,
     fold,
@@ -79,32 +80,32 @@ class AnswerText:
     question: str | None = None
     code: str = "en"
 
-    @lazy
+    @cached_property
     def words(self) -> tuple[FoldedWord, ...]:
         """The answer's words in order."""
         return words(self.text)
 
-    @lazy
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The folded words' texts in order."""
         return tuple([word.text for word in self.words])
 
-    @lazy
+    @cached_property
     def present(self) -> frozenset[str]:
         """The texts without order."""
         return frozenset(self.texts)
 
-    @lazy
+    @cached_property
     def loose(self) -> tuple[str, ...]:
         """The words folded further, in order (granola.matching.text.tokens)."""
         return fold(self.words)
 
-    @lazy
+    @cached_property
     def loose_present(self) -> frozenset[str]:
         """The further folds without order."""
         return frozenset(self.loose)
 
-    @lazy
+    @cached_property
     def loose_asked(self) -> frozenset[str]:
         """The further folds of the question's words, and of the adjectives of the countries that it names."""
         if not self.question:
@@ -113,28 +114,28 @@ class AnswerText:
         adjectives = (adjective for word in asked for adjective in country_adjectives((word,)))
         return frozenset((*asked, *(word for adjective in adjectives for word in adjective)))
 
-    @lazy
+    @cached_property
     def joined(self) -> str:
         """The further folds without a break."""
         return "".join(self.loose)
 
-    @lazy
+    @cached_property
     def joined_starts(self) -> dict[int, int]:
         """Where each word begins in `joined`, and where the last ends: the index of the word, or how many there are."""
         ends = accumulate(map(len, self.loose), initial=0)
         return {at: index for index, at in enumerate(ends)}
 
-    @lazy
+    @cached_property
     def stems(self) -> frozenset[str]:
         """What forms of the words have in common."""
         return frozenset(map(stem, self.loose))
 
-    @lazy
+    @cached_property
     def roots(self) -> frozenset[str]:
         """The roots of the words."""
         return frozenset(map(root, self.loose))
 
-    @lazy
+    @cached_property
     def claimed(self) -> tuple[str, ...]:
         """The further folds that say something which the question has not said."""
         return tuple(
@@ -143,18 +144,18 @@ class AnswerText:
             if word not in word_lists.FUNCTION and folded not in self.loose_asked
         )
 
-    @lazy
+    @cached_property
     def content_words(self) -> tuple[str, ...]:
         """The folded words that are no function words."""
         return tuple(word for word in self.texts if word not in word_lists.FUNCTION)
 
-    @lazy
+    @cached_property
     def shared(self) -> tuple[references.Tier, ...]:
         """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
         present_folds = self.loose_present
         return tuple([tier for tier, folds in self.loose_tiers if not present_folds.isdisjoint(folds)])
 
-    @lazy
+    @cached_property
     def capitals(self) -> list[tuple[int, str]]:
         """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
         alone = len(self.words) == 1
@@ -165,22 +166,22 @@ class AnswerText:
             (index, letters) for index, letters in spellings if 1 < len(letters) < 9 and (alone or letters.isupper())
         ]
 
-    @lazy
+    @cached_property
     def denies(self) -> bool:
         """Whether any word negates."""
         return not word_lists.NEGATIONS.isdisjoint(self.present)
 
-    @lazy
+    @cached_property
     def asks_person(self) -> bool:
         """Whether the question asks who."""
         return bool(self.question and _ASKS_PERSON.search(self.question.lower()))
 
-    @lazy
+    @cached_property
     def asks_place(self) -> bool:
         """Whether the question asks where."""
         return bool(self.question and _ASKS_PLACE.search(self.question.lower()))
 
-    @lazy
+    @cached_property
     def of_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
@@ -188,37 +189,37 @@ class AnswerText:
             for level, name, folded in self.tiers
         )
 
-    @lazy
+    @cached_property
     def asked(self) -> frozenset[str]:
         """The words of the question: repeating them claims nothing."""
         return frozenset(key(self.question)) if self.question else frozenset()
 
-    @lazy
+    @cached_property
     def cased(self) -> bool:
         """Whether capitals tell names here: there are some, and the answer is not all in capitals."""
         return self.text != self.text.lower() and self.text != self.text.upper()
 
-    @lazy
+    @cached_property
     def tiers(self) -> tuple[references.Tier, ...]:
         """(level from 0, name, its folded words) of every name that has any word."""
         return references.tiers(self.levels)
 
-    @lazy
+    @cached_property
     def loose_tiers(self) -> tuple[tuple[references.Tier, tuple[str, ...]], ...]:
         """Every tier with the further folds of its name."""
         return tuple(zip(self.tiers, references.loose_keys(self.levels), strict=True))
 
-    @lazy
+    @cached_property
     def keys(self) -> frozenset[tuple[str, ...]]:
         """The folded words of every name."""
         return frozenset(folded for _, _, folded in self.tiers)
 
-    @lazy
+    @cached_property
     def of_places(self) -> bool:
         """Whether coarser levels bear names, as places do, and neither they nor the question tell of a person."""
         return references.of_places(self.levels) and not self.asks_person and not self.of_persons
 
-    @lazy
+    @cached_property
     def mentions(self) -> tuple[Mention, ...]:
         """Every mention that no longer mention contains, finest level first, then from left to right."""
         texts = self.texts
@@ -241,7 +242,7 @@ class AnswerText:
             reached = max(reached, mention.end)
         return tuple(sorted(longest, key=lambda mention: (mention.level, mention.start)))
 
-    @lazy
+    @cached_property
     def mentioned(self) -> bytearray:
         """For each word 1 where it belongs to a mention of a tier."""
         marks = bytearray(len(self.words))
@@ -249,7 +250,7 @@ class AnswerText:
             marks[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
         return marks
 
-    @lazy
+    @cached_property
     def mentions_by_end(self) -> dict[int, list[Mention]]:
         """The mentions that end before a word, in their order."""
         ends: dict[int, list[Mention]] = {}
@@ -257,7 +258,7 @@ class AnswerText:
             ends.setdefault(mention.end, []).append(mention)
         return ends
 
-    @lazy
+    @cached_property
     def unknown_first(self) -> int | None:
         """Where the answer is short parts between commas and the first, the finest, is unknown: where that ends."""
         words = self.words
@@ -321,7 +322,7 @@ class AnswerText:
             return False
         return (before.capital and "," in self.words[start].gap) or before.text in ("in", "of", "from", "at")
 
-    @lazy
+    @cached_property
     def _spelt(self) -> tuple[str, tuple[int, ...]]:
         """The letters and digits of the words in their case, and where those of each begin, and end at last."""
         spelt = ["".join(filter(str.isalnum, self.text[word.start : word.end])) for word in self.words]
@@ -405,7 +406,7 @@ class AnswerText:
         qids = country_ids(self.texts[start:end])
         return not qids or not qids <= self.countries  # USA is no claim where a tier is the United States
 
-    @lazy
+    @cached_property
     def countries(self) -> frozenset[str]:
         """The ids of the countries that tiers name."""
         return frozenset().union(*(country_ids(folded) for _, _, folded in self.tiers))

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from granola.matching.naming.countries import countries_of_adjective
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import FoldedWord, key, words
@@ -21,7 +20,7 @@ _PART_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Folded words that may stand for a name; `container` what the name says its bearer lies in.
+    """Folded words that may stand for a name; `contained` where the name says beside them what its bearer lies in.
 
     A `partial` form leaves out what the name adds behind a preposition (`Lincoln Park in San Francisco`): it stands
     for the name only where no level is called so. One that is no name (`the left ventricle` of the heart) does so
@@ -29,7 +28,7 @@ class Form:
     """
 
     folded: tuple[str, ...]
-    container: tuple[tuple[str, ...], ...] = ()
+    contained: bool = False
     partial: bool = False
     alone: bool = False
 
@@ -40,14 +39,14 @@ def forms(name: str) -> tuple[Form, ...]:
     MATCHING.count(len(name))
     whole = key(name)
     form_of = {form.folded: form for form in _set_apart(name)}
-    for form in (*_parts(name), *_of_a_university(whole), *_without_addition(name), *_from_a_country(name, whole)):
+    for form in (*_parts(name), *_of_a_university(whole), *_without_addition(name)):
         form_of.setdefault(form.folded, form)
     form_of.pop(whole, None)
     return tuple(form_of.values())
 
 
 def _set_apart(name: str) -> Iterator[Form]:
-    """What brackets or quotes set apart, and what stands before the brackets."""
+    """What brackets set apart, and what stands before them."""
     before, bracket, rest = name.partition("(")
     inside = rest.partition(")")[0].strip()
     if bracket and key(before):
@@ -56,8 +55,6 @@ def _set_apart(name: str) -> Iterator[Form]:
             yield Form(key(inside))
     if len(key(inside)) > 1 and name.islower():  # erythrocytes (red blood cells)
         yield Form(key(inside))
-    if (nick := _NICKNAME.search(name)) and nick[1][:1].isupper():
-        yield Form(key(nick[1]), alone=True)
 
 
 def _parts(name: str) -> Iterator[Form]:
@@ -66,9 +63,8 @@ def _parts(name: str) -> Iterator[Form]:
     for text in (name, before) if bracket else (name,):
         if short := _without_edges(text):
             yield Form(short)
-        first, container = place_parts(text)
-        if container:
-            yield Form(first, container)
+        if first := place_parts(text)[0]:
+            yield Form(first, contained=True)
     title = key(name.partition(":")[2])
     if len(title) > 1 and not name[0].isdigit():
         yield Form(title)
@@ -94,16 +90,7 @@ def _without_addition(name: str) -> Iterator[Form]:
         yield Form(_without_edges(before) or key(before), partial=True, alone=not content[-1].capital)
 
 
-def _from_a_country(name: str, whole: tuple[str, ...]) -> Iterator[Form]:
-    """A description with the country behind it: `a record label from Taiwan` for a Taiwanese record label."""
-    if len(whole) < 2 or not name.startswith(("a ", "an ")) or not name[-1:].islower():
-        return
-    for country in countries_of_adjective(whole[0]):
-        yield from (Form((*whole[1:], joint, *country)) for joint in ("from", "of", "in"))
-
-
 _RULER = re.compile(r"((?:[^\W\d_]\w* ){1,2}[IVX]+),? of \S")  # Nicholas II of Russia
-_NICKNAME = re.compile(r"(?<= )[\"“']([^\"“”']+)[\"”'] (?=[A-Z])")  # Dwayne "The Rock" Johnson
 _ADDED = re.compile(r"(?<=\w),? (?:(?P<in>in|at|near) |(?:of the|from|on|by|from the|for the|to the) )")
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from granola.matching.naming.countries import (
     ABBREVIATIONS,
-    contradict,
     country_adjectives,
     country_names,
     country_openings,
@@ -19,7 +18,7 @@ from granola.matching.naming.countries import (
     nation,
 )
 from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Mentions
-from granola.matching.naming.name_forms import Form, forms, initials
+from granola.matching.naming.name_forms import forms, initials
 from granola.matching.naming.references import Tier
 from granola.matching.naming.siblings import goes_on_otherwise
 from granola.matching.text import word_lists
@@ -47,38 +46,13 @@ def by_form(answer: AnswerText, tier: Tier) -> Mentions:
             continue
         if form.alone and form.folded != answer.texts:
             continue
-        if answer.present.issuperset(form.folded):
-            for mention in spans(answer, tier, form.folded, answer.texts):
-                if goes_on_otherwise(answer, mention.start, tier[1]):
-                    continue
-                if not form.container or _may_lie_in(answer, mention, form):
-                    yield mention
-        if not form.container and answer.loose_present.issuperset(folded := tuple(map(loose, form.folded))):
-            for mention in spans(answer, tier, folded, answer.loose):
+        readings = [(form.folded, answer.texts, answer.present)]
+        if not form.contained:
+            readings.append((tuple(map(loose, form.folded)), answer.loose, answer.loose_present))
+        for folded, texts, present in readings:
+            for mention in spans(answer, tier, folded, texts) if present.issuperset(folded) else ():
                 if not goes_on_otherwise(answer, mention.start, tier[1]):
                     yield mention
-
-
-def _may_lie_in(answer: AnswerText, mention: Mention, form: Form) -> bool:
-    """Whether what stands behind a place does not put it elsewhere than the name does."""
-    index = mention.end
-    texts = answer.texts
-    while index < len(texts) and index < mention.end + 4 and texts[index] in word_lists.BRIDGE:
-        index += 1
-    if index == len(texts):
-        return True
-    for size in (3, 2, 1):
-        folded = texts[index : index + size]
-        if len(folded) < size:
-            continue
-        if folded in form.container:
-            return True
-        if any(contradict(folded, container) for container in form.container):
-            return False
-    short = answer.quote(index, index + 1)
-    if state := ABBREVIATIONS.get(short):
-        return not any(contradict(state, container) for container in form.container)
-    return True
 
 
 def by_joining(answer: AnswerText, tier: Tier) -> Mentions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from granola.matching.naming.countries import is_adjective, is_known
 from granola.matching.naming.mentions import DELICATE, SENTENCE_END, AnswerText, Mention, Mentions, is_delicate
@@ -27,7 +27,7 @@ def by_words(answer: AnswerText, tier: Tier) -> Mentions:
     wanted = [word for word in whole if word not in answer.loose_asked]
     if not wanted or answer.denies or len(whole) > RETOLD:
         return
-    if is_another_institute(answer, tier):
+    if is_another_institute(answer, tier[2]):
         return
     place = _container_of(tier[1]) if len(wanted) < len(whole) else ()
     if place and next(_behind_in(answer, place), None) is None:
@@ -41,14 +41,13 @@ def by_words(answer: AnswerText, tier: Tier) -> Mentions:
                 yield Mention(tier[0], tier[1], start, end)
 
 
-def is_another_institute(answer: AnswerText, tier: Tier) -> bool:
+def is_another_institute(answer: AnswerText, folded: tuple[str, ...]) -> bool:
     """`University of Washington` for Washington University: in names of institutes "of" tells one from another."""
-    if _INSTITUTES.isdisjoint(tier[2]) or "of" in tier[2]:
-        return not _INSTITUTES.isdisjoint(tier[2]) and "of" not in answer.present and len(answer.words) <= len(tier[2])
-    return any(
-        word in _INSTITUTES and answer.texts[index + 1 : index + 2] == ("of",)
-        for index, word in enumerate(answer.texts)
-    )
+    if _INSTITUTES.isdisjoint(folded):
+        return False
+    if "of" in folded:
+        return "of" not in answer.present and len(answer.words) <= len(folded)
+    return any(word in _INSTITUTES and following == "of" for word, following in pairwise(answer.texts))
 
 
 def _says_all_else(answer: AnswerText, wanted: Sequence[str], whole: Sequence[str]) -> bool:
@@ -126,14 +125,8 @@ def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
 
 
 _INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
-
-
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
-
-
 RETOLD = 40  # words of a name that may be told in another order or with others between
-
-
 SPREAD = 3  # words that may stand between the words of a name
 
 
@@ -201,11 +194,7 @@ def _parts_a_number(answer: AnswerText, index: int) -> bool:
 
 
 _APART = 5  # words that may stand between those of a phrase, twice their number aside
-
-
 _ALONE = 5  # letters of a single word that the question leaves of a phrase
-
-
 _WHOLE = 3  # words that an answer may claim where a single word is all that a phrase says
 
 
@@ -268,10 +257,10 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
 
     `word_of`: the words of the name by their roots; `stated`: the roots that the answer has and the question has not.
     """
+    if is_another_institute(answer, key(name)):
+        return False
     is_short = len(answer.words) <= FEW
     if is_short and any(root(word) not in word_of for word in answer.claimed):
-        return False
-    if is_another_institute(answer, (0, name, key(name))):
         return False
     if (is_short or is_proper_name(name)) and all(word_of[form] in word_lists.CLASSES for form in stated):
         return False  # a language, for French language; who won the Cup, for FA Cup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 from granola.matching.text import word_lists
 from granola.replies.plain_text import spaced
@@ -104,26 +105,13 @@ def parted(text: str, names: Iterable[str]) -> str:
         at = text.find(name)
         while at >= 0:
             end = at + len(name)
-            before, after = _letters_before(text, at), _letters_after(text, end)
+            before = "".join(takewhile(str.isalpha, reversed(text[max(0, at - _LONGEST) : at])))[::-1]
+            after = "".join(takewhile(str.isalpha, text[end : end + _LONGEST]))
             small = {before.lower(), after.lower()} <= _SMALL
             if (before or after) and (small or (name[0].isupper() and before[-1:].islower())):
                 text = f"{text[:at]} {name} {text[end:]}"
             at = text.find(name, end)
     return text
-
-
-def _letters_before(text: str, end: int) -> str:
-    start = end
-    while start and end - start < _LONGEST and text[start - 1].isalpha():
-        start -= 1
-    return text[start:end]
-
-
-def _letters_after(text: str, start: int) -> str:
-    end = start
-    while end < len(text) and end - start < _LONGEST and text[end].isalpha():
-        end += 1
-    return text[start:end]
 
 
 _LONGEST = 12  # letters of a word that a name is parted from by the word itself

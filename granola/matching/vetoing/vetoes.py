@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from abstraction.language.cldr import zone_cities
 from granola.matching.naming.countries import (
     ABBREVIATIONS,
     contradict,
@@ -37,8 +38,6 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     first, left = answer.words[mention.start], mention.start - 1
     if left >= 0 and _is_in_a_run_of_signs(answer, mention.start):
         return True
-    if _is_in_a_country_s_name(answer, mention):
-        return True
     if left < 0 or first.gap.strip("-") or (answer.cased and not first.capital):
         return False
     if answer.is_mentioned(left, left + 1):
@@ -53,7 +52,7 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     return answer.cased and _goes_on_from(answer, mention, left)
 
 
-def _is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
+def is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is part of the name of a country that is no tier: New Guinea in Papua New Guinea."""
     own = country_ids(key(mention.name)) | answer.countries
     return any(
@@ -96,24 +95,13 @@ def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
 
 
 def _is_elsewhere(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
-    """`South Korea` for Korea, `East Asia` beside the finer tier Western Asia; not so `northern India`."""
-    name = answer.words[mention.start].text
-    if _has_a_part(answer, mention):
+    """`South Korea` for Korea, `North Carolina`, `West Germany`; not so `northern India`, `Eastern Europe`."""
+    if any(is_known(answer.texts[mention.start - 1 : end]) for end in (mention.end, mention.end + 1)):
         return True
-    if direction.text in word_lists.POINTS and answer.cased and not direction.capital:
-        return name in word_lists.PARTED_BY_NAME
-    if direction.text in word_lists.DIRECTIONS:
-        return (direction.text, name) in word_lists.NO_PARTS
-    return direction.text not in word_lists.PARTED_BY_POINTS.get(name, ())
-
-
-def _has_a_part(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a finer tier is the mention's last word with a direction: Western Asia, not Île-de-France."""
-    head, directions = answer.words[mention.end - 1].text, word_lists.DIRECTIONS | word_lists.POINTS
-    return any(
-        level < mention.level and folded[-1] == head and not directions.isdisjoint(folded[:-1])
-        for level, _, folded in answer.tiers
-    )
+    if direction.text in word_lists.DIRECTIONS or (answer.cased and not direction.capital):
+        return False
+    parted = word_lists.PARTED_BY_POINTS.get(answer.words[mention.start].text, ())
+    return direction.text not in parted
 
 
 def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
@@ -129,8 +117,8 @@ def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
         return False
     if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
-    if word.text in _TOWNS and is_known(key(mention.name)) and key(mention.name) not in _CALLED_LIKE_CITIES:
-        return True  # Kansas City, Mexico City: towns, and no other name of the state
+    if word.text in _TOWNS and is_known(key(mention.name)) and mention.name not in zone_cities():
+        return True  # Kansas City, Mexico City: towns, and no other name of the state, as New York City is
     if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
         named = person(answer.words[mention.start : right], answer.text)
         return named is not None and tells_by_initials(named)
@@ -138,7 +126,6 @@ def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
 
 
 _TOWNS = frozenset({"city", "county", "township"})
-_CALLED_LIKE_CITIES = frozenset({("new", "york"), ("singapore",)})  # states whose city is called so without "City"
 _JUNIOR = frozenset({"jr", "junior"})
 
 
@@ -175,8 +162,6 @@ def _behind_a_name(answer: AnswerText, mention: Mention) -> bool:
     if joint is None:
         return False
     bridge, parted = joint
-    if parted and _is_an_alternative(answer, bridge):
-        return False
     larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
     if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
         return follows_a_finer_claim(answer, larger)
@@ -217,12 +202,6 @@ def _is_behind_a_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool
     if start == end or answer.words[end - 1].text in word_lists.CONTINENTS | word_lists.PARTS:
         return False  # somewhere in Asia; on the East Coast
     return answer.is_claim(start, end)
-
-
-def _is_an_alternative(answer: AnswerText, end: int) -> bool:
-    """Whether what ends before word `end` is the other of two of which a finer tier is one: Paris or Lyon, France."""
-    start = answer.name_before(end)
-    return start > 1 and answer.texts[start - 1] == "or" and answer.is_mentioned(start - 2, start - 1)
 
 
 def _before_a_specific(answer: AnswerText, mention: Mention) -> bool:
@@ -355,7 +334,7 @@ def is_restated(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention repeats the question; elsewhere in the answer the same name may be told anew."""
     if not answer.asked.issuperset(answer.texts[mention.start : mention.end]):
         return False
-    return restates(answer, mention.start, mention.end) or _is_asked_kind(answer, mention)
+    return restates(answer, mention.start, mention.end)
 
 
 def restates(answer: AnswerText, start: int, end: int) -> bool:
@@ -387,17 +366,6 @@ def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset
     if end < len(texts):
         neighbours += [("right", texts[end]), ("of", texts[end])]
     return frozenset((side, word) for side, word in neighbours if word not in word_lists.FUNCTION)
-
-
-def _is_asked_kind(answer: AnswerText, mention: Mention) -> bool:
-    """`The sport is hockey` for a sport: the kind that is asked for, before its copula and an unknown answer."""
-    end = mention.end
-    if mention.level == 0 or not mention.name.islower() or end + 1 >= len(answer.words):
-        return False
-    return answer.texts[end] in _COPULAS and not answer.words[end].gap and answer.is_claim(end + 1, len(answer.words))
-
-
-_COPULAS = frozenset({"is", "was", "are", "were"})
 
 
 def restates_at(answer: AnswerText, first: int, last: int) -> bool:
@@ -497,30 +465,18 @@ def _is_name(answer: AnswerText, index: int) -> bool:
 
 def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
     """`American composer` where a finer tier says `French composer`: one noun under two adjectives."""
-    left = mention.start - 1
-    if left < 0 or answer.words[mention.start].gap or answer.words[mention.start].capital:
+    left, first = mention.start - 1, answer.words[mention.start]
+    if left < 0 or first.gap or first.capital or not answer.is_claim(left, left + 1):
         return False
-    adjective = answer.words[left]
+    adjective, head = answer.words[left], answer.words[mention.end - 1].text
     national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
-    proper = national or (left > 0 and adjective.capital)
-    if not proper or not answer.is_claim(left, left + 1):
+    if not national and not (left > 0 and adjective.capital):
         return False
-    return _has_a_sibling(answer, mention, national=national)
-
-
-def _has_a_sibling(answer: AnswerText, mention: Mention, *, national: bool) -> bool:
-    """Whether a finer tier narrows the mention's last word by words of its own, by a country where that is asked.
-
-    `German composer` is no other than an opera composer, and another than a French composer.
-    """
-    head = answer.words[mention.end - 1].text
-    occupation = national and head in word_lists.OCCUPATIONS
+    finer = [folded for level, _, folded in answer.tiers if level < mention.level and len(folded) > 1]
+    told_by_country = national and head in word_lists.OCCUPATIONS  # a German composer may be an opera composer
     return any(
-        level < mention.level
-        and len(folded) > 1
-        and folded[-1] == head
-        and not (occupation and not any(is_adjective((word,)) for word in folded[:-1]))
-        for level, _, folded in answer.tiers
+        folded[-1] == head and (not told_by_country or any(is_adjective((word,)) for word in folded[:-1]))
+        for folded in finer
     )
 
 
@@ -533,11 +489,8 @@ def is_denied(answer: AnswerText, mention: Mention) -> bool:
 
 def names_another(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is a piece of the name of another thing, or its noun is told by another adjective."""
-    return (
-        has_a_name_before(answer, mention)
-        or has_a_name_behind(answer, mention)
-        or is_of_another_kind(answer, mention)
-    )
+    parts = has_a_name_before, has_a_name_behind, is_of_another_kind
+    return any(part(answer, mention) for part in parts)
 
 
 def is_contradicted(answer: AnswerText, mention: Mention) -> bool:
@@ -567,6 +520,8 @@ def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
     ladder, coarser = len(answer.levels) > 1, mention.level > 0
     short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
+    if is_in_a_country_s_name(answer, mention):
+        return ANOTHER
     for name, holds in VETOES:
         if (name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)) and holds(
             answer, mention
