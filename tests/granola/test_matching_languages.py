@@ -95,12 +95,16 @@ def test_a_language_is_at_most_180_lines_of_data() -> None:
     assert {name: number for name, number in lines.items() if number > 180} == {}
 
 
+def expected_answers() -> list[str]:
+    """Rows of a language, an answer, the names of levels and the level that is stated."""
+    return (DATA / "answers_in_languages.txt").read_text(encoding="utf-8").splitlines()[1:]
+
+
+def as_expected(row: str) -> bool:
+    code, answer, names, level, *question = row.split("|")
+    found = RulesMatcher(language=code).match(answer, [[name] for name in names.split(";")], *question)
+    return str(found.level or "-") == level
+
+
 def test_what_stands_around_a_name_or_an_amount() -> None:
-    rows = (DATA / "answers_in_languages.txt").read_text(encoding="utf-8").splitlines()[1:]
-    wrong = []
-    for row in rows:
-        code, answer, names, level, *question = row.split("|")
-        found = RulesMatcher(language=code).match(answer, [[name] for name in names.split(";")], *question)
-        if str(found.level or "-") != level:
-            wrong.append((row, found.level, found.rule))
-    assert not wrong
+    assert [row for row in expected_answers() if not as_expected(row)] == []

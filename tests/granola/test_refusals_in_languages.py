@@ -7,6 +7,7 @@ import pytest
 from granola.replies.refusals import abstention, languages
 
 DECLINE = {
+    "fi": ("En tiedä.", "En löytänyt nimeä.", "Tekijä on tuntematon.", "Valitettavasti en osaa sanoa."),
     "sv": (
         "Jag kunde inte hitta namnet.",
         "Tyvärr kan jag inte svara på det.",
@@ -137,6 +138,7 @@ DECLINE = {
     ),
 }
 ANSWER = {
+    "fi": ("Eino Leino", "Ei Helsinki vaan Turku", "Enontekiö"),
     "en": ("The cause of her death remains unknown to historians.",),
     "cs": (
         "Praha",
