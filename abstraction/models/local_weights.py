@@ -44,10 +44,10 @@ class LocalWeights:
         """
         self.place = str(place)
         self.settings = settings or LocalSettings()
-        self.device = device_of(self.settings.device)
         self._load = load
         self._is_folder = bool(self.place) and Path(place).is_dir()
-        self.offline = self._is_folder or self._was_fetched()
+        self.offline = self._is_folder or self._was_fetched()  # before libraries that take seconds to load
+        self.device = device_of(self.settings.device)
         if self._is_folder and not any((Path(place) / name).is_file() for name in ("config.json", "modules.json")):
             raise ModelError(
                 f"local:{place}: no config.json there; name a folder with a model as transformers saves it"
@@ -62,10 +62,10 @@ class LocalWeights:
 
         The hub is asked once and briefly: its libraries try for half a minute to reach one that is away.
         """
-        from huggingface_hub import HfApi, try_to_load_from_cache
-
         fetched = False
         try:
+            from huggingface_hub import HfApi, try_to_load_from_cache
+
             fetched = isinstance(try_to_load_from_cache(self.place, "config.json"), str)
             HfApi().model_info(self.place, timeout=HUB_WAIT)
         except Exception as error:  # no name of the hub's, no such model, no connection: of several libraries
@@ -202,7 +202,7 @@ class LocalWeights:
         except Exception as error:
             if is_out_of_memory(error):
                 return None
-            if "CUDA" in str(error) or "CUBLAS" in str(error):
+            if any(word in str(error) for word in ("CUDA", "CUBLAS", "not implemented for")):
                 raise ModelError(
                     f"local:{self.place}: {self.device} failed: {_first_line(error)}; give another device= or dtype="
                 ) from error
