@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCORES_SUFFIX = ".scores.sqlite"
 EMBEDDINGS = "embeddings"
 REFERENCE = "reference"
-_TOGETHER = 64  # texts that are judged at a time
+_TOGETHER = 1024  # texts that are judged at a time: enough for full batches on a card
 
 
 @dataclass(frozen=True, kw_only=True)
