@@ -3,11 +3,11 @@
     python scripts/measure_aggregation.py SNAPSHOT [--data ../shared/data] [--only mintaka-da] [--limit 350]
 
 Five samples of a model to questions of Mintaka in several languages, six models' answers on citizenship (WILA), and
-those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed are tables of
-a set: at each support precision, coverage and bits a question with 95 % intervals, of each rule; behind them the
-precision of the majority where it answers as many questions; between its points as many of the answers that it
-gives at the next point as are missing, drawn at random. Second are the questions whose gold answer has coarser
-tiers: without any no coarser answer can be right.
+those of six systems to WebQuestionsSP; ladders of the gold answers are made from the snapshot. Printed are how right
+each rule is where its surest answers alone count, as many of both, and tables of a set: at each support precision,
+coverage and bits a question with 95 % intervals, of each rule; behind them the precision of the majority where it
+answers as many questions. Between its points it answers some of those that it answers at the next point as well, drawn
+at random. Second are the questions whose gold answer has coarser tiers: without any no coarser answer can be right.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ import numpy as np
 from measuring import arguments, rows_of
 
 from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow
-from granola.decoding import Aggregator, SampleRow
+from abstraction.rows import QARow, TieredRow
+from granola.decoding import Aggregator, DragGraph, SampleRow, SelfConsistency
 from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes
-from granola.matching import matcher
+from granola.matching import Matcher, matcher
+from granola.scoring.metrics import LAMBDA
+from granola.scoring.predictions import Prediction
+from granola.scoring.scores import score_item
 from kg.store import open_store
 
 SETS = {"mintaka-en": "en", "mintaka-da": "da", "mintaka-fi": "fi", "wila-en": "en", "wila-fr": "fr", "webqsp": "en"}
 SHOWN = (0.4, 0.6, 0.75, 1.0)
+SHARES = (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
 
 def asked(folder: Path, name: str, language: str) -> Iterator[tuple[str, str, list[Any], list[str], str | None]]:
@@ -75,10 +79,31 @@ def main() -> None:
             rules = matcher("rules", language=language)
             aggregator = Aggregator(store, language=language)
             outcomes = support_outcomes(samples, ladders, aggregator, rules, on_reject=print)
+            for rule in (DragGraph(support=0.6), SelfConsistency()):
+                decided = list(aggregator.decide(samples, rule))
+                sure = sorted(
+                    (-round(decision.confidence or 0.0, 9), judged(ladders[row.id], decision.text, rules))
+                    for row, decision in decided if not decision.abstains
+                )  # fmt: skip
+                print(f"{name}, the surest, {type(rule).__name__}", *surest(sure, len(decided)), sep=" | ")
         ids = [row.id for row in samples]
         told = [at for at, id in enumerate(ids) if len(ladders[id].levels) > 1]
         for of, places in (("all", range(len(ids))), ("with coarser tiers", told)):
             show(name, of, {rule: [every[at] for at in places] for rule, every in outcomes.items()})
+
+
+def judged(ladder: TieredRow, text: str, rules: Matcher) -> bool:
+    verdict = score_item(ladder, Prediction(id=ladder.id, text=text), rules, LAMBDA).verdict
+    return verdict is not None and verdict.level is not None
+
+
+def surest(sure: list[tuple[float, bool]], questions: int) -> Iterator[str]:
+    """How right the surest answers are, at shares of the questions; equally sure ones count as their mean."""
+    means = {key: np.mean([right for other, right in sure if other == key]) for key in {key for key, _ in sure}}
+    right = np.cumsum([means[key] for key, _ in sure])
+    for share in SHARES:
+        if (many := round(share * questions)) <= len(sure):
+            yield f"{share}: {right[many - 1] / many:.3f}"
 
 
 def show(name: str, of: str, outcomes: dict[str, Outcomes]) -> None:
@@ -101,7 +126,8 @@ def show(name: str, of: str, outcomes: dict[str, Outcomes]) -> None:
                 values = [lines[rule][at][1] for lines in curves.values()]
                 cells = [f"{one.value:.3f} [{one.interval.low:.3f}, {one.interval.high:.3f}]" for one in values]
                 coverage = curves["coverage"][rule][at][1].value
-                like = np.interp(coverage, *zip(*majority, strict=True)) / coverage if coverage else float("nan")
+                given, right = np.array(majority).T
+                like = float(np.interp(coverage, given, right)) / coverage if coverage else float("nan")
                 print(f"{support:<5g}", *cells, f"majority {like:.3f}", sep=" | ")
 
 

@@ -108,6 +108,7 @@ def is_several_regions(tier: Tier) -> bool:
 
 
 VALUES = ("date", "quantity")
+LONGEST_NAME = 80  # characters of a name or a chain of places that is looked up; one in a thousand labels is longer
 LONGEST_VALUE = 40  # characters of a date or an amount
 KEPT = 20_000  # ladders in memory before they are made anew
 
@@ -134,6 +135,8 @@ class Ladders:
         alone = Level(tiers=(Tier(text=text),))
         if context.asked.asks in VALUES:
             return self._maker.make(_question(row, text, qid, context.asked.id or None)).levels, None
+        if qid is None and len(text) > LONGEST_NAME:
+            return (alone,), None
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)

@@ -28,7 +28,7 @@ from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cache import DECODING
 from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import VALUES, Ladders, is_linked, united
+from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
 from kg.terms import normalise
@@ -38,7 +38,6 @@ from kg.walks.graph import Graph
 
 _NATIONS = frozenset({"country", "language"})  # what a national adjective may answer
 SHORT = 25  # characters of a response that is read as a whole alone
-LONGEST_NAME = 100  # characters of a name that is looked up
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,7 +77,7 @@ def test_rows_keep_their_fields_and_score_reads_them(run: Run, snapshot: Path, t
     assert "confidence" not in second
     assert [p.text for p in read_predictions(out).predictions.values()] == ["Germany", "IDK"]
     record = json.loads((tmp_path / "p.jsonl.run.json").read_text())
-    assert record["arguments"]["support"] == 0.75
+    assert record["arguments"]["support"] == 0.6
     assert len(record["snapshot"]) == 64
 
 

@@ -101,7 +101,7 @@ def lines(path: Path) -> list[dict[str, object]]:
         ("self-consistency", [], ["Hamburg", "Hamburg", "Berlin"]),
         ("self-consistency", ["--counting", "ladder"], ["Hamburg", "Hamburg", "Berlin"]),
         ("drag", [], ["Germany.", "Hamburg", "IDK"]),
-        ("drag-graph", ["--abstaining", "vote"], ["Germany", "Hamburg", "IDK"]),
+        ("drag-graph", ["--abstaining", "vote", "--support", "0.75"], ["Germany", "Hamburg", "IDK"]),
         ("drag-graph", ["--support", "0.6"], ["Hamburg", "Hamburg", "Berlin"]),
     ],
 )

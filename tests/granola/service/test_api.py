@@ -134,8 +134,8 @@ def test_scores_and_signature_are_those_of_the_library(service: Running, tiers: 
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, "Hawaii"),
-        ({"support": 0.5}, "Honolulu"),
+        ({}, "Honolulu"),
+        ({"support": 1}, "Hawaii"),
         ({"method": "self-consistency"}, "Honolulu"),
         ({"samples": ["I don't know", "no idea"]}, "IDK"),
     ],
@@ -151,7 +151,7 @@ def test_several_responses_make_one_answer(service: Running, settings: dict[str,
     if asked.get("method") is None:
         with closing(open_store(service.snapshot)) as store:
             rule = Abstaining(str(asked.get("abstaining", "ignore")))
-            method = DragGraph(support=float(str(asked.get("support", 1))), abstaining=rule)
+            method = DragGraph(support=float(str(asked.get("support", 0.6))), abstaining=rule)
             ((_, decision),) = Aggregator(store).decide([row], method)
         assert decision.to_json().items() <= got.items()
 
