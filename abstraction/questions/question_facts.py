@@ -14,6 +14,7 @@ from functools import cache, lru_cache, partial
 
 from abstraction.language.calendar_units import CalendarUnit, Kind, unit_of
 from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.languages import GRAMMAR, is_grammatical, language
 from abstraction.package_data import package_data
 from abstraction.questions.question_kinds import asked_kind, singular
 from abstraction.relations import Relation
@@ -97,12 +98,19 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     )
 
 
-def _kinds_of_words(text: str, language: str) -> Iterator[str]:
+def _kinds_of_words(text: str, base: str) -> Iterator[str]:
     """The kinds that words of the padded text ask for."""
-    for code in dict.fromkeys(("en", language)):
+    for code in dict.fromkeys((GRAMMAR, base)):
         pattern, kinds = _asking(code)
-        for word in pattern.findall(text):
+        for word in pattern.findall(_stemmed(text, code)):
             yield from kinds[word]
+
+
+def _stemmed(text: str, code: str) -> str:
+    """A padded text by the stems of its words where the language has endings: "filmen" as "film"."""
+    if is_grammatical(code) or not language(code).endings:
+        return text
+    return f" {' '.join(language(code).stem(word) for word in text.replace('-', ' ').split())} "
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
@@ -111,9 +119,11 @@ def _asking(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
     kinds: dict[str, tuple[str, ...]] = {}
     for kind, words in _data()["words"].get(code, {}).items():
         for word in words:
-            kinds[word] = (*kinds.get(word, ()), kind)
+            stem = _stemmed(f" {word} ", code).strip()
+            kinds[stem] = (*kinds.get(stem, ()), kind)
     alternatives = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True))) or r"(?!)"
-    return re.compile(rf"(?<= )(?=({alternatives}) )"), kinds
+    before, behind = ("(?<= )", " ") if language(code).parts_words else ("", "")
+    return re.compile(rf"{before}(?=({alternatives}){behind})"), kinds
 
 
 @cache

@@ -199,7 +199,8 @@ class ToldInQuestion:
             return any(told.facts.tells_kind(normalise(name)) for name in (node.text, *self._graph.names(node.qid)[:1]))
         if node.qid:
             return False
-        phrase = _ARTICLE.sub("", node.text)
+        in_english = node.text if self._graph.shown_in == self._graph.language else node.key.removeprefix("text:")
+        phrase = _ARTICLE.sub("", in_english)  # the key of a phrase is its English text
         if (dated := _DATED.match(phrase)) and dated["year"] not in told.facts.years:
             return False
         phrase = phrase[dated.end() :] if dated else phrase
