@@ -39,6 +39,7 @@ class Replay:
         if not self._path.is_file():
             raise ModelError(f"replay:{path}: no such file; name the .jsonl of a run's calls, or answers by hand")
         self.identity: Mapping[str, Any] = {"kind": "replay", "sha256": sha256_of(path)}
+        self.recorded: list[Any] = []  # the identities of the models whose calls they are
         self._choices: dict[tuple[str, int], bytes] = {}
         for number, line in read_lines(path):
             if line is not None:  # else what a killed run left
@@ -47,7 +48,9 @@ class Replay:
             raise ModelError(f"replay:{path}: no answers in it")
 
     def _take(self, line: Mapping[str, Any], where: str) -> None:
-        if line.get("kind") == KIND:  # which model's calls follow
+        if line.get("kind") == KIND:
+            if isinstance(model := line.get("model"), dict) and model not in self.recorded:
+                self.recorded.append(model)
             return
         if call := recorded_call(line):
             key, choices = call.key, call.choices
@@ -67,12 +70,9 @@ class Replay:
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
         """Nothing is asked: what `known` has not is not there."""
         for ask in asks:
-            wanted, request = ask.request.sampling.n, ask.request.id
-            yield None if not ask.samples else NoAnswer(
-                FailureReason.NOT_RECORDED,
-                f"{self._path} has {wanted - len(ask.samples)} of the {wanted} answers to request {request} with these "
-                "messages and settings",
-            )
+            lacking = f"{self._path} lacks {len(ask.samples)} of the {ask.request.sampling.n} answers to request "
+            why = f"{lacking}{ask.request.id} with these messages and settings"
+            yield NoAnswer(FailureReason.NOT_RECORDED, why) if ask.samples else None
 
     def known(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
         """The samples that were recorded."""

@@ -19,5 +19,5 @@ def identity_name(identity: Mapping[str, object]) -> str:
 
 def model_name(model: ChatModel) -> str:
     """As `identity_name`; of a replay, the names of the models whose calls it repeats."""
-    recorded = getattr(model, "recorded", None) or [model.identity]
+    recorded = getattr(getattr(model, "source", None), "recorded", None) or [model.identity]
     return "+".join(sorted(map(identity_name, recorded)))
