@@ -112,7 +112,7 @@ class Extractor:
     def _typed(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
         recipe = self._recipe
         if not recipe.everything or recipe.excluded:
-            head = None if self._named else HEAD.match(text)
+            head = None if self._named or recipe.along else HEAD.match(text)
             number = None if head is None else number_of(head[1].decode())
             if number is None or not self._picks(number):
                 sketch = self._sketch(text)
