@@ -60,7 +60,7 @@ def by_joining(answer: AnswerText, tier: Tier) -> Mentions:
     letters = "".join(loose_key(tier[1]))
     if letters not in answer.joined:
         return
-    if len(letters) < JOINED:
+    if len(letters) < (JOINED if letters.isalpha() or letters.isdecimal() else CODE):
         if letters == answer.joined and len(answer.texts) != len(tier[2]):  # H 2 O
             yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
@@ -75,7 +75,7 @@ def by_joining(answer: AnswerText, tier: Tier) -> Mentions:
         at = answer.joined.find(letters, at + 1)
 
 
-JOINED = 5  # letters from which the parting into words does not matter
+JOINED, CODE = 5, 4  # letters from which the parting into words does not matter; with digits among them (MP22)
 
 
 def by_country(answer: AnswerText, tier: Tier) -> Mentions:
