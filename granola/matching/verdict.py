@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from granola.replies.reply import read_reply
+from granola.replies.reply import UNFINISHED, read_reply
 
 Levels = Sequence[Sequence[str]]
 """Acceptable names, finest level first; the order inside a level decides only which name is quoted."""
@@ -60,9 +60,6 @@ class Matcher(Protocol):
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict on one prediction. Never raises on any text; `question` may sharpen a rule."""
         ...
-
-
-UNFINISHED = "abstain:unfinished"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -179,18 +179,10 @@ def _first_run(answer: AnswerText, stems: frozenset[str]) -> tuple[int, int] | N
         for index, form in places[first : first + beyond - start]:
             if index >= beyond:
                 break
-            if index > start and _parts_a_number(answer, index):
-                break
             need.discard(form)
             if not need:
                 return start, index + 1
     return None
-
-
-def _parts_a_number(answer: AnswerText, index: int) -> bool:
-    """Whether a number stands at once behind another before word `index`: years in 4,5 years."""
-    digits = [word.text[0].isdigit() for word in answer.words[index - 2 : index]]
-    return len(digits) == 2 and all(digits) and answer.words[index - 1].gap == ","
 
 
 _APART = 5  # words that may stand between those of a phrase, twice their number aside

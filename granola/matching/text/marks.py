@@ -11,14 +11,15 @@ from granola.matching.text.tokens import MARKS, is_mark, words
 def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
     """Each mark of a text with the word that it stands beside; those that are `spelt` out as well."""
     MATCHING.count(len(text))
-    found = words(text)
+    found = ("", *(word.text for word in words(text)), "")
     return frozenset(
-        (found[index + 1 if before else index - 1].text, word.text)
-        for index, word in enumerate(found)
-        if word.text in MARKS and (spelt or is_mark(found, index, text))
-        for before in [word.text in ("minus", "below", "above")]
-        if 0 <= index + (1 if before else -1) < len(found)
+        (found[place + 1 if found[place] in _BEFORE else place - 1], found[place])
+        for place in range(1, len(found) - 1)
+        if found[place] in MARKS and (spelt or is_mark(words(text), place - 1, text))
     )
+
+
+_BEFORE = frozenset({"minus", "below", "above"})  # stand before their number
 
 
 def keeps_marks(prediction: str, name: str) -> bool:

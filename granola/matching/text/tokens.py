@@ -65,8 +65,6 @@ _MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
-
-
 _SIGNS_OF_MARKS = frozenset("%#+-<>")
 
 
@@ -122,10 +120,10 @@ def words(text: str) -> tuple[FoldedWord, ...]:
             continue
         folded_words.append(_new_word(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
-    return _joined(folded_words)
+    return _put_together(folded_words)
 
 
-def _joined(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
+def _put_together(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
     """Words with short forms written out, initials and number words joined, and articles left out."""
     texts = {word[0] for word in folded_words}
     if not SAME_WORD.keys().isdisjoint(texts):

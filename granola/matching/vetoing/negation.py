@@ -72,8 +72,6 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
 _DENYING = word_lists.NEGATIONS | {
     phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY, *word_lists.ANNOUNCING)
 }
-
-
 _CORRECTED = re.compile(
     r"\W{1,4}(?:(?:oh|hm+|no|wait),? )*"
     r"(?:no\b(?=\s?[,;:.!–—-])"  # not Spanish no

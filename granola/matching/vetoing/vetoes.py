@@ -310,8 +310,6 @@ def _is_other(answer: AnswerText, start: int, end: int) -> bool:
 
 
 _GOES_ON = word_lists.CLAUSE_WORDS | {phrase[0] for phrase in word_lists.NEARBY}
-
-
 _CHAIN = 8  # words behind a place that are searched for its state
 _RUN = 4  # capitalised words in a row, more are a headline
 
