@@ -15,8 +15,7 @@ from typing import Literal
 
 from abstraction.tiers import Condition, Tier
 from granola.decoding.decision import Decision, confidence
-from granola.decoding.response_cache import DECODING
-from granola.decoding.response_cleaning import CleanedResponse
+from granola.decoding.response_cleaning import DECODING, CleanedResponse
 from granola.decoding.response_ladders import circle_in, layers_of
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded

@@ -82,23 +82,30 @@ def guesses(
     if folds < 2:
         raise UsageError(f"folds is {folds}; allowed: 2 and more")
     read: list[tuple[TieredRow, frozenset[str]]] = []  # each row that can be counted, with its signs
+
+    def failed(row: TieredRow, fault: Fault) -> None:
+        if on_reject is not None:
+            on_reject(fault.rejected(source=row.source, id=row.id, text=row.question))
+        elif fault.cause is not None:
+            raise fault.cause
+
     for row in rows:
-        signs = _read(row) if on_reject is None else attempt("reading a question", _read, row)
-        if not isinstance(signs, Fault):
+        signs = attempt("reading a question", _read, row)
+        if isinstance(signs, Fault):
+            failed(row, signs)
+        else:
             read.append((row, signs))
-        elif on_reject is not None:
-            on_reject(signs.rejected(source=row.source, id=row.id, text=row.question))
-    made = _guess_all(read, least, folds, attempted=on_reject is not None)
+    made = _guess_all(read, least, folds)
     for place, (row, _) in enumerate(read):
         decision = made[place]
-        if not isinstance(decision, Fault):
+        if isinstance(decision, Fault):
+            failed(row, decision)
+        else:
             yield row, decision
-        elif on_reject is not None:
-            on_reject(decision.rejected(source=row.source, id=row.id, text=row.question))
 
 
 def _guess_all(
-    read: Sequence[tuple[TieredRow, frozenset[str]]], least: float | None, folds: int, *, attempted: bool
+    read: Sequence[tuple[TieredRow, frozenset[str]]], least: float | None, folds: int
 ) -> dict[int, Decision | Fault]:
     """The guess of each place in `read`, from the questions of its relation in the other folds."""
     parts: dict[tuple[str | None, int], list[int]] = defaultdict(list)
@@ -113,8 +120,7 @@ def _guess_all(
         for place in places:
             here.add(*read[place], by=-1)
         for place in places:
-            work = here, read[place][1], least
-            decisions[place] = attempt("guessing", _guess, *work) if attempted else _guess(*work)
+            decisions[place] = attempt("guessing", _guess, here, read[place][1], least)
         for place in places:
             here.add(*read[place])
     return decisions

@@ -23,7 +23,6 @@ from abstraction.tiers import Level, Tier
 from granola.decoding.joint_linking import Doubtful
 from granola.decoding.place_chains import AnswerContext
 from granola.decoding.samples import SampleRow
-from kg.model import TimeValue
 
 # Everything that an answer entails: its own ladder and the ladders of the places on it, as one.
 #
@@ -165,14 +164,12 @@ class Ladders:
 
     def _of(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
         subject = _subject(context)
-        if subject is None or self._is_dated(subject, context):
-            return self.of_entity(qid, context.asked, subject)
         graph, kinds = self._maker.graph, self._maker.classes(qid)
-        if looks_at_subject(context.asked.asks, kinds) or (
-            "person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid)
-        ):
-            return self.of_entity(qid, context.asked, subject)
-        return self.of_entity(qid, context.asked)
+        is_looked_at = subject is not None and (
+            looks_at_subject(context.asked.asks, kinds)
+            or ("person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid))
+        )
+        return self.of_entity(qid, context.asked, subject if is_looked_at else None)
 
     def of_entity(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
         """What an entity entails as an answer to what is asked, of the subject if one is given."""
@@ -210,13 +207,6 @@ class Ladders:
             common &= {tier.key for level in self._of(rival, context)[1:] for tier in level.tiers}
         kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
-
-    def _is_dated(self, subject: str, context: AnswerContext) -> bool:
-        return any(
-            isinstance(statement.value, TimeValue)
-            for prop in context.asked.dated_by
-            for statement in self._maker.graph.current(subject, prop)
-        )
 
 
 def _is_told(tier: Tier, question: str, subject_text: str | None, subject: str | None) -> bool:

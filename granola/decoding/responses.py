@@ -26,8 +26,7 @@ from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
 from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
-from granola.decoding.response_cache import DECODING
-from granola.decoding.response_cleaning import CleanedResponse, clean_response, readings
+from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
