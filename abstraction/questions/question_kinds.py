@@ -8,7 +8,7 @@ without question word ("season 2 number of episodes") by the first noun phrase t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache, partial
@@ -101,9 +101,9 @@ def _by_question_words(question: str, languages: Iterable[str], *, begins: bool 
     """
     text = question[:LONGEST].lower().replace("’", "'")
     for code in languages:
-        standing = [word for word in _asking_words(code) if _stands_in(word, text, begins=begins)]
-        if standing:
-            return AskedKind(_asking_words(code)[max(standing, key=len)])
+        if standing := _standing_words(code, begins=begins)(text):
+            words = _asking_words(code)
+            return AskedKind(words[max((word for word in words if word in standing), key=len)])
     return AskedKind(QuestionKind.UNKNOWN)
 
 
@@ -123,12 +123,23 @@ def reads_words(code: str) -> bool:
     return bool(language(code).asks)
 
 
-def _stands_in(word: str, text: str, *, begins: bool) -> bool:
-    """Whether a question word stands in a text; within other letters only where no spaces part words."""
-    if word[0] > _LATIN:
-        return word in text
-    found = re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)
-    return found is not None and (not begins or not text[: found.start()].strip(" ¿¡\"'"))
+@lru_cache(maxsize=256)  # codes may come from outside
+def _standing_words(code: str, *, begins: bool) -> Callable[[str], set[str]]:
+    """What finds a language's question words in a text; within other letters only where no spaces part words.
+
+    All are looked for at once, the longest first at each place.
+    """
+    words = sorted(_asking_words(code), key=len, reverse=True)
+    within = [word for word in words if word[0] > _LATIN]
+    apart = "|".join(re.escape(word) for word in words if word[0] <= _LATIN)
+    place = r"\A[ ¿¡\"']*" if begins else r"(?<![^\W_])"
+    pattern = re.compile(rf"{place}(?=({apart})(?![^\W_]))") if apart else None
+
+    def standing(text: str) -> set[str]:
+        found = {match[1] for match in pattern.finditer(text)} if pattern is not None else set()
+        return found.union(word for word in within if word in text)
+
+    return standing
 
 
 _LATIN = "\u024f"  # the last of the Latin letters

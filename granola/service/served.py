@@ -26,9 +26,13 @@ log = logging.getLogger("granola.service")
 
 
 class Service:
-    """The snapshot, the threads for work that needs none, and the figures. `bench` matches, `scoring` scores files."""
+    """The snapshot, the threads for work that needs none, and the figures.
+
+    `bench` matches, `reading` reads large bodies, `scoring` scores files.
+    """
 
     bench: Workroom[Context]
+    reading: Workroom[Context]
     scoring: Workroom[Context]
 
     def __init__(self, settings: ServiceSettings, metrics: Metrics) -> None:
@@ -41,11 +45,12 @@ class Service:
     def open_rooms(self) -> None:
         """Start the threads that need no snapshot."""
         self.bench = Workroom("bench", Context, most=self.settings.waiting)
+        self.reading = Workroom("reading", Context, most=self.settings.waiting)
         self.scoring = Workroom("scoring", Context, most=self.settings.batches)
 
-    async def apart(self, work: Callable[[], T]) -> T:
-        """The result of work that must not hold up everybody: reading what is large."""
-        return await self.bench.run(lambda _: work(), seconds=self.settings.seconds)
+    async def read(self, work: Callable[[], T], *, seconds: float) -> T:
+        """The result of reading what is large, which holds up nobody else."""
+        return await self.reading.run(lambda _: work(), seconds=seconds)
 
     async def made(self, language: str, work: Callable[[SnapshotSession], Mapping[str, Any]]) -> Response:
         """The answer whose JSON a piece of work with the snapshot makes.

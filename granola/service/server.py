@@ -203,7 +203,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._shared.tell(worker.place, LEAVES)  # gunicorn then starts another
         while not self._shared.number(SERVES) and time.monotonic() < until:
             await asyncio.sleep(TICK_SECONDS)
-        is_long = service.batches or service.scoring.waiting
+        is_long = service.batches or service.scoring.waiting or service.reading.waiting
         seconds = service.settings.batch_seconds if is_long else service.settings.seconds
         worker.cfg.set("graceful_timeout", int(seconds) + 2)
         worker.alive = False

@@ -18,6 +18,7 @@ from kg.queries.logical_query import Branch, Hop, LogicalQuery, Shape
 
 _BASE = "http://www.wikidata.org/"
 # Those that the query service knows, so that a query with any is read, and refused for what it asks.
+_LONGEST, _MARKS = 4_000, 100  # of a text that is read
 _PREFIXES = {
     "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
     "pq": f"{_BASE}prop/qualifier/", "psv": f"{_BASE}prop/statement/value/", "pqv": f"{_BASE}prop/qualifier/value/",
@@ -52,8 +53,14 @@ class _Edge:
 def query_of_sparql(text: str, *, most_hops: int = 2, most_subjects: int = 2) -> LogicalQuery:
     """The logical query that a SPARQL text is. Raises QueryShapeError, whose `reason` is one of a few words.
 
-    `most_hops` bounds a path, `most_subjects` the entities of a tree.
+    `most_hops` bounds a path, `most_subjects` the entities of a tree. A text of more than 4,000 characters, or of over
+    100 commas and semicolons, is refused unread: reading takes the square of the objects of a triple. Of 13,651
+    published queries the longest has 1,722 characters, and 32 of these marks are the most.
     """
+    if len(text) > _LONGEST or text.count(",") + text.count(";") > _MARKS:
+        raise QueryShapeError(
+            f"a query of more than {_LONGEST:,} characters, or {_MARKS} commas and semicolons", reason="tree too wide"
+        )
     answer, groups = _groups(_algebra(text))
     numbers = count()
     queries = [_tree(answer, _edges(group, numbers)) for group in groups]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -21,6 +22,7 @@ from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quan
 from abstraction.language.calendar_units import CalendarUnit, Era, names
 from abstraction.language.languages import is_known, language, languages, notice, read_language
 from abstraction.language.units import units
+from abstraction.package_data import package_data
 from abstraction.pipeline import LadderMaker
 from abstraction.properties import properties
 from abstraction.proposals import Proposal
@@ -372,3 +374,13 @@ def test_a_name_in_the_question_is_no_tier(code: str, question: str) -> None:
 def test_a_thousand_is_not_guessed_at_without_rules(code: str, answer: str, levels: int) -> None:
     made = LadderMaker(store_of(*WORLD), language=code).make(row(answer, "P1082", question="?"))
     assert len(made.levels) == levels
+
+
+def test_no_pattern_around_names_begins_with_a_run_of_any_length() -> None:
+    """From every place of a text the run would go to its end: the square of the text in a language without spaces."""
+    for code in {*languages(), *package_data("other_languages.json")} - {"comment"}:
+        for pattern, _ in language(code).around_names:
+            first, told = re._parser.parse(pattern.pattern)[0]  # type: ignore[attr-defined]
+            while str(first) == "SUBPATTERN":
+                first, told = told[-1][0]
+            assert "REPEAT" not in str(first) or int(told[1]) < 100, (code, pattern.pattern)

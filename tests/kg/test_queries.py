@@ -148,6 +148,7 @@ REFUSED = {
     "SELECT ?x { wd:Q10 wdt:P19 ?x OPTIONAL { ?x wdt:P17 ?y } }": "an optional part",
     "SELECT ?x { wd:Q10 wdt:P1/wdt:P2/wdt:P3 ?x }": "path too long",
     "SELECT ?x { wd:Q1 wdt:P1 ?x. wd:Q2 wdt:P1 ?x. wd:Q3 wdt:P1 ?x }": "tree too wide",
+    f"SELECT ?x {{ ?x wdt:P1 {', '.join(f'wd:Q{n}' for n in range(1, 3_001))} }}": "tree too wide",
     "SELECT ?x { wd:Q10 wdt:P19 ?y . ?y wdt:P31 wd:Q5 . ?y wdt:P17 ?x }": "condition on a node in between",
     "SELECT ?x { ?y wdt:P19 ?x }": "an entity is lacking",
     "SELECT ?x { wd:Q10 wdt:P19 ?x . wd:Q11 wdt:P19 wd:Q2 }": "apart from the answer",

@@ -109,7 +109,10 @@ class BoundedRoute(APIRoute):
                 self.bound.products(asked, service.settings)
                 return asked
 
-            asked = read() if len(body) <= AT_ONCE else await service.apart(read)
+            if len(body) <= AT_ONCE:
+                asked = read()
+            else:
+                asked = await service.read(read, seconds=getattr(service.settings, self.bound.seconds))
             answer: Response = await self.endpoint(asked)
             return answer
 

@@ -36,7 +36,8 @@ def add_page(app: FastAPI, service: Service) -> None:
                     row = await made_ladder(service, generation, sent)
                     found = await generation.run(lambda session: ladder_page.find(session, row, sent.language))
                     judge = partial(ladder_page.judge, found, lines, language=sent.language)
-                    ladder = await service.apart(judge) if lines else found
+                    seconds = service.settings.seconds
+                    ladder = await service.bench.run(lambda _: judge(), seconds=seconds) if lines else found
             except Exception as failed:
                 problem = service.problem(failed)
                 status, error = problem.status, problem.detail

@@ -107,7 +107,10 @@ def add_ladders(app: FastAPI, service: Service) -> None:
         if service.batches >= (most := service.settings.batches):
             raise overloaded(f"{most} batches are being answered, which is as many as at a time", retry_after=5)
         body = request.scope[BODY]
-        rows = await service.apart(lambda: read_batch(body, relation=relation, most=service.settings.rows))
+        rows = await service.read(
+            lambda: read_batch(body, relation=relation, most=service.settings.rows),
+            seconds=service.settings.batch_seconds,
+        )
         await service.snapshots.current.run(lambda session: snapshot_work.check_language(session, language))
         batch, generation = snapshot_work.Batch(rows, language=language, linker=linker), service.snapshots.current
         headers = {SNAPSHOT_HEADER: generation.snapshot_id}

@@ -76,7 +76,9 @@ class Workroom(Generic[C]):
         finally:
             self.waiting -= 1
 
-    def _done(self, _: object) -> None:
+    def _done(self, done: asyncio.Future[Any]) -> None:
+        if not done.cancelled():
+            done.exception()  # of work whose waiter has left nobody else asks for it
         self._until = inf
         self._turn.release()
 

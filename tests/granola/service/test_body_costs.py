@@ -20,6 +20,7 @@ from urllib.parse import quote
 import pytest
 import requests
 
+from abstraction.language.languages import asking_languages
 from granola.service.incoming.bounded_routes import BoundedRoute
 from granola.service.incoming.limits import check_compared
 from granola.service.incoming.problems import HTTPProblem
@@ -42,7 +43,7 @@ def run(piece: str, length: int, end: str = "") -> str:
 
 def compared(
     piece: str, *, predictions: int, length: int, names: int, size: int, levels: int = 1, names_of: str = "",
-    question: str | None = ASKED,
+    question: str | None = ASKED, language: str | None = None,
 ) -> Body:  # fmt: skip
     """Predictions and names that are runs of pieces: as many predictions as are allowed, up to `predictions`."""
 
@@ -51,7 +52,8 @@ def compared(
         own = [run(names_of or piece, size, f" {number}" if size > 8 else "") for number in range(names)]
         ladder = [own[level::levels] for level in range(levels)]
         while told:
-            asked = {"predictions": told, "levels": ladder, **({"question": question} if question else {})}
+            asked = {"predictions": told, "levels": ladder, **({"question": question} if question else {}),
+                     **({"language": language} if language else {})}  # fmt: skip
             try:
                 check_compared([(list(map(len, told)), list(map(len, own)))])
             except HTTPProblem:
@@ -121,6 +123,11 @@ BODIES: dict[str, tuple[str, Body]] = {
                                                           names_of="&&&&&&&&&&&&&&&&&&&x&&&&&&&&&&&&&&&& y")),
     "phrases": ("match", compared("1.5 's ", predictions=15, length=3_900, names=18, size=100, levels=2,
                                   names_of="one letter 1.5 's ", question="What genre is it?")),
+    **{
+        f"one word, in {code}": ("match", compared("a", predictions=15, length=3_900, names=1, size=4, question=None,
+                                                   language=code))
+        for code in asking_languages()
+    },
     "amounts": ("match", amounts),
     "scores": ("score", scored),
     "a batch of short rows": ("ladders", ladders),
