@@ -20,6 +20,7 @@ from granola.decoding.response_ladders import circle_in, layers_of
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
+MOST_COMPARED = 50  # responses in different words, of which one is quoted
 PlaceContains = Callable[[str], frozenset[str]]
 """Ids of the places that contain a place."""
 
@@ -367,16 +368,16 @@ def _quoted(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
     """
     if not saying or not all(reading.shared for reading, _ in saying):
         return None
-    words = [frozenset(folded(reading.cleaned.whole)) for reading, _ in saying]
+    given = sorted(((-times, reading.cleaned.whole) for reading, times in saying))[:MOST_COMPARED]
+    words = [frozenset(folded(whole)) for _, whole in given]
 
     def likeness(at: int) -> float:
         return sum(
-            times * len(words[at] & other) / max(1, len(words[at] | other))
-            for other, (_, times) in zip(words, saying, strict=True)
+            -times * len(words[at] & other) / max(1, len(words[at] | other))
+            for other, (times, _) in zip(words, given, strict=True)
         )
 
-    wholes = [reading.cleaned.whole for reading, _ in saying]
-    return wholes[max(range(len(saying)), key=lambda at: (likeness(at), -len(words[at]), wholes[at]))]
+    return given[max(range(len(given)), key=lambda at: (likeness(at), -len(words[at]), given[at][1]))][1]
 
 
 def _in_same_words(

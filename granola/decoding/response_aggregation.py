@@ -11,6 +11,7 @@ from abstraction.faults import Fault, OnReject, attempt
 from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_facts import tells
 from abstraction.relations import relation
+from abstraction.tiers import Level
 from granola.decoding.claims import Claim, ClaimTally, tally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph
@@ -104,6 +105,8 @@ class Aggregator:
         return self._reader.read([row])[0]
 
     def _tally(self, row: SampleRow, readings: tuple[ReadResponse, ...]) -> ClaimTally:
+        assert self._reader is not None
+        own_ladder = self._reader.own_ladders(row, readings)
         asked = relation(row.relation) if row.relation else None
         is_choice = offers_choice(row.question, self._language)
 
@@ -113,24 +116,21 @@ class Aggregator:
             if claim.said_by:  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
                 subject = row.subject_text or ""
                 return repeats(claim.name, subject) and repeats(subject, claim.name)
-            if asked is None and not self._follows(claim, row, readings):
-                return True
+            if asked is None and not any(_has(own_ladder(number), claim) for number in sorted(claim.supporters)):
+                return True  # ladders are kept for what is asked, whatever the question says besides
             return repeats(claim.name, row.question) or tells(claim.name, row.question, self._language, relation=asked)
 
         return tally(readings, containers=self._containers, tells=is_told, weights=row.weights)
 
-    def _follows(self, claim: Claim, row: SampleRow, readings: Sequence[ReadResponse]) -> bool:
-        """Whether a claim is in the ladder of one of its supporters that is made for the question itself.
-
-        Ladders are kept for what is asked, whatever the question says besides.
-        """
-        assert self._reader is not None
-        different = {readings[number].cleaned: readings[number] for number in sorted(claim.supporters)}
-        return any(self._reader.entails(reading, claim.qid, claim.name, row) for reading in different.values())
-
     def _containers(self, qid: str) -> frozenset[str]:
         assert self._maker is not None
         return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
+
+
+def _has(levels: Sequence[Level], claim: Claim) -> bool:
+    """Whether a claim is a tier of a ladder."""
+    tiers = [tier for level in levels for tier in level.tiers]
+    return any(tier.qid == claim.qid if claim.qid is not None else tier.text == claim.name for tier in tiers)
 
 
 def _good(outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None) -> Iterator[tuple[SampleRow, T]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from abstraction.assembly.filters import gives_away, without_article
 from abstraction.ladders.date_ladders import parse_date
@@ -122,13 +122,20 @@ class ResponseReader:
             out.append(tuple(known.get(response) or ReadResponse(cleaned=response) for response in responses))
         return out
 
-    def entails(self, reading: ReadResponse, qid: str | None, name: str, row: SampleRow) -> bool:
-        """Whether a tier of this id or name stands in the ladder of a reading that is made for the question itself."""
-        heads = [tier.qid for level in reading.levels[:2] for tier in level.tiers if tier.qid][:1]
-        levels = self._ladders.for_question(heads[0], row) if heads else reading.levels
-        return any(
-            tier.qid == qid if qid is not None else tier.text == name for level in levels for tier in level.tiers
-        )
+    def own_ladders(self, row: SampleRow, readings: Sequence[ReadResponse]) -> Callable[[int], Sequence[Level]]:
+        """By a response's number the ladder of what it names that is made for the question itself, when it is asked."""
+
+        @cache
+        def of_entity(qid: str) -> tuple[Level, ...]:
+            return self._ladders.for_question(qid, row)
+
+        def of_response(number: int) -> Sequence[Level]:
+            levels = readings[number].levels
+            heads = (tier.qid for level in levels[:2] for tier in level.tiers if tier.qid)
+            head = next(heads, None)
+            return levels if head is None else of_entity(head)
+
+        return of_response
 
     def _read(
         self, response: CleanedResponse, name: str | None, row: SampleRow, context: AnswerContext
