@@ -40,9 +40,7 @@ class Entry:
 _ENTRIES: dict[str, Entry] = {
     "rules": Entry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language", "raw"})),
     "f1": Entry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
-    "f1-published": Entry(
-        make="granola.matching.f1:published_f1", settings=frozenset({"language", "raw", "tau"})
-    ),
+    "f1-published": Entry(make="granola.matching.f1:published_f1", settings=frozenset({"language", "raw", "tau"})),
     "em": Entry(make="granola.matching.em:EmMatcher", settings=frozenset({"language", "raw"})),
     "judge": Entry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model", "raw"})),
 }

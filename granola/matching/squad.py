@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from granola.matching.text.match_cache import Memory
 
-REMEMBERED = 1 << 18  # texts whose tokens are kept
 SQUAD = Memory(characters=6_000_000)
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -25,15 +24,13 @@ def normalise(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-@SQUAD.remembered(REMEMBERED)
+@SQUAD.remembered(1 << 18)
 def tokens(text: str) -> tuple[str, ...]:
     """The normalised text's tokens, in order."""
     SQUAD.count(len(text))
     raw_tokens = text.lower().translate(_PUNCTUATION).split()
     if "".join(raw_tokens).isalnum():
-        if _DROPPED.isdisjoint(raw_tokens):
-            return tuple(raw_tokens)
-        return tuple(token for token in raw_tokens if token not in _DROPPED)
+        return tuple([token for token in raw_tokens if token not in _DROPPED])
     return tuple(normalise(text).split())
 
 
@@ -41,6 +38,8 @@ def f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
     """Token-F1 of two token multisets, in [0, 1]; where either is empty, 1.0 if both are and 0.0 if not."""
     if not prediction or not gold:
         return float(prediction == gold)
+    if set(prediction).isdisjoint(gold):
+        return 0.0  # most pairs, and sooner
     common = sum((Counter(prediction) & Counter(gold)).values())
     return 2 * common / (len(prediction) + len(gold))
 

@@ -134,8 +134,8 @@ SPREAD = 3  # words that may stand between the words of a name
 def informative(name: str) -> tuple[str, ...]:
     """The further folds of a name's words that say something, in order."""
     MATCHING.count(len(name))
-    empty = word_lists.FUNCTION
-    return tuple(folded for word, folded in zip(key(name), loose_key(name), strict=True) if word not in empty)
+    folds = zip(key(name), loose_key(name), strict=True)  # of Elizabeth I the numeral is no function word
+    return tuple(folded for word, folded in folds if word not in word_lists.FUNCTION or folded.isdigit())
 
 
 @MATCHING.remembered(1 << 13)

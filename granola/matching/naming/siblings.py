@@ -93,7 +93,7 @@ def _parts(answer: AnswerText, index: int, named: _Named, step: int) -> bool:
         if following is None or not _is_like(answer, joint, *sorted((index, following))):
             return False
         if answer.texts[following] != left[0].text:
-            return _says_another(answer, following, left, named, adds_place="," in joint and step > 0)
+            return _says_another(answer, following, left, named, joint)
         if left[0].capital and answer.cased and not answer.words[following].capital:
             return False
         index = following
@@ -119,28 +119,28 @@ def _is_like(answer: AnswerText, own: frozenset[str], first: int, second: int) -
 
 
 def _says_another(
-    answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _Named, *, adds_place: bool
+    answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _Named, joint: frozenset[str]
 ) -> bool:
-    """Whether word `index` tells another thing than the first of the name's words that are `left`."""
+    """Whether word `index` tells another thing than the first of the name's words that are `left` behind a joint."""
     said, own = answer.words[index], left[0]
     if not answer.asked.isdisjoint((said.text, own.text)):
         return False
     beside = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
-    if own.text in beside and not named.is_person and said.text.isalpha() and _is_more(answer, said, own, named):
+    is_fixed = not joint and not named.is_person and own.text not in word_lists.LEGAL_FORMS
+    if own.text in beside and is_fixed and said.text.isalpha() and _is_more(answer, said, own, named):
         return True  # Ohio State University, for Ohio University
     if own.text in answer.present:
         return False
     if said.text in {word.text for word in left[1:2]}:
-        return not named.is_person  # Ohio University, for Ohio State University
+        return is_fixed  # Ohio University, for Ohio State University
     if not _is_more(answer, said, own, named) or not answer.is_claim(index, index + 1):
         return False
-    if adds_place:
+    if "," in joint:
         place, other = _place([word.text for word in left]), _place(answer.texts[index : index + 3])
         if is_known(place) or is_known(other):
             return contradict(other, place)
     is_short = own.text.startswith(said.text) or said.text.startswith(own.text)  # Ave for Avenue
-    is_misspelt = is_near(said.text, own.text) or sorted(said.text) == sorted(own.text)  # Sheikh, Shiekh
-    return not is_short and not is_misspelt
+    return not (is_short or is_near(said.text, own.text) or sorted(said.text) == sorted(own.text))  # Sheikh, Shiekh
 
 
 def _place(texts: Sequence[str]) -> tuple[str, ...]:

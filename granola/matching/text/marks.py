@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from abstraction.language.currencies import are_other_currencies
+import re
+
+from abstraction.language.currencies import SIGNS, are_other_currencies
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import MARKS, is_mark, words
+from granola.matching.text.tokens import MARK, MARKS, is_mark, words
 
 
 @MATCHING.remembered(1 << 14)
 def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
     """Each mark of a text with the word that it stands beside; those that are `spelt` out as well."""
     MATCHING.count(len(text))
-    found = ("", *(word.text for word in words(text)), "")
+    found = ("", *[word.text for word in words(text)], "")
     return frozenset(
         (found[place + 1 if found[place] in _BEFORE else place - 1], found[place])
         for place in range(1, len(found) - 1)
@@ -20,10 +22,11 @@ def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
 
 
 _BEFORE = frozenset({"minus", "below", "above"})  # stand before their number
+_MAY_HAVE = re.compile(rf"{MARK.pattern}|[{SIGNS}]|\d|\b[A-Ha-h][ -](?:sharp|flat)\b")
 
 
 def keeps_marks(prediction: str, name: str) -> bool:
     """Whether a prediction has every mark of a name where it has the word, and names no other currency."""
-    if name.isalnum():
-        return True
-    return _marks(name, spelt=False) <= _marks(prediction, spelt=True) and not are_other_currencies(prediction, name)
+    return not _MAY_HAVE.search(name) or (
+        _marks(name, spelt=False) <= _marks(prediction, spelt=True) and not are_other_currencies(prediction, name)
+    )

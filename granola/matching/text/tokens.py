@@ -61,7 +61,7 @@ _MARKS = {
 }  # fmt: skip
 MARKS = frozenset(_MARKS.values())
 """The words that marks are read as; a number or a letter with one is another than without."""
-_MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
+MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
 # In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
@@ -70,7 +70,7 @@ _SIGNS_OF_MARKS = frozenset("%#+-<>")
 
 def _has_mark(text: str) -> bool:
     """Whether an ASCII text has a mark; most have none of the signs, which is seen sooner."""
-    return not _SIGNS_OF_MARKS.isdisjoint(text) and _MARK.search(text) is not None
+    return not _SIGNS_OF_MARKS.isdisjoint(text) and MARK.search(text) is not None
 
 
 def is_mark(folded_words: Sequence[FoldedWord], index: int, text: str) -> bool:
