@@ -101,6 +101,7 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
             raise RowError(
                 f"{name} is no text file; expected JSON, JSONL, CSV or Parquet as UTF-8"
                 + (" (this looks like UTF-16)" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "")
+                + (" (save a spreadsheet as CSV UTF-8, and unpack a zip file)" if head[:2] == b"PK" else "")
             )
         if first[:1] == b"[":
             yield from read_items(

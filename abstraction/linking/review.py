@@ -48,10 +48,17 @@ def decided(row: QARow, decisions: Decisions) -> QARow:
 
 
 def refused(row: TieredRow, decisions: Decisions) -> TieredRow:
-    """The row, or where a person decided that an answer is no item, the row without a ladder."""
-    if any(decisions.get((row.id, text)) == NONE for text in row.answers):
-        return _without_ladder(row, Abstention.NO_LINK)
-    return row
+    """The row, or where a person decided that an answer is no item, the row without a ladder and that link."""
+    none = {text for text in row.answers if decisions.get((row.id, text)) == NONE}
+    if not none:
+        return row
+    links = [link for link in row.links if _linked(link, row) not in none]
+    return replace(_without_ladder(row, Abstention.NO_LINK), extra={**row.extra, "links": links})
+
+
+def _linked(link: Mapping[str, Any], row: TieredRow) -> str:
+    """The answer that a link is of."""
+    return str(link.get("answer") or row.answers[0])
 
 
 def _rank(link: Mapping[str, Any]) -> int:
@@ -88,7 +95,7 @@ class Reviewer:
         An answer that no item is called is listed where parts of it are names.
         """
         for link in row.links:
-            text = str(link.get("answer") or row.answers[0])
+            text = _linked(link, row)
             code = link.get("abstained")
             if code is None and _rank(link) >= CONFIDENCE.index(certain):
                 continue

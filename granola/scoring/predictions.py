@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 LONGEST = 10_000  # characters of a question that is compared
 EXPECTED = (
     'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; on the '
-    "command line --id-field and --prediction-field name other fields"
+    "command line --id-field and --prediction-field name other fields, and --preset lm-eval, inspect or openai-batch "
+    "reads what these programs wrote"
 )
 
 

@@ -430,6 +430,8 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
             f"({_first(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
             "allow_missing=True) to leave them out"
         )
+    if faults and len(missing) == len(ids):
+        faults.append("--id-field names the field with the questions' ids, --join question joins by their words")
     if faults:
         raise PredictionError(f"{predictions.name}: " + "; ".join(faults))
     return len(missing), len(unknown)

@@ -104,7 +104,10 @@ def test_decisions_reach_a_dataset(run: Run, tmp_path: Path, snapshot: Path) -> 
     assert run(*building, "--review", sheet)[0] == 0
     assert [line["id"] for line in csv.DictReader(sheet.open(encoding="utf-8"))] == ["1", "2"]
     decided.write_text("id,answer,decision\n1,Jupiter,none\n2,Jupiter,Q986329\n", encoding="utf-8")
-    assert run(*building, "--decisions", decided, "--min-confidence", "given", "--force")[0] == 0
+    again = ("--decisions", decided, "--min-confidence", "given", "--review", sheet)
+    assert run(*building, *again, "--force")[0] == 0
+    assert not list(csv.DictReader(sheet.open(encoding="utf-8")))  # what is decided is asked once
+    assert [row["reason"] for row in made(out / "dropped.jsonl")] == ["no-link"]
     (row,) = made(out / "data" / "test.jsonl")
     assert (row["id"], json.loads(str(row["links"]))[0]["confidence"]) == ("2", "given")
     assert "--decisions decided.csv" in json.loads((out / "build.json").read_text())["command"]

@@ -168,6 +168,7 @@ def test_array_goes_on_behind_damage_and_tells_a_missing_end(tmp_path: Path) -> 
         ("q.txt", "Where was A born?", "no known kind"),
         ("q.jsonl", b"\x00\x01\x02", "no text file"),
         ("q.csv", "question,answer".encode("utf-16"), "UTF-16"),
+        ("q.xlsx", b"PK\x03\x04\x14\x00\x06\x00", "CSV UTF-8"),
         ("q.csv", "question,answer,answer\n", "stands twice"),
         ("q.jsonl", '{"schema_version": 99, "question": "A?", "answer": "B"}', "newer than 1"),
         ("q.jsonl", '{"schema_version": "x", "question": "A?", "answer": "B"}', "is no version"),

@@ -147,7 +147,7 @@ def test_reports_on_other_rows_are_refused() -> None:
 
 def test_it_opens_on_a_sentence_a_ladder_and_three_scores(outline: Outline) -> None:
     text = " ".join("".join(outline.texts).split())
-    assert f"specific and cautious answered {len(ROWS)} questions." in text
+    assert f"specific and cautious were asked {len(ROWS)} questions." in text
     assert text.count("Yona") == 1  # the paper has one name, then it is "the paper"
     drawn, rest = PAGE[PAGE.index('<figure class="drawn">') :].split("</figure>", 1)
     assert "Gold answer: <b>" in drawn

@@ -228,7 +228,7 @@ def test_figures_in_the_page_follow_its_colours_and_have_letters(report: Path) -
 
 def test_the_page_has_questions_and_says_how_many_have_a_ladder(report: Path) -> None:
     page = (report / "report.html").read_text(encoding="utf-8")
-    assert "answered 40 questions. <b>40</b> of them have a ladder" in page
+    assert "asked 40 questions. <b>40</b> of them have a ladder" in page
     assert page.count('<details class="question"') == 40
     assert "Gold answer: Kunming" in page
     assert table(report, "scores")[0]["with a ladder"] == "40"

@@ -228,6 +228,7 @@ def test_ids_that_do_not_meet(run, tmp_path: Path) -> None:  # type: ignore[no-u
     assert (ran.status, ran.out) == (2, "")
     assert "6 of 6 questions have no prediction" in ran.err
     assert "6 of 6 predictions are for unknown ids" in ran.err
+    assert "--join question" in ran.err
     ran = run("score", TIERS, other, "--allow-missing")
     assert ran.status == 1
     assert "nothing is scored" in ran.err
