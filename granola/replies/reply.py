@@ -272,7 +272,9 @@ _CHOSEN = re.compile(
 
 def _chosen_option(text: str) -> str:
     """The words of the option whose letter is chosen at last, in a text that lists several."""
-    offers = list(_OFFERED.finditer(text)) if "B" in text else []
+    if not any(second in text for second in ("B)", "B.", "B:", "B is", "B =")):
+        return text  # most list none, which is seen sooner
+    offers = list(_OFFERED.finditer(text))
     remark = _REMARK.search(text)  # a confidence may be told by letters too
     if len({offer[1] for offer in offers}) < 2 or (remark and remark.end() <= offers[0].start()):
         return text

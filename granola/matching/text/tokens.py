@@ -104,20 +104,17 @@ def words(text: str) -> tuple[FoldedWord, ...]:
     plainly = same and not _JOINED.search(lower) and not _has_mark(text)
     parts = (_RUN if plainly else _TOKEN).split(lower)  # gaps and words take turns; a gap is last
     folded_words: list[FoldedWord] = []
-    end, gap, tokens = 0, "", parts[1::2]
-    for between, token in zip(parts[::2], tokens, strict=False):
+    end, gap, turns = 0, "", iter(parts)
+    for between, token in zip(turns, turns, strict=False):
         start = end + len(between)
         end = start + len(token)
-        folded = token if plainly else token.lower() if token.isascii() and token.isalnum() else _fold(token)
-        if between != " " or gap:
-            gap += between
-            if not folded:
-                gap += token
-                continue
-            gap = "".join(gap.split()) if folded_words else ""
-        elif not folded:
-            gap = " " + token
+        if plainly:
+            folded = token
+        elif not (folded := token.lower() if token.isascii() and token.isalnum() else _fold(token)):
+            gap += between + token
             continue
+        if between != " " or gap:
+            gap = "".join((gap + between).split()) if folded_words else ""
         folded_words.append(_new_word(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
     return _put_together(folded_words)
