@@ -179,7 +179,7 @@ def predictions_of(
         if isinstance(row, RejectedRow):
             rejected.append(row)
         elif (first := predictions.setdefault(row.id, row)) is not row:
-            reason = f"id {row.id!r} stands already at {first.source}"
+            reason = f"id {row.id!r} stands already at {first.source} (several systems? give each a file of its own)"
             rejected.append(RejectedRow(source=row.source, reason=reason, excerpt=excerpt(row.text)))
     if not predictions:
         reason = f" ({rejected[0].source}: {rejected[0].reason})" if rejected else ""
