@@ -72,7 +72,6 @@ class AgentTools:
 
         Give the answer's item as `qid` (such as Q90, from `link`) where its name may mean several.
         """
-        from abstraction.reasons import REASONS
         from granola.report.ladder_view import evidence_line
 
         row = self._row(question, answer, qid)
@@ -88,8 +87,7 @@ class AgentTools:
             ]
             for level in row.levels
         ]
-        why = f"{row.abstained}: {REASONS.get(row.abstained, '')}" if row.abstained else None
-        return {"levels": levels, "no_coarser_answer": why}
+        return {"levels": levels, "no_coarser_answer": _why_none(row)}
 
     async def link(self, name: str, question: str | None = None) -> dict[str, Any]:
         """The items of WikiData that a name may mean; with the question that it answers, what it means there."""
@@ -105,14 +103,16 @@ class AgentTools:
     async def match(self, question: str, answer: str, prediction: str, qid: str | None = None) -> dict[str, Any]:
         """Which level of the answer's ladder a prediction states: 1 is as fine as the answer, null is none of them.
 
-        `qid` as for `ladder`.
+        `qid` as for `ladder`. Where `no_coarser_answer` says why there is one level alone, a coarser prediction that
+        is right is null too.
         """
         from granola.shortcuts import match
 
         row = self._row(question, answer, qid)
         verdict = match(prediction, row)
         level = None if verdict.level is None else row.levels[verdict.level - 1].tiers[0].text
-        return {"level": verdict.level, "of_levels": len(row.levels), "says": level, "rule": verdict.rule}
+        told = {"level": verdict.level, "of_levels": len(row.levels), "says": level, "rule": verdict.rule}
+        return {**told, "no_coarser_answer": _why_none(row)}
 
     async def finest_supported(self, question: str, guesses: list[str]) -> dict[str, Any]:
         """How fine an answer several guesses agree on: give guesses made independently, wrong ones included.
@@ -135,3 +135,10 @@ class AgentTools:
         ((_, decision),) = self._aggregator.decide([row], method)
         told = decision.to_json()
         return {"answer": told["prediction"], **{k: told.get(k) for k in ("support", "bits", "qid", "explanation")}}
+
+
+def _why_none(row: TieredRow) -> str | None:
+    """Why the row has its answer alone, in words; None where it has coarser ones."""
+    from abstraction.reasons import REASONS
+
+    return f"{row.abstained}: {REASONS.get(row.abstained, '')}" if row.abstained else None

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from granola.errors import UsageError
+
 SNAPSHOT = "snapshot"  # the id of the snapshot of a frame's ladders: in pandas' `attrs`, else a column of that name
 
 
@@ -15,7 +17,9 @@ def frame_of(given: Any) -> Any:
         return None  # narwhals is not loaded for these
     import narwhals
 
-    frame = narwhals.from_native(given, eager_only=True, pass_through=True)
+    frame = narwhals.from_native(given, pass_through=True)
+    if isinstance(frame, narwhals.LazyFrame):
+        raise UsageError(f"a {type(given).__name__} has no rows yet; expected a DataFrame, in polars frame.collect()")
     return frame if isinstance(frame, narwhals.DataFrame) else None
 
 

@@ -11,6 +11,7 @@ with granola.snapshot() as sample:  # the bundled one
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import tempfile
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     Snapshot = Store | Path | str
     Questions = Path | str | Iterable[Mapping[str, Any]]
     Rows = Path | str | Iterable[TieredRow] | Iterable[Mapping[str, Any]] | FrameLike
-    Levels = TieredRow | Sequence[Sequence[str]] | Sequence[Mapping[str, Any]]
+    Levels = TieredRow | Sequence[Sequence[str]] | Sequence[Mapping[str, Any]] | str
     Predictions = PredictionFile | Path | str | Mapping[str, str] | Iterable[Mapping[str, Any]] | FrameLike
 
 
@@ -254,7 +255,8 @@ def match(
     from abstraction.rows import TieredRow
 
     if not isinstance(prediction, str):
-        raise MatcherError(f"prediction is {prediction!r}; expected a text")
+        given = "None" if prediction is None else f"a {type(prediction).__name__}"
+        raise MatcherError(f"prediction is {given}; expected a text: the prediction comes first, then the levels")
     named: Sequence[Sequence[str]]
     if isinstance(levels, TieredRow):
         question = levels.question if question is None else question
@@ -358,7 +360,8 @@ def _tiered(rows: Any) -> Any:
             raise UsageError(f"{rows} is a folder with {len(files)} files of rows; name one of them")
         return read_tiered_file(files[0])
     if (frame := frame_of(rows)) is not None:
-        rows = frame_records(frame)
+        # A row that `ladders` rejected has no ladder, as in a list it is not there.
+        rows = [row for row in frame_records(frame) if not (isinstance(row.get("rejected"), str) and "ladder" in row)]
     listed = list(rows)
     if all(isinstance(row, TieredRow) for row in listed):
         return listed
@@ -384,6 +387,9 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
     """The rows as records; of a flat one None is an empty cell, as in a DataFrame."""
     from abstraction.files.records import Record
 
+    if isinstance(rows, Mapping):
+        expected = "expected a list of rows: put a single row into a list, and choose one of several splits"
+        raise UsageError(f"the {what}s are one {type(rows).__name__}; {expected}")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
@@ -438,6 +444,11 @@ def _names(level: Any) -> Sequence[str]:
 
 
 def _list(levels: Any) -> Sequence[Any]:
+    if isinstance(levels, str) and levels.lstrip().startswith("["):  # as frames other than pandas' have them
+        try:
+            levels = json.loads(levels)
+        except ValueError as error:
+            raise MatcherError(f"levels are no JSON ({error}); {_LEVELS}") from error
     if not isinstance(listed := _listed(levels), list | tuple):
         raise MatcherError(f"levels are a {type(levels).__name__}; {_LEVELS}")
     return listed

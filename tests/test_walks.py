@@ -186,7 +186,7 @@ def test_the_page_on_python_runs_and_prints_what_it_shows(
 ) -> None:
     (tmp_path / "sample").symlink_to(sample)
     (tmp_path / "questions.csv").write_text("question,answer\nWhere was Barack Obama born?,Honolulu\n")
-    assert len(python_of(DOCS / "reference" / "python.md", tmp_path, monkeypatch)) == 5
+    assert len(python_of(DOCS / "reference" / "python.md", tmp_path, monkeypatch)) == 6
 
 
 def test_the_readme_runs_and_leaves_nothing_beside_its_folder(

@@ -300,7 +300,7 @@ class Ladder(Command[ReviewedLadder]):
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
         if _asks(self.answer) and not _asks(self.question):
-            raise RowError(f"the answer {self.answer!r} is a question; the question comes first, then its answer")
+            raise RowError(f"the answer {self.answer!r} is a question; the question comes first, and ends with '?'")
         relation = self._relation()
         check_language(self.language)
         row = self._row(relation)

@@ -34,13 +34,14 @@ def called(*calls: tuple[str, dict[str, Any]]) -> tuple[list[str], list[Any]]:
 
 
 def test_an_agent_calls_every_tool() -> None:
-    tools, (ladder, link, match, finest, bad, chosen) = called(
+    tools, (ladder, link, match, finest, bad, chosen, unlinked) = called(
         ("ladder", {"question": QUESTION, "answer": "Honolulu"}),
         ("link", {"name": "Honolulu", "question": QUESTION}),
         ("match", {"question": QUESTION, "answer": "Honolulu", "prediction": "somewhere in Hawaii"}),
         ("finest_supported", {"question": QUESTION, "guesses": ["Honolulu", "Hilo, Hawaii", "Honolulu County"]}),
         ("finest_supported", {"question": QUESTION, "guesses": []}),
         ("ladder", {"question": "Where is Harvard Law School?", "answer": "Cambridge", "qid": "Q49111"}),
+        ("match", {"question": QUESTION, "answer": "Zzyzx", "prediction": "Hawaii"}),
     )
     assert tools == ["ladder", "link", "match", "finest_supported"]
     texts = [level[0]["text"] for level in ladder["levels"]]
@@ -48,6 +49,8 @@ def test_an_agent_calls_every_tool() -> None:
     assert "located in the administrative territorial entity" in ladder["levels"][1][0]["evidence"][0]
     assert (link["meant"], link["may_mean"][0][:15]) == ("Q18094", "Q18094 Honolulu")
     assert (match["level"], match["says"]) == (texts.index("Hawaii") + 1, "Hawaii")
+    assert match["no_coarser_answer"] is None
+    assert unlinked["no_coarser_answer"].startswith("no-link: ")
     assert finest["answer"] in ("Hawaii", "Honolulu County, Hawaii")
     assert "0 guesses; expected 1 to 100" in bad
     assert chosen["levels"][-1][0]["text"] == "North America"

@@ -140,6 +140,11 @@ def test_frames_of_other_libraries(sample: Any, library: str) -> None:
     report = granola.score(made, {"a": "Hawaii", "b": "Berlin"} if said is None else said, resamples=20)
     assert report.overall.estimates["granola_accuracy"].value == 0.5
     assert "snapshot:unknown" not in str(report.signature)
+    levels = made["levels"][0] if library == "polars" else made["levels"][0].as_py()
+    assert granola.match("in Hawaii", levels).level == 3
+    if library == "polars":
+        with pytest.raises(UsageError, match=r"a LazyFrame has no rows yet; .* frame.collect"):
+            granola.ladders(frame.lazy(), sample)
 
 
 def test_bad_rows_are_collected_where_this_is_asked(sample: Any) -> None:
@@ -155,6 +160,7 @@ def test_bad_rows_are_collected_where_this_is_asked(sample: Any) -> None:
     assert list(frame["id"]) == ["a", "c", "b"]
     assert frame["rejected"][1] == "no answer: it is empty; expected a text or a list of texts"
     assert list(frame["levels"].isna()) == [False, True, False]
+    assert granola.score(frame, {"a": "Hawaii", "b": "Ulm"}, resamples=20).overall.n == 2
     table = made.to_pandas()
     assert list(table["id"]) == ["a", "b"]
     assert granola.score(table, {"a": "Hawaii", "b": "Ulm"}, resamples=20).overall.n == 2
@@ -193,9 +199,13 @@ def test_levels_in_any_form(sample: Any) -> None:
     known = granola.match("in Hawaii", row)
     forms: list[Any] = [row.levels, row.to_json()["levels"], [level.names() for level in row.levels]]
     assert [granola.match("in Hawaii", form, question=QUESTION) for form in forms] == [known] * 3
-    for bad in ("Honolulu", ["Honolulu"], [[1]], [{"text": "Honolulu"}], 7, [{"tiers": [{}]}]):
+    for bad in ("Honolulu", "[1", ["Honolulu"], [[1]], [{"text": "Honolulu"}], 7, [{"tiers": [{}]}]):
         with pytest.raises(MatcherError, match=r"levels? (is|are)"):
             granola.match("Honolulu", bad)  # type: ignore[arg-type]
+    with pytest.raises(MatcherError, match="prediction is a TieredRow; expected a text"):
+        granola.match(row, "in Hawaii")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="the questions are one dict; expected a list"):
+        granola.ladders(ROWS[0], sample)  # type: ignore[call-overload]
 
 
 def test_rows_as_they_are_published(sample: Any, tmp_path: Path) -> None:
