@@ -1,8 +1,8 @@
 """A thread that does one piece of work after another, and refuses more than may wait for it.
 
-Work is bounded before it begins, and is handed to the thread when its turn comes: what waits is dropped where whoever
-waits for it leaves, or is told that time is up. What has begun ends at its next look into the snapshot, or goes on to
-its end and is used by nobody: no thread can be stopped from outside.
+Work is bounded before it begins. What waits is dropped where whoever waits for it leaves, or is told that time is up.
+What has begun ends at its next look into the snapshot, or goes on to its end and is used by nobody: no thread can be
+stopped from outside.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ class Workroom(Generic[C]):
         self._most = most
         self._thread = ThreadPoolExecutor(1, name)
         self._context = self._thread.submit(make)
-        self._turn = asyncio.Lock()  # whose work the thread does
         self._until = inf  # of what is being done
         self.waiting = 0  # pieces of work that wait or are waited for
         ROOMS.add(self)
@@ -63,28 +62,22 @@ class Workroom(Generic[C]):
         if self.waiting >= self._most:
             raise overloaded("too many requests are waiting")
         until = time.monotonic() + seconds
+        asked = [work]  # empty when nobody waits for it any more, so that what was sent is not held on to
         self.waiting += 1
         try:
             async with asyncio.timeout(seconds):
-                await self._turn.acquire()
-                self._until = until
-                task = asyncio.wrap_future(self._thread.submit(self._do, work, until))
-                task.add_done_callback(self._done)
-                return await asyncio.shield(task)  # the next has its turn when this is done, whoever leaves
+                return await asyncio.wrap_future(self._thread.submit(self._do, asked, until))
         except (TimeoutError, OverTimeError):
             raise too_slow(seconds) from None
         finally:
+            asked.clear()
             self.waiting -= 1
 
-    def _done(self, done: asyncio.Future[Any]) -> None:
-        if not done.cancelled():
-            done.exception()  # of work whose waiter has left nobody else asks for it
-        self._until = inf
-        self._turn.release()
-
-    def _do(self, work: Callable[[C], T], until: float) -> T:
-        if time.monotonic() > until:
+    def _do(self, asked: list[Callable[[C], T]], until: float) -> T:
+        work = next(iter(asked), None)
+        if work is None or time.monotonic() > until:
             raise OverTimeError
+        self._until = until
         context = self._context.result()
         context.begin(until)
         try:
@@ -95,6 +88,8 @@ class Workroom(Generic[C]):
             context.begin(float("inf"))
             context.interrupted()
             raise
+        finally:
+            self._until = inf
 
     def overdue(self, now: float) -> float:
         """For how many seconds work has gone on beyond its time."""
