@@ -37,7 +37,7 @@ def test_words_are_read(word: str, kind: str, where: str, name: str, settings: d
 @pytest.mark.parametrize(
     ("word", "told"),
     [
-        ("gpt-4", r"allowed: openai:URL#NAME, local:FOLDER or replay:FILE"),
+        ("gpt-4", r"allowed: openai:URL#NAME \(.*\), local:FOLDER or replay:FILE"),
         ("http://127.0.0.1:8000/v1#m", r"http names no kind of model; allowed: openai:URL#NAME"),
         ("sk-secret/word:x", r"what is given names no kind"),
         ("openai:", r"names no place"),
