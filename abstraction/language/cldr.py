@@ -293,11 +293,11 @@ def _numbers(locale: _Locale) -> dict[str, Any]:
 def _scales(locale: _Locale) -> dict[int, list[str]]:
     """The words for powers of ten, as they stand behind any number: 6 "milhão", "milhões". They are read alone."""
     formats, words_by_power = locale.at("compact_decimal_formats"), dict[int, list[str]]()
-    width = "long" if "long" in formats else "short"
-    for plural in locale.at("compact_decimal_formats", width):
-        for size, pattern in locale.at("compact_decimal_formats", width, plural).items():
-            zeros, word = pattern.pattern.count("0"), _plain(pattern.pattern).strip("0 '")
-            words = words_by_power.get(len(size) - zeros, [])
-            if zeros and word not in ("", *words) and not (word.isascii() and len(word) == 1):
-                words_by_power[len(size) - zeros] = [*words, word]
+    for width in ("long", "short"):
+        for plural in locale.at("compact_decimal_formats", width) if width in formats else ():
+            for size, pattern in locale.at("compact_decimal_formats", width, plural).items():
+                zeros, word = pattern.pattern.count("0"), _plain(pattern.pattern).strip("0 '.")
+                words = words_by_power.get(len(size) - zeros, [])
+                if zeros and word not in ("", *words) and not (word.isascii() and len(word) == 1):
+                    words_by_power[len(size) - zeros] = [*words, word]
     return words_by_power

@@ -263,21 +263,23 @@ def _in_digits(found: re.Match[str], words: Language) -> str:
 
 # Months in forms that CLDR does not list, in languages without a file: those with the stem of a month's name.
 
-_BEFORE_YEAR = re.compile(r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})\s+\Z")
+_WORD_BEFORE = re.compile(
+    r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})(?:\s+(?P<behind>\d{1,2})\b(?!\s*\d))?"
+)
 _BEHIND_YEAR = re.compile(r"\.?\s+(?P<word>[^\W\d_]{3,20})(?!\w)(?:\s+(?P<day>\d{1,2})(?!\w))?(?!\s*\d)")
 _NEAR = 30  # characters before a year that may be a day and a month
 
 
 def _with_inflected_month(claim: IntervalClaim, text: str, lower: str, words: Language) -> IntervalClaim:
-    """A year with the month beside it in another case: `v lednu 1961`, `1961 augusztusában`."""
+    """A year with the month near it in another case: `v lednu 1961`, `1961 augusztusában`, `15 juni, 1848`."""
     if not claim.text.isdigit() or len(claim.text) != 4:
         return claim
-    before = _BEFORE_YEAR.search(lower, max(0, claim.start - _NEAR), claim.start)
-    for found in (before, _BEHIND_YEAR.match(lower, claim.end)):
+    before = list(_WORD_BEFORE.finditer(lower, max(0, claim.start - _NEAR), claim.start))[::-1][:4]
+    for found in (*before, _BEHIND_YEAR.match(lower, claim.end)):
         if found and (month := _month_of(found["word"], words)):
-            day = int(found["day"] or 0)
+            day = int(found["day"] or found.groupdict().get("behind") or 0)
             low, high = CalendarUnit("day" if day else "month", int(claim.text), month, day).days()
-            start = found.start("day") if day and found is before else found.start("word")
+            start = found.start("day") if day and found in before else found.start("word")
             start, end = min(start, claim.start), max(found.end(), claim.end)
             return replace(claim, low=low, high=high, text=text[start:end].strip(), start=start, end=end)
     return claim

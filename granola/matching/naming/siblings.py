@@ -126,7 +126,8 @@ def _says_another(
     if not answer.asked.isdisjoint((said.text, own.text)):
         return False
     beside = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
-    is_fixed = not joint and not named.is_person and own.text not in word_lists.LEGAL_FORMS
+    told = said.text in word_lists.QUALIFIERS and said.text not in named.folds  # University of South Florida
+    is_fixed = (not joint or told) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
     if own.text in beside and is_fixed and said.text.isalpha() and _is_more(answer, said, own, named):
         return True  # Ohio State University, for Ohio University
     if own.text in answer.present:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import cache
 
-from abstraction.language.cldr import zone_cities
+from abstraction.language.cldr import territory_names, zone_cities
+from abstraction.language.languages import language
 from granola.matching.naming.countries import (
     ABBREVIATIONS,
     contradict,
@@ -55,12 +57,23 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
 def is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is part of the name of a country that is no tier: New Guinea in Papua New Guinea."""
     own = country_ids(key(mention.name)) | answer.countries
+    theirs = _territories(answer.code) - {folded for _, _, folded in answer.tiers}
+    around = 2 if language(answer.code).parts_words else _LONGEST_TERRITORY
     return any(
-        country_ids(answer.texts[start:end]) - own
-        for start in range(max(0, mention.start - 2), mention.start + 1)
-        for end in range(mention.end, min(len(answer.texts), mention.end + 2) + 1)
+        answer.texts[start:end] in theirs or country_ids(answer.texts[start:end]) - own
+        for start in range(max(0, mention.start - around), mention.start + 1)
+        for end in range(mention.end, min(len(answer.texts), mention.end + around) + 1)
         if end - start > mention.end - mention.start
     )
+
+
+_LONGEST_TERRITORY = 6  # signs on either side of a name within a territory's: 南 of 南スーダン
+
+
+@cache
+def _territories(code: str) -> frozenset[tuple[str, ...]]:
+    """The folded names of the states and territories of CLDR in a language."""
+    return frozenset(map(key, territory_names(code).values()))
 
 
 def _is_in_a_run_of_signs(answer: AnswerText, start: int) -> bool:
@@ -518,6 +531,8 @@ def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that takes the mention back, or None."""
     ladder, coarser = len(answer.levels) > 1, mention.level > 0
     short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
+    if not short and not language(answer.code).parts_words:  # one run of signs is short, however many they are
+        short = not any(word.gap or word.text in function_words(answer.code) for word in answer.words)
     if is_in_a_country_s_name(answer, mention):
         return ANOTHER
     for name, holds in VETOES:
