@@ -23,7 +23,7 @@ def check(command: str) -> None:
     verb = next(known for known in (" ".join(words[:2]), words[0]) if known in VERBS)
     settings = {one.setting.name(one.field): one for one in settings_of(command_class(verb))}
     for at, word in enumerate(words):
-        if not word.startswith("--"):
+        if not word.startswith("--") or word == "--json":  # which every command has that makes something
             continue
         assert word in settings, (command, word)
         value = words[at + 1] if at + 1 < len(words) else ""

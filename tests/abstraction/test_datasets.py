@@ -181,7 +181,7 @@ def test_what_cannot_be_a_dataset_is_told_and_leaves_nothing(tmp_path: Path) -> 
         built(tmp_path, [{"question": "", "answer": "x"}], restart=True)
     assert not (tmp_path / ".out.work").exists()
     (tmp_path / "w.sqlite").unlink()
-    with pytest.raises(RowError, match="none has one answer"):
+    with pytest.raises(RowError, match="no row has one answer"):
         built(tmp_path, [ASKED[3]])
     for wrong in ({"split": "a b"}, {"name": " "}, {"batch": 0}, {"most": 1.5}):
         with pytest.raises(DatasetError):

@@ -254,8 +254,8 @@ def test_exchanged_arguments_and_a_folder_that_is_made_are_told(run: Run, tmp_pa
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("dataset q.jsonl --out x", "the same command goes on where it was"),
-        ("snapshot build d.json", "the same command goes on where it was"),
+        ("dataset q.jsonl --out x", "the same command goes on with what is kept"),
+        ("snapshot build d.json", "the same command goes on with what is kept"),
         ("tiers q.jsonl", "nothing half-written is left"),
         ("", "nothing half-written is left"),
     ],
