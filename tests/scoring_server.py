@@ -34,6 +34,8 @@ class _Handler(BaseHTTPRequestHandler):
         knows = self.server.knows  # type: ignore[attr-defined]
         if knows is not None and self.path not in knows:
             return 404, {"error": "no such path"}
+        if self.server.answer is not None:  # type: ignore[attr-defined]
+            return 200, self.server.answer  # type: ignore[attr-defined]
         if not self.server.lists and any(isinstance(v, list) and len(v) > 1 for v in body.values()):  # type: ignore[attr-defined]
             return 422, {"error": "one text alone"}
         if self.path.endswith("/completions"):
@@ -71,9 +73,10 @@ class _Handler(BaseHTTPRequestHandler):
 def scoring_server(
     *, starts: bool = True, lists: bool = True, knows: tuple[str, ...] | None = None
 ) -> Iterator[Any]:
-    """The server, with `url`, `asked` and `failing`: how many calls are to fail."""
+    """The server, with `url`, `asked`, `failing` (how many calls are to fail) and `answer` (instead of its own)."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.asked, server.failing, server.starts, server.knows, server.lists = [], 0, starts, knows, lists
+    server.answer = None
     server.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -55,17 +55,25 @@ def build(folder: Path, *, template: str | None = TURNS, room: int = 256) -> Pat
     return folder
 
 
-def build_encoder_decoder(folder: Path) -> Path:
-    """A T5 of the same words, saved in `folder`; the same each time."""
+def build_encoder_decoder(folder: Path, *, room: int | None = None) -> Path:
+    """A T5 of the same words, or a BART with `room` positions, saved in `folder`; the same each time."""
     import torch
-    from transformers import T5Config, T5ForConditionalGeneration
+    from transformers import AutoModelForSeq2SeqLM, BartConfig, T5Config
 
     tokenizer = word_tokenizer()
     torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2, initializer_factor=3.0,
-        pad_token_id=1, eos_token_id=2, decoder_start_token_id=1,
-    )  # fmt: skip
-    T5ForConditionalGeneration(config).save_pretrained(folder)
+    if room is None:
+        config: Any = T5Config(
+            vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2, initializer_factor=3.0,
+            pad_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+        )  # fmt: skip
+    else:
+        config = BartConfig(
+            vocab_size=len(tokenizer), d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+            decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=room,
+            init_std=0.6, pad_token_id=1, bos_token_id=2, eos_token_id=2, decoder_start_token_id=2,
+            forced_eos_token_id=None,
+        )  # fmt: skip
+    AutoModelForSeq2SeqLM.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

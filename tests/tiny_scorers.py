@@ -29,19 +29,19 @@ def pair_tokenizer() -> Any:
 
 
 def build_classifier(
-    folder: Path, labels: Sequence[str], *, room: int = 64, seed: int = 0, spread: float = 0.6
+    folder: Path, labels: Sequence[str], *, room: int = 64, seed: int = 0, spread: float = 0.6, kind: str = "bert"
 ) -> Path:
-    """A BERT of two layers with an output for each label, saved in `folder`; the same each time."""
+    """A BERT, or another `kind`, of two layers with an output for each label, saved in `folder`; the same each time."""
     import torch
-    from transformers import BertConfig, BertForSequenceClassification
+    from transformers import AutoConfig, AutoModelForSequenceClassification
 
     tokenizer = pair_tokenizer()
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-        max_position_embeddings=room, num_labels=len(labels), id2label=dict(enumerate(labels)),
+    config = AutoConfig.for_model(
+        kind, vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=room, num_labels=len(labels), id2label=dict(enumerate(labels)),
         label2id={label: at for at, label in enumerate(labels)}, pad_token_id=0, initializer_range=spread,
     )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(folder)
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -49,11 +49,6 @@ class LocalChat(LocalWeights):
         """Whether shapes are kept alike for a compiled forward pass."""
         return self.device.startswith("cuda")
 
-    def _room(self) -> int | None:
-        """How many tokens of prompt and answer the model holds, where it says so."""
-        held = getattr(self.config.get_text_config(), "max_position_embeddings", None)
-        return held if isinstance(held, int) and held > 0 and not self.config.is_encoder_decoder else None
-
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
         """As `AnswerSource.answers`. What does not fit into the model, or memory, has no answer."""
         source = iter(asks)
@@ -63,9 +58,11 @@ class LocalChat(LocalWeights):
             if lacking := [ask for ask in window if ask.samples]:
                 prompts = self.prompts_of([ask.request for ask in lacking])
                 for ask, prompt in zip(lacking, prompts, strict=True):
-                    limit, room = ask.request.sampling.max_tokens, self._room()
-                    if room is not None and len(prompt) + limit > room:
-                        why = f"{len(prompt)} tokens and up to {limit} more exceed the {room} that the model holds"
+                    limit, room = ask.request.sampling.max_tokens, self.positions
+                    apart = self.config.is_encoder_decoder  # prompt and answer have places of their own
+                    if room is not None and (max(len(prompt), limit) if apart else len(prompt) + limit) > room:
+                        held = f"{room} that the model holds{' of each' if apart else ''}"
+                        why = f"{len(prompt)} tokens and up to {limit} more exceed the {held}"
                         failures[id(ask)] = NoAnswer(FailureReason.TOO_LONG, why)
                     else:
                         rows += [_Row(ask, sample, prompt) for sample in ask.samples]
@@ -97,9 +94,10 @@ class LocalChat(LocalWeights):
         # On a card a short batch is filled up with its last row to a power of 2: each shape is compiled once.
         size = min(batch, 1 << (len(rows) - 1).bit_length())
         filled = [*rows, *([rows[-1]] * (size - len(rows) if on_card else 0))]
+        side = "right" if self.config.is_encoder_decoder else "left"  # places are counted from the first token
         padded = tokenizer.pad(
-            {"input_ids": [list(row.prompt) for row in filled]}, padding_side="left", return_tensors="pt",
-            pad_to_multiple_of=_ROUND if on_card and self._room() is None else None,
+            {"input_ids": [list(row.prompt) for row in filled]}, padding_side=side, return_tensors="pt",
+            pad_to_multiple_of=_ROUND if on_card and self.positions is None else None,
         ).to(self.device)  # fmt: skip
         length = padded["input_ids"].shape[1]
         own = model.generation_config

@@ -214,8 +214,10 @@ class LocalContinuations(_LocalScorer):
     """
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
-        """Raises ModelError for a place without a model."""
+        """Raises ModelError for a place without a model, and for an encoder-decoder."""
         super().__init__(place, causal_model, settings)
+        if self.config.is_encoder_decoder:
+            raise ModelError(f"local:{place} is an encoder-decoder; log-probabilities are of causal models: name one")
         self.more = {"score": "logprobs"}
 
     def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:

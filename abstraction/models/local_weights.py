@@ -22,6 +22,7 @@ ON_PROCESSOR = 16  # texts that are scored together there: more cost padding and
 _ON_CARD = 4096
 AGAIN = 16  # batches at the size that fits before a greater one is tried again: one long text is no measure of the rest
 _NO_LIMIT = 1_000_000  # what tokenizers without a limit name is far above
+_BEHIND_PADDING = ("roberta", "camembert", "mpnet", "longformer")  # positions begin behind the padding token's id
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -145,11 +146,20 @@ class LocalWeights:
             if bars:
                 logging.enable_progress_bar()
 
+    @property
+    def positions(self) -> int | None:
+        """How many tokens the model tells apart by their place, where it says so; each side of an encoder-decoder."""
+        text = self.config.get_text_config()
+        held = getattr(text, "max_position_embeddings", None)
+        if not isinstance(held, int) or held <= 0:
+            return None
+        behind = any(name in text.model_type for name in _BEHIND_PADDING)
+        return held - text.pad_token_id - 1 if behind else held
+
     def longest(self, named: object = None) -> int:
         """How many tokens of a text the model is given, special ones among them; `named` is its tokenizer's limit."""
         asked = self.settings.longest if isinstance(self.settings, LocalScoreSettings) else None
-        held = getattr(self.config.get_text_config(), "max_position_embeddings", None)
-        limits = [limit for limit in (named, asked, held) if isinstance(limit, int) and 0 < limit < _NO_LIMIT]
+        limits = [limit for limit in (named, asked, self.positions) if isinstance(limit, int) and 0 < limit < _NO_LIMIT]
         return min(limits, default=LONGEST)
 
     # Batches.

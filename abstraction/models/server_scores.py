@@ -19,13 +19,7 @@ from abstraction.errors import ModelError
 from abstraction.models.chat_model import FailureReason, NoAnswer
 from abstraction.models.http_client import ServerClient
 from abstraction.models.model_settings import ServerEmbeddingSettings, ServerScoreSettings
-from abstraction.models.text_scorers import (
-    LEAST,
-    Continuation,
-    EmbeddedText,
-    QueryPassage,
-    TokenScores,
-)
+from abstraction.models.text_scorers import LEAST, Continuation, EmbeddedText, QueryPassage, TokenScores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -93,8 +87,13 @@ class _ServerScorer(ABC, Generic[T, R]):
 
 
 def _in_order(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Entries by their index, which servers may give in any order."""
-    return sorted(entries, key=lambda entry: int(entry.get("index", 0)))
+    """Entries by their index, which servers may give in any order. Raises ValueError for wrong ones."""
+    if all(entry.get("index") is None for entry in entries):
+        return list(entries)  # as they are
+    ordered = sorted(entries, key=lambda entry: int(entry["index"]))
+    if (indices := [entry["index"] for entry in ordered]) != list(range(len(ordered))):
+        raise ValueError(f"indices {indices} of {len(ordered)} entries")
+    return ordered
 
 
 class ServerContinuations(_ServerScorer[Continuation, TokenScores]):
@@ -169,6 +168,8 @@ class ServerRelevance(_ServerScorer[QueryPassage, float]):
 
     def _found(self, answer: Any, part: Sequence[QueryPassage]) -> list[float]:
         ranked = _in_order(answer["results"] if isinstance(answer, dict) else answer)
+        if len(ranked) > 1 and ranked[0].get("index") is None:  # they come by rank
+            raise ValueError("passages without an index")
         scores = [float(one["relevance_score"] if "relevance_score" in one else one["score"]) for one in ranked]
         if not all(0 <= score <= 1 for score in scores):
             raise ValueError(f"scores of {min(scores)} to {max(scores)}, which are not from 0 to 1")
@@ -191,6 +192,8 @@ class ServerEmbeddings(_ServerScorer[EmbeddedText, list[float]]):
 
     def _found(self, answer: Any, part: Sequence[EmbeddedText]) -> list[list[float]]:
         vectors = [[float(number) for number in entry["embedding"]] for entry in _in_order(answer["data"])]
+        if not all(vectors):
+            raise ValueError("an empty vector")
         lengths = [math.hypot(*vector) for vector in vectors]
         return [
             [number / (length or 1.0) for number in vector] for vector, length in zip(vectors, lengths, strict=True)

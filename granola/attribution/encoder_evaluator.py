@@ -56,6 +56,11 @@ class EncoderTraining:
     progress: bool = False
     messages: bool = False
 
+    def __post_init__(self) -> None:
+        """Raises UsageError for a share of nothing or of all."""
+        if not 0 < self.validation < 1:
+            raise UsageError(f"validation={self.validation}: a share of the samples between 0 and 1 is allowed")
+
     @classmethod
     def of(cls, word: str, **more: Any) -> EncoderTraining:
         """By FOLDER, with settings as of a local model: `FOLDER?device=cuda&batch=16`. Raises UsageError."""

@@ -171,6 +171,7 @@ def test_other_weights_or_settings_are_another_model(folder: Path, tmp_path: Pat
     words = [f"local:{folder}", f"local:{other}", f"local:{folder}?dtype=bfloat16"]
     assert len({str(open_model(word).identity) for word in words}) == 3
     assert open_model(f"local:{folder}?batch=2").identity == open_model(words[0]).identity
+    assert open_model(f"local:{folder}?device=cpu").identity["device"] == "cpu"
     assert answers(words[2], [ask("where")])
 
 
@@ -182,6 +183,21 @@ def test_an_encoder_decoder_answers_as_the_library_does(tmp_path: Path) -> None:
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)
     out = model.generate(**tokenizer("where is the city", return_tensors="pt"), do_sample=False, max_new_tokens=12)
     assert made.text == tokenizer.decode(out[0], skip_special_tokens=True)
+
+
+def test_prompt_and_answer_of_an_encoder_decoder_have_the_room_each(tmp_path: Path) -> None:
+    folder = build_encoder_decoder(tmp_path, room=32)
+    requests = [
+        ask(text, temperature=0.0, max_tokens=limit)
+        for text, limit in [("where", 12), ("one " * 33, 12), ("who", 33), ("one two " * 16, 32)]
+    ]
+    made = list(open_model(f"local:{folder}?device=cpu").generate(requests))
+    assert [one.reason if isinstance(one, Failure) else "" for one in made] == [
+        "", FailureReason.TOO_LONG, FailureReason.TOO_LONG, "",
+    ]  # fmt: skip
+    short = [ask(text, temperature=0.0) for text in ("where", "one two " * 12)]
+    alone = answers(f"local:{folder}?device=cpu&batch=1", short)
+    assert answers(f"local:{folder}?device=cpu&batch=2", short) == alone
 
 
 def test_a_static_cache_and_filled_batches_change_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from abstraction.models.spec import open_coherence, open_continuations, open_emb
 from abstraction.models.text_scorers import Continuation, EmbeddedText, Entailment, QueryPassage, TextPair, TokenScores
 from kg.web.answer_cache import Cache
 from tests.scoring_server import logprob_of, scoring_server
-from tests.tiny_model import WORDS, build
+from tests.tiny_model import WORDS, build, build_encoder_decoder
 from tests.tiny_scorers import build_classifier
 
 pytest.importorskip("sentence_transformers")
@@ -84,6 +84,18 @@ def test_a_token_over_the_boundary_is_the_texts(causal: Path) -> None:
     """ "riv" and "er" are joined to the word that the tokenizer knows."""
     (joined,) = LocalContinuations(causal, CPU).scores([Continuation("the riv", "er in")])
     assert joined.logprobs == pytest.approx(by_hand(causal, "the", "river in"), abs=1e-4)
+
+
+def test_an_encoder_decoder_has_no_log_probabilities(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="is an encoder-decoder; log-probabilities are of causal models"):
+        open_continuations(f"local:{build_encoder_decoder(tmp_path)}?device=cpu")
+
+
+def test_positions_behind_the_padding_token_are_fewer(tmp_path: Path) -> None:
+    model = LocalRelevance(build_classifier(tmp_path, ["one"], room=64, kind="roberta"), CPU)
+    assert (model.config.pad_token_id, model.positions) == (0, 63)
+    long, cut = model.scores([QueryPassage("who", "one " * 100), QueryPassage("who", "one " * 59)])
+    assert long == pytest.approx(cut, abs=1e-6)
 
 
 @pytest.mark.parametrize("labels", [["relevant"], ["no", "yes"]])
@@ -154,6 +166,25 @@ def test_a_server_that_takes_no_lists_is_told_how_to_be_asked() -> None:
         assert open_relevance(f"openai:{server.url}?batch=1#m").scores(passages) == [0.2, 0.2]
 
 
+@pytest.mark.parametrize("indices", [(0, 0), (1, 2), (0, 2), (-1, 0), (0, None), (None, None)])
+def test_entries_that_do_not_say_whose_they_are(indices: tuple[int | None, ...]) -> None:
+    given = [{} if index is None else {"index": index} for index in indices]
+    entries = [{**one, "score": 0.5, "embedding": [1.0]} for one in given]
+    with scoring_server() as server:
+        server.answer = {"results": entries, "data": entries}
+        word = f"openai:{server.url}?tries=1#m"
+        with pytest.raises(ModelError, match="in another form"):
+            open_relevance(word).scores([QueryPassage("q", "x"), QueryPassage("q", "y")])
+        if any(given):
+            with pytest.raises(ModelError, match="in another form"):
+                open_embeddings(word).scores([EmbeddedText("x"), EmbeddedText("y")])
+        else:  # in the order of the texts
+            assert open_embeddings(word).scores([EmbeddedText("x"), EmbeddedText("y")]) == [[1.0], [1.0]]
+        server.answer = {"data": [{"index": 0, "embedding": []}]}
+        with pytest.raises(ModelError, match="an empty vector"):
+            open_embeddings(word).scores([EmbeddedText("x")])
+
+
 def test_a_server_without_such_scores_is_told() -> None:
     with scoring_server(knows=()) as server, pytest.raises(ModelAccessError, match="does the server know /rerank"):
         open_relevance(f"openai:{server.url}#m").scores([QueryPassage("q", "p")])
@@ -204,3 +235,20 @@ def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> Non
         scorer = KeptScores(LocalContinuations(causal, CPU), store)
         assert scorer.scores([Continuation("", "a city")]) == scorer.scores([Continuation("", "a city")])
         store.close()
+
+
+def test_kept_scores_are_computed_in_the_blocks_that_the_model_wants(tmp_path: Path) -> None:
+    sizes: list[int] = []
+
+    class Wide:
+        identity = {"kind": "wide"}  # noqa: RUF012
+        block = 1000
+
+        def scores(self, items: Any, /) -> list[float]:
+            sizes.append(len(items))
+            return [0.5 for _ in items]
+
+    store = Cache(tmp_path / "scores.sqlite")
+    KeptScores(Wide(), store).scores([QueryPassage("q", str(at)) for at in range(1500)])
+    store.close()
+    assert sizes == [1000, 500]

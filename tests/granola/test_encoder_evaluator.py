@@ -8,7 +8,13 @@ import pytest
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.encoder_evaluator import EncoderEvaluator, EncoderTraining, _held_out, train_encoder
+from granola.attribution.encoder_evaluator import (
+    EncoderEvaluator,
+    EncoderTraining,
+    _held_out,
+    _trainer,
+    train_encoder,
+)
 from granola.errors import UsageError
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
@@ -81,6 +87,24 @@ def test_it_is_used_at_the_length_of_its_training(trained: Path, tmp_path: Path)
         train_encoder(samples(20), tmp_path / "out", EncoderTraining(checkpoint=str(trained), longest=128))
     with pytest.raises(UsageError, match="at least 8 of two are wanted"):
         train_encoder(samples(4), tmp_path / "out", EncoderTraining(checkpoint=str(trained), longest=32))
+
+
+def test_training_warms_up_groups_by_length_and_stops_early(trained: Path, tmp_path: Path) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer, EarlyStoppingCallback
+
+    how = EncoderTraining(checkpoint=str(trained), epochs=4, batch=8, patience=3, device="cpu")
+    model, tokenizer = (
+        library.from_pretrained(trained) for library in (AutoModelForSequenceClassification, AutoTokenizer)
+    )
+    trainer = _trainer(model, tokenizer, [{"labels": 0}] * 80, [{"labels": 0}] * 8, str(tmp_path), how)
+    assert trainer.args.warmup_steps == 4  # a tenth of 4 epochs of 10 steps
+    assert trainer.args.train_sampling_strategy == "group_by_length"
+    assert trainer.args.load_best_model_at_end
+    stops = [one for one in trainer.callback_handler.callbacks if isinstance(one, EarlyStoppingCallback)]
+    assert [one.early_stopping_patience for one in stops] == [3]
+    for share in (0.0, 1.0):
+        with pytest.raises(UsageError, match="between 0 and 1"):
+            EncoderTraining(checkpoint=str(trained), validation=share)
 
 
 def test_it_is_trained_on_from_another_stage(trained: Path, tmp_path: Path) -> None:
