@@ -47,9 +47,8 @@ class F1Matcher(ReplyMatcher):
         best = 0.0
         for number, names in enumerate(levels, start=1):
             for name in names:
-                kept = prediction_tokens and (self.published or keeps_marks(answer, name))
-                score = squad.token_f1(answer, name) if kept else 0.0
-                if score > best:
+                score = squad.f1(prediction_tokens, squad.tokens(name)) if prediction_tokens else 0.0
+                if score > best and (self.published or keeps_marks(answer, name)):
                     best, closest = score, Comparison(prediction=answer, tier=name)
             if best > self.tau:
                 return Verdict(level=number, rule="token-f1", compared=closest, score=best)
