@@ -304,7 +304,9 @@ class MeasuredRelations:
         self.kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
             KEPT, lambda _, kinds: 5 + sum(map(len, kinds.values()))
         )
-        self.shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(KEPT, lambda *_: 1)
+        self.shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(
+            KEPT, lambda key, _: 1 + len(key[2]) // 200  # a tier's text may come from outside
+        )
 
 
 class Triviality:
