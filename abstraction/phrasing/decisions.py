@@ -16,7 +16,7 @@ _TIERS = "tiers"
 
 
 class CheckResult(StrEnum):
-    """What checking a tier finds; of a wording, whether it states the tier that was to be worded."""
+    """What checking a tier finds."""
 
     ENTAILED = "entailed"  # by the graph
     UNPROVEN = "unproven"  # consistent with the graph, but not in it
@@ -29,9 +29,7 @@ class CheckResult(StrEnum):
     NOT_COARSER = "not-coarser-than-answer"
     TRIVIAL = "trivial"
     LEAKING = "leaking"
-    SAME = "same"  # a wording that states its tier
     UNCHECKED = "unchecked"  # by the paper's procedure, which checks nothing
-    ANOTHER = "another"  # a wording that states more, less or something else
 
 
 class Action(StrEnum):
@@ -41,8 +39,6 @@ class Action(StrEnum):
     MERGED = "merged"  # into the level of its sibling
     JOINED = "joined"  # the aliases of a finer level
     DROPPED = "dropped"
-    WORDED = "worded"  # the graph's tier stands in the model's words
-    LEFT = "left"  # the graph's tier stands in its own words
 
 
 _FINDING_OF = {
@@ -70,7 +66,7 @@ class TextDecision:
     """One text that a model wrote, the number `line` of its reply, from 1.
 
     `level` is the level of the row that it now stands in, from 1, None where it is dropped; `moved` whether the order
-    was mended to get it there; `tier` the graph's own text where the model only worded it.
+    was mended to get it there.
     """
 
     line: int
@@ -80,15 +76,11 @@ class TextDecision:
     action: Action
     level: int | None = None
     moved: bool = False
-    tier: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object without what does not apply."""
-        out: dict[str, Any] = {"line": self.line, "text": self.text}
-        if self.tier is not None:
-            out["tier"] = self.tier
-        out |= {"finding": str(self.finding), "why": self.why, "action": str(self.action), "level": self.level}
-        return out | ({"moved": True} if self.moved else {})
+        out: dict[str, Any] = {"line": self.line, "text": self.text, "finding": str(self.finding), "why": self.why}
+        return out | {"action": str(self.action), "level": self.level} | ({"moved": True} if self.moved else {})
 
 
 def with_note(

@@ -116,14 +116,6 @@ def _is_given(item: str, names: Collection[str]) -> bool:
     return names_the_answer(item, names, person=False) or names_the_answer(head, names, person=False)
 
 
-def read_wording(reply: str, count: int) -> list[str]:
-    """As many wordings as were asked for, in order. Raises ReplyError."""
-    items = [_plain(item) for item in listed(answer_of(reply), TAG)]
-    if len(items) != count:
-        raise ReplyError(f"the list has {count} lines, the reply {len(items)}")
-    return items
-
-
 def read_vote(reply: str) -> bool:
     """Whether a reply says yes. Raises ReplyError."""
     return yes_or_no(answer_of(reply))

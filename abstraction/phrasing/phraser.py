@@ -14,18 +14,17 @@ from abstraction.faults import Fault, OnReject, attempt
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, with_note
-from abstraction.phrasing.forms import read_ladder, read_wording
+from abstraction.phrasing.forms import read_ladder
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
-from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, WORDING, read_prompts, slots_of
+from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, read_prompts, slots_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
-from abstraction.phrasing.wordings import WordingCheck
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
 from kg.store.protocol import Store
 
-Mode = Literal["free", "paper", "word"]
+Mode = Literal["free", "paper"]
 VERSION = 2  # of what is done with replies
-NOTHING_LEFT, NONE_GIVEN, NOTHING_TO_WORD = "nothing-left", "none-given", "nothing-to-word"
+NOTHING_LEFT, NONE_GIVEN = "nothing-left", "none-given"
 SAMPLING = Sampling(max_tokens=512)
 
 
@@ -39,11 +38,11 @@ class ModelPhraser:
     """Phrases the ladders of rows; an `abstraction.datasets.building.Phraser`.
 
     Mode "free": the model writes coarser answers from the question, the answer and their descriptions (Yona, Aharoni
-    and Geva 2024, section 3.1); what stands after checking is the ladder. Mode "word": the graph's ladder stays and
-    the model words its tiers. In both a row whose reply cannot be read or had, or of which nothing stands, keeps the
-    graph's ladder and says so. Mode "paper": what the model writes is the ladder, its first line the answer, and
-    nothing is checked, put together or left out; a row without a reply has its answer alone. What is missing, repeated
-    or trivial falls where the paper lets it fall, in cleaning. Sampling takes one answer a row.
+    and Geva 2024, section 3.1); what stands after checking is the ladder. A row whose reply cannot be read or had, or
+    of which nothing stands, keeps the graph's ladder and says so. Mode "paper": what the model writes is the ladder,
+    its first line the answer, and nothing is checked, put together or left out; a row without a reply has its answer
+    alone. What is missing, repeated or trivial falls where the paper lets it fall, in cleaning. Sampling takes one
+    answer a row.
     """
 
     def __init__(
@@ -65,17 +64,12 @@ class ModelPhraser:
         self._prompts = read_prompts() if prompts is None else prompts
         self._sampling = sampling_of(model, sampling)
         self._unproven = unproven
-        self._prompt = self._prompts[(WORDING if mode == "word" else LADDER).name]
-        self._check: LadderCheck | WordingCheck = (
-            LadderCheck(store, unproven=unproven, language=language)
-            if mode != "word"
-            else WordingCheck(store, language=language)
-        )
+        self._check = LadderCheck(store, unproven=unproven, language=language)
 
     @property
     def prompts_hash(self) -> str:
-        """Over the prompts that this mode asks with."""
-        return hash_of(self._prompts, self._prompt.kind, AGAIN)
+        """Over the prompts that are asked with."""
+        return hash_of(self._prompts, LADDER, AGAIN)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -105,16 +99,9 @@ class ModelPhraser:
         Each has its whole note, see `abstraction.phrasing.decisions`. A row with which the program is at fault goes to
         `on_reject`; without it the error is raised. Raises ModelError where asking on is no use.
         """
-        if self.mode != "word":
-            asking = RequestForm(
-                model=self.model, ask=self._request, read=self._read_ladder,
-                again=self._prompts[AGAIN.name],
-            )  # fmt: skip
-        else:
-            asking = RequestForm(
-                model=self.model, ask=self._word_request, again=self._prompts[AGAIN.name],
-                read=lambda row, text: read_wording(text, len(_tiers(row))),
-            )  # fmt: skip
+        asking = RequestForm(
+            model=self.model, ask=self._request, read=self._read_ladder, again=self._prompts[AGAIN.name]
+        )
         for row, outcome in asking.run(rows):
             phrased = attempt("phrasing", self._phrased, row, outcome) if outcome.fault is None else outcome.fault
             if not isinstance(phrased, Fault):
@@ -128,25 +115,15 @@ class ModelPhraser:
         return read_ladder(text, _names(row), answer_first=self.mode == "paper")
 
     def _request(self, row: TieredRow) -> Request:
-        slots: dict[str, str | Sequence[str]] = {**self._slots(row)}
-        return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
-
-    def _word_request(self, row: TieredRow) -> Request | None:
-        if len(row.levels) == 1:
-            return None
-        slots: dict[str, str | Sequence[str]] = {**self._slots(row), "tiers": _tiers(row)}
-        return Request(id=row.id, messages=self._prompt.fill(slots), sampling=self._sampling)
-
-    def _slots(self, row: TieredRow) -> dict[str, str]:
-        return slots_of(described(row, self._check.graph))
+        slots = slots_of(described(row, self._check.graph))
+        return Request(id=row.id, messages=self._prompts[LADDER.name].fill(slots), sampling=self._sampling)
 
     def _phrased(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
         if self.mode == "paper":
             return _as_written(row, outcome)
         if texts is None:
-            fallback = outcome.failed or NOTHING_TO_WORD
-            return with_note(row, mode=self.mode, calls=calls, fallback=fallback, why=outcome.why)
+            return with_note(row, mode=self.mode, calls=calls, fallback=outcome.failed, why=outcome.why)
         if not texts:
             return with_note(row, mode=self.mode, calls=calls, fallback=NONE_GIVEN)
         checked = self._check.check(row, texts, call=calls[-1])
@@ -179,7 +156,3 @@ def _as_written(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow
 def _names(row: TieredRow) -> set[str]:
     """Names of the answer that is given: the gold answers, each and as the prompt joins them, and their aliases."""
     return {*row.answers, "; ".join(row.answers), *row.levels[0].names()}
-
-
-def _tiers(row: TieredRow) -> list[str]:
-    return [tier.text for level in row.levels[1:] for tier in level.tiers]

@@ -12,18 +12,13 @@ from abstraction.rows import TieredRow
 LADDER = PromptKind(
     name="ladder", required=frozenset({"question", "answer"}), optional=frozenset({"about_question", "about_answer"})
 )
-WORDING = PromptKind(
-    name="wording",
-    required=frozenset({"question", "answer", "tiers"}),
-    optional=frozenset({"about_question", "about_answer"}),
-)
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 CONSISTENCY = PromptKind(
     name="consistency",
     required=frozenset({"question", "answer", "about_question", "about_answer"}),
     optional=frozenset({"subject"}),
 )
-KINDS = (LADDER, WORDING, AGAIN, CONSISTENCY)
+KINDS = (LADDER, AGAIN, CONSISTENCY)
 UNKNOWN = "not known"
 SETS = ("paper", "guided")  # built as Yona et al. 2024 describe theirs; our own with examples of whole ladders
 

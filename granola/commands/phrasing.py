@@ -36,7 +36,6 @@ class PhrasingMode(StrEnum):
 
     FREE = "free"
     STRICT = "strict"
-    WORD = "word"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +53,8 @@ class PhrasingSettings:
     phrase_mode: Annotated[
         PhrasingMode,
         Setting(
-            "free: the model writes the coarser answers, and those stay that the graph does not contradict; strict: "
-            "those that the graph states; word: it only words the answers of the graph.",
+            "free: of the coarser answers that the model writes those stay that the graph does not contradict; strict: "
+            "those that the graph states.",
             advanced=True,
         ),
     ] = PhrasingMode.FREE
@@ -64,7 +63,7 @@ class PhrasingSettings:
         Setting(
             "What models are asked with: paper (its procedure as it is: what the model writes is the ladder, and "
             "nothing is checked), guided (instructions and examples of ours, checked), or a folder of your "
-            "own: ladder, wording, again, consistency, each .txt; not all of them. Without it: the paper's prompts, "
+            "own: ladder, again, consistency, each .txt; not all of them. Without it: the paper's prompts, "
             "each answer checked.",
             metavar="SET|FOLDER",
             advanced=True,
@@ -105,7 +104,7 @@ class PhrasingSettings:
         from abstraction.phrasing.phraser import ModelPhraser
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        mode: Mode = "word" if self.phrase_mode is PhrasingMode.WORD else "paper" if self._as_paper else "free"
+        mode: Mode = "paper" if self._as_paper else "free"
         return ModelPhraser(
             model,
             store,

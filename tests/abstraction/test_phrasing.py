@@ -143,60 +143,6 @@ def test_a_row_that_nobody_could_link_is_phrased_unproven() -> None:
     assert phrased(asked, "Utopia", unproven="drop").abstained == "no-link"
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected", "actions"),
-    [
-        (["Hampden County", "the state of Massachusetts", "the United States"],
-         ["Hampden County", "the state of Massachusetts", "the United States"], ["worded", "worded", "worded"]),
-        (["Hampden County, Massachusetts", "Massachusetts", "USA"],
-         ["Hampden County, Massachusetts", "Massachusetts", "USA"], ["left", "left", "worded"]),
-        (["outside Hampden County", "Illinois", "the fine United States"],
-         ["Hampden County, Massachusetts", "Massachusetts", "United States"], ["left"] * 3),
-        (["Massachusetts", "Hampden County", "United States"],
-         ["Hampden County, Massachusetts", "Massachusetts", "United States"], ["left"] * 3),
-    ],
-)  # fmt: skip
-def test_wordings_must_state_the_graphs_tiers(lines: list[str], expected: list[str], actions: list[str]) -> None:
-    done = phrased(PLACE, *lines, mode="word")
-    assert [texts[0] for texts in texts(done)] == expected
-    assert [t["action"] for t in done.extra[NOTE]["tiers"]] == actions
-    for level, own in zip(done.levels[1:], ["Hampden County", "Massachusetts", "United States"], strict=True):
-        assert own in level.tiers[0].names()  # the graph's name is kept
-    check_row(shortened(done))
-
-
-def test_wordings_of_phrases_add_and_lose_nothing() -> None:
-    store = store_of(*WORLD)
-    own = [tier.text for level in LadderMaker(store).make(PERSON).levels[1:] for tier in level.tiers]
-    assert "British sculptor" in [text.removeprefix("a ") for text in own]
-    wordings = [text.replace("British sculptor", "famous British sculptor") for text in own]
-    done = phrased(PERSON, *wordings, mode="word", store=store)
-    assert [t for level in texts(done) for t in level] == own
-    wordings = [text.replace("British sculptor", "sculptor") for text in own]
-    done = phrased(PERSON, *wordings, mode="word", store=store)
-    assert [t for level in texts(done) for t in level] == own
-    wordings = [text.replace("a British sculptor", "a sculptor who is British") for text in own]
-    done = phrased(PERSON, *wordings, mode="word", store=store)
-    assert "a sculptor who is British" in [t for level in texts(done) for t in level]
-
-
-def test_dates_are_worded_as_the_same_span() -> None:
-    asked = row("7 September 1630", "P569", question="When was Ada born?")
-    graph = [level[0] for level in texts(LadderMaker(store_of(*WORLD)).make(asked))]
-    assert graph[:2] == ["September 1630", "1630"]
-    done = phrased(asked, "the year 1630", *graph[1:], mode="word")
-    assert texts(done)[0] == ["September 1630"]
-
-
-def test_rows_without_a_ladder_are_not_asked_to_be_worded() -> None:
-    model = Scripted(lambda _: block("x"))
-    store = store_of(*WORLD)
-    ladder = LadderMaker(store).make(row("Nowhere"))
-    rows = [replace(ladder, id=str(n)) for n in range(5000)]
-    done = ModelPhraser(model, store, mode="word")(rows)
-    assert model.asked == []
-    assert [one.id for one in done] == [one.id for one in rows]
-    assert {one.extra[NOTE]["fallback"] for one in done} == {"nothing-to-word"}
 
 
 def test_counts_and_short_notes() -> None:

@@ -14,7 +14,7 @@ from abstraction.datasets.dataset_cleaning import Cleaner, CleaningStep, Dropped
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models.chat_model import Request, Result, Sampling
 from abstraction.phrasing.decisions import NOTE
-from abstraction.phrasing.forms import read_ladder, read_wording
+from abstraction.phrasing.forms import read_ladder
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
@@ -50,12 +50,6 @@ def test_replies_are_read_strictly(reply: str, items: list[str] | None) -> None:
             read_ladder(reply)
     else:
         assert read_ladder(reply) == items
-
-
-def test_a_wording_has_as_many_lines_as_the_list() -> None:
-    assert read_wording(block("one", "two"), 2) == ["one", "two"]
-    with pytest.raises(ReplyError, match="the list has 3 lines, the reply 2"):
-        read_wording(block("one", "two"), 3)
 
 
 HOSTILE = (
@@ -155,7 +149,7 @@ def test_the_fingerprint_tells_phrasers_apart(tmp_path: Path) -> None:
     model = Scripted(lambda _: "")
     one = ModelPhraser(model, store)
     others = [
-        ModelPhraser(model, store, mode="word"),
+        ModelPhraser(model, store, mode="paper"),
         ModelPhraser(model, store, unproven="drop"),
         ModelPhraser(model, store, sampling=Sampling(temperature=0.5)),
         ModelPhraser(model, store, prompts=read_prompts(tmp_path)),

@@ -104,20 +104,6 @@ def test_phrased_listed_kept_and_replayed(run: Run, world: list[object], tmp_pat
     assert lines(dropped)[2]["abstained"] == "no-link"
 
 
-def test_wordings_only(run: Run, world: list[object], tmp_path: Path) -> None:
-    script = {"Where was Ada born?": "<answers>\n- the state of Baden-Württemberg\n- France\n</answers>"}
-    (tmp_path / "script.json").write_text(json.dumps(script))
-    out = tmp_path / "tiers.jsonl"
-    with serving(script=str(tmp_path / "script.json")) as (url, _):
-        model = f"openai:{url}#m"
-        code, stdout, _ = run("tiers", *world, "--out", out, "--phrase", model, "--phrase-mode", "word")
-    assert code == 0
-    assert told(out)[0] == ["the state of Baden-Württemberg", "Germany"]
-    assert "phrasing: 3 of 4 rows asked" in stdout
-    assert "1  same: 1 worded" in stdout
-    assert "1  another: 1 left" in stdout
-
-
 def test_rows_without_an_answer_are_told_and_asked_again_another_time(
     run: Run, world: list[object], tmp_path: Path
 ) -> None:
@@ -153,7 +139,7 @@ def test_rows_without_an_answer_are_told_and_asked_again_another_time(
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/slotless"], "the prompt ladder needs {{answer}}"),
         (["--phrase", "replay:{folder}/x", "--prompts", "{folder}/strange"], "no slot {{fact}} in the prompt ladder"),
         (["--phrase", "openai:http://127.0.0.1:9/v1?answers={folder}/qa.jsonl#m"], "is also an input"),
-        (["--phrase-mode", "word"], "--phrase-mode goes with --phrase MODEL"),
+        (["--phrase-mode", "strict"], "--phrase-mode goes with --phrase MODEL"),
         (["--prompts", "{folder}"], "--prompts goes with --phrase MODEL"),
     ],
 )
