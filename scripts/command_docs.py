@@ -9,13 +9,15 @@ fails where the page is not current; this writes it anew.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from pathlib import Path
 
 from granola.commands.command_list import VERBS, command_class
 from granola.settings import DeclaredSetting, settings_of
 
+SHARED = 2  # commands from which on an option stands in the table of shared ones, once
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
 
@@ -48,8 +50,13 @@ def page() -> str:
     lines = [HEAD, "| command | what it does |\n|---|---|"]
     commands = {f"granola {verb}": command_class(verb) for verb in VERBS}
     lines += [f"| [`{title}`](#{title.replace(' ', '-')}) | {_first_line(one)} |" for title, one in commands.items()]
+    rows = Counter((_named(one), _row(one)) for command in commands.values() for one in settings_of(command))
+    usual = {named: row for (named, row), times in reversed(rows.most_common()) if times >= SHARED}
+    shared = set(usual.values())
+    lines += ["", "## Shared options", "", "Sections of commands name these without repeating them.", ""]
+    lines += ["| option | meaning |\n|---|---|", *sorted(shared)]
     for title, command in commands.items():
-        lines += ["", f"## {title}", "", *_section(title, command)]
+        lines += ["", f"## {title}", "", *_section(title, command, shared)]
     return "\n".join(lines) + "\n"
 
 
@@ -57,19 +64,27 @@ def _first_line(command: type) -> str:
     return _cell((inspect.getdoc(command) or "").partition("\n\n")[0])
 
 
-def _section(title: str, command: type) -> Iterator[str]:
+def _section(title: str, command: type, shared: Collection[str]) -> Iterator[str]:
     settings = settings_of(command)
     positional = [one for one in settings if one.setting.positional]
     usage = " ".join([title, *map(_usage, positional), "[OPTIONS]"])
     yield f"```text\n{usage}\n```"
     yield ""
     yield " ".join((inspect.getdoc(command) or "").replace("\n\n", "\0").split("\n")).replace("\0", "\n\n")
-    usual = [one for one in settings if not one.setting.advanced]
-    for heading, these in (("option", usual), ("rarely needed", [one for one in settings if one.setting.advanced])):
+    own = [one for one in settings if _row(one) not in shared]
+    usual = [one for one in own if not one.setting.advanced]
+    for heading, these in (("option", usual), ("rarely needed", [one for one in own if one.setting.advanced])):
         if these:
             yield ""
             yield f"| {heading} | meaning |\n|---|---|"
-            yield from (f"| {_named(one)} | {_meaning(one)} |" for one in these)
+            yield from map(_row, these)
+    if others := [_named(one) for one in settings if _row(one) in shared]:
+        yield ""
+        yield f"Shared: {', '.join(others)}."
+
+
+def _row(one: DeclaredSetting) -> str:
+    return f"| {_named(one)} | {_meaning(one)} |"
 
 
 def _usage(one: DeclaredSetting) -> str:
