@@ -19,6 +19,7 @@ from abstraction.errors import RowError
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.information.weighing import Information
 from abstraction.ladders.builders import builder_for
+from abstraction.language.demonyms import territory_labels
 from abstraction.language.languages import reading_language
 from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Linker
@@ -78,7 +79,8 @@ class LadderMaker:
     def _read_anew(self, store: Store) -> None:
         known = properties() | set(table())
         read = reading_language(self._language)
-        graph = Graph(store, language=read, shown_in=self._language, properties=known)
+        labels = territory_labels(self._language)
+        graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
         self._readers = GraphReaders.of(graph, method=self._method, priors=self._priors)
         self._tools = MakerTools(
             vocabulary=self.vocabulary,

@@ -53,6 +53,11 @@ class Relation:
     within: bool = False
     of_subject: frozenset[str] = frozenset()
 
+    @property
+    def asks_citizenship(self) -> bool:
+        """Whether a person's country is asked for, so that a demonym answers: "Italian"."""
+        return self.asks == "country" and self.subject == "person"
+
 
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
 ANY = Relation(

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from abstraction.assembly.filters import Triviality, clean
 from abstraction.assembly.levels import levels, ordered, ordered_by_words, shared
-from abstraction.assembly.translation import Telling, word_forms
+from abstraction.assembly.translation import Telling, demonyms, word_forms
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
 from abstraction.files.row_names import QUESTION_SITELINKS
@@ -178,7 +178,7 @@ class RowMaker:
                 if made is not None and len(left := self._news(made)) > 1:
                     return None, Ladder(levels=left)
         if link.qid is None or link.abstained:
-            return link, Ladder(levels=(self._first_level(text, link),), abstained=link.abstained)
+            return link, Ladder(levels=(self._first_level(text, link, asked),), abstained=link.abstained)
         if entity_conflict(kind, link.qid, self._readers.classes(link.qid), self._graph):
             code = Abstention.KIND_CONFLICT
             return replace(link, abstained=code), Ladder(levels=(alone,), abstained=code)
@@ -226,7 +226,7 @@ class RowMaker:
     def _ladder(self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...]) -> Ladder:
         answer = link.qid
         assert answer is not None
-        first = self._first_level(text, link)
+        first = self._first_level(text, link, asked)
         kinds = self._readers.classes(answer)
         build = builder_for(asked.asks, kinds)
         if build is None:
@@ -309,11 +309,12 @@ class RowMaker:
         readers = self._readers.with_entity(replace(entity, descriptions={self._graph.language: described}))
         return build(replace(case, graph=readers.graph, gazetteer=readers.gazetteer))
 
-    def _first_level(self, text: str, link: Link) -> Level:
+    def _first_level(self, text: str, link: Link, asked: Relation) -> Level:
         if link.qid is None or link.abstained:
             return Level(tiers=(Tier(text=text),))
         masculine, feminine = word_forms(self._graph, link.qid)
-        names = dict.fromkeys((*self._graph.shown_names(link.qid), *masculine, *feminine))
+        nationals = demonyms(self._graph, link.qid) if asked.asks_citizenship else []
+        names = dict.fromkeys((*self._graph.shown_names(link.qid), *masculine, *feminine, *nationals))
         aliases = tuple(n for n in names if normalise(n) != normalise(text))
         return Level(tiers=(Tier(text=text, qid=link.qid, aliases=aliases),))
 

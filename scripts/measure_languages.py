@@ -21,37 +21,33 @@ from abstraction.rows import QARow, TieredRow
 from granola.matching import in_language, matcher
 from granola.replies import read_reply
 from kg.store import open_store
-from kg.store.protocol import Store
+from kg.walks.graph import Graph
 
 
-def labelled(store: Store, row: dict[str, Any], code: str) -> list[tuple[str, str]] | None:
-    """The answers of a Mintaka row as (id, label in a language); None where one has no label there, or is no entity."""
+def labelled(graph: Graph, row: dict[str, Any]) -> list[tuple[str, str]] | None:
+    """The answers of a Mintaka row as (id, label in the graph's language); None where one has none or is no entity."""
     given = row["answer"]["answer"]
     if row["answer"]["answerType"] != "entity" or not given:
         return None
-    pairs = []
-    for answer in given:
-        entity = store.entities([answer["name"]], languages=[code]).get(answer["name"])
-        label = entity.labels.get(code) if entity is not None else None
-        if label is None:
-            return None
-        pairs.append((answer["name"], label))
-    return pairs
+    shown = {answer["name"]: graph.shown_label(answer["name"]) for answer in given}
+    pairs = [(qid, found[0]) for qid, found in shown.items() if found is not None and found[1] == graph.shown_in]
+    return pairs if len(pairs) == len(shown) else None
 
 
-def mintaka(store: Store, rows: list[dict[str, Any]], code: str, *, by_id: bool) -> tuple[list[TieredRow], int]:
-    """The ladders in a language and how many rows in English have a coarser tier, on rows with labels in both."""
-    told: dict[str, list[QARow]] = defaultdict(list)
+def mintaka(
+    makers: dict[str, LadderMaker], rows: list[dict[str, Any]], code: str, *, by_id: bool
+) -> dict[str, list[TieredRow]]:
+    """The ladders in a language and in English, of the rows whose answers have labels in both."""
+    asked: dict[str, list[QARow]] = defaultdict(list)
     for row in rows:
-        answers = {one: labelled(store, row, one) for one in (code, "en")}
+        answers = {one: labelled(makers[one].graph, row) for one in (code, "en")}
         for one in (code, "en") if all(answers.values()) else ():
             pairs = answers[one] or []
             question = row["question"] if one == "en" else row["translations"][one]
             qids = tuple(qid if by_id else None for qid, _ in pairs)
             texts = tuple(label for _, label in pairs)
-            told[one].append(QARow(id=row["id"], question=question, answers=texts, answer_qids=qids))
-    made = {one: list(LadderMaker(store, language=one).make_all(told[one])) for one in (code, "en")}
-    return made[code], sum(len(row.levels) > 1 for row in made["en"])
+            asked[one].append(QARow(id=row["id"], question=question, answers=texts, answer_qids=qids))
+    return {one: list(makers[one].make_all(asked[one])) for one in (code, "en")}
 
 
 def citizenships(data: Path, code: str) -> None:
@@ -82,17 +78,20 @@ def main() -> None:
     store = open_store(str(given.snapshot))
     even = [row for at, row in enumerate(rows_of(given.data / "open_qa" / "mintaka_dev.jsonl.gz")) if at % 2 == 0]
     for code in given.codes.split(","):
+        makers = {one: LadderMaker(store, language=one) for one in (code, "en")}
         for by_id in (False, True):
-            made, english = mintaka(store, even, code, by_id=by_id)
-            tiered = [row for row in made if len(row.levels) > 1]
-            tiers = [tier for row in tiered for level in row.levels[1:] for tier in level.tiers]
+            made = mintaka(makers, even, code, by_id=by_id)
+            tiered = {one: [row for row in ladders if len(row.levels) > 1] for one, ladders in made.items()}
+            tiers = [tier for row in tiered[code] for level in row.levels[1:] for tier in level.tiers]
             foreign = sum(tier.language is not None for tier in tiers)
             print(
-                f"Mintaka {code}{', by id' if by_id else ''}: {len(tiered)} of {len(made)} rows with a coarser tier, "
-                f"{english} in English; {foreign} of {len(tiers)} tiers in another language"
+                f"Mintaka {code}{', by id' if by_id else ''}: {len(tiered[code])} of {len(made[code])} rows with a "
+                f"coarser tier, {len(tiered['en'])} in English; {foreign} of {len(tiers)} tiers in another language"
             )
-        for row in tiered[: given.read]:
-            print("  ", row.question, "|", " > ".join(level.tiers[0].text for level in row.levels))
+            beside = {row.id: row for row in made["en"]}
+        for row in made[code][: given.read]:
+            for ladder in (row, beside[row.id]):
+                print("  ", ladder.question, "|", " > ".join(level.tiers[0].text for level in ladder.levels))
         citizenships(given.data, code)
 
 

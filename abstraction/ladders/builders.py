@@ -171,5 +171,6 @@ def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Propos
         case.graph,
         trivial=lambda p: is_trivial(p, case.relation),
         feminine=is_woman(case.graph, case.answer, case.subject),
+        of_citizens=case.relation.asks_citizenship,
     )
     return Proposed(in_language, as_graph(in_language.proposals), frozenset(case.doubted))

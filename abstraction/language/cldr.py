@@ -50,12 +50,16 @@ def scripts_of(code: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def territory_names(code: str) -> Mapping[str, str]:
-    """CLDR's names of countries in a language, by their ISO codes; of none in a language that it does not know."""
+def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
+    """CLDR's names of countries in a language, by their ISO codes, or of regions by their codes in M49.
+
+    Of none in a language that it does not know.
+    """
     name = cldr_name(code)
     if name is None:
         return {}
-    return {iso: _plain(text) for iso, text in _Locale(name).at("territories").items() if len(iso) == 2}
+    territories = _Locale(name).at("territories")
+    return {known: _plain(text) for known, text in territories.items() if known.isdigit() == regions}
 
 
 @lru_cache(maxsize=256)  # codes may come from outside

@@ -1,7 +1,7 @@
-"""National adjectives: "French" for France, and which country an adjective means.
+"""Countries by their adjectives ("French" for France) and by their names in other languages.
 
 The bundled table knows present states, some lands that are none, and common historical ones; a snapshot's own
-P1549 statements add to it and may correct it.
+P1549 statements add to it and may correct it. Names in other languages are those of Unicode CLDR.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from abstraction.package_data import package_text
+from abstraction.language.cldr import territory_names
+from abstraction.language.languages import language
+from abstraction.package_data import package_data, package_text
 from kg.terms import normalise
 
 
@@ -55,6 +57,46 @@ def bundled_demonyms() -> Demonyms:
     )
 
 
+@lru_cache(maxsize=64)  # codes may come from outside
+def territory_labels(code: str) -> Mapping[str, str]:
+    """The names of countries, continents and regions in a language, by their QIDs; none in English."""
+    own = language(code).code
+    if own.startswith("en"):
+        return {}
+    table, english, told = package_data("regions.json"), bundled_demonyms().names, territory_names(own)
+    countries = {
+        qid: told[iso]
+        for iso, name in territory_names("en").items()
+        if iso in told
+        for qid in english.get(normalise(name), ())[:1]
+    }
+    regions = territory_names(own, regions=True)
+    named = {qid: regions[number] for qid, number in table["codes"].items() if number in regions}
+    return countries | named | {qid: names[own] for qid, names in table["names"].items() if own in names}
+
+
+@lru_cache(maxsize=64)  # codes may come from outside
+def _adjectives(code: str) -> Mapping[str, str]:
+    """The countries and continents by the stems of their adjectives in a language, by QID; none in English."""
+    words, labels = language(code), territory_labels(code)
+    names, by_name = territory_names(words.code), {name: qid for qid, name in labels.items()}
+    known = {place: by_name.get(names.get(place, place)) for place in words.demonyms}
+    stems: dict[str, str] = {}
+    for place, nationals in words.demonyms.items():
+        if (qid := known[place]) is not None:
+            for word in nationals.adjectives:
+                stems.setdefault(words.stem(word), qid)
+    return stems
+
+
+def lands_of_adjectives(text: str, code: str) -> frozenset[str]:
+    """The QIDs of the countries and continents whose adjectives a text has in small letters: "südamerikanische"."""
+    adjectives = _adjectives(code)
+    small = (word for word in _WORD.findall(text) if word.islower()) if adjectives else ()
+    return frozenset(filter(None, map(adjectives.get, map(language(code).stem, small))))
+
+
+_WORD = re.compile(r"[^\W\d_]{4,}(?:-[^\W\d_]+)?")
 _ADJECTIVAL = re.compile(r"(?:[^aeiou]ish|an|ese|ic|i|ois|ch|ese|ense|é|que|sh|ss)$")
 
 

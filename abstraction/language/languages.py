@@ -56,7 +56,6 @@ TEMPLATES: Mapping[str, str] = {
     "completed_century": "left",
     "completed_millennium": "left",
     "percent": "n",
-    "position": "sport",
     "age": "first last word",
     "teens": "",
 }
@@ -208,7 +207,7 @@ class _LanguageData:
                 slots = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
                 if wrong := slots - set(TEMPLATES[key].split()):
                     raise ValueError(f"write.{key}: slots {sorted(wrong)} in {template!r}; allowed: {TEMPLATES[key]}")
-        for key in ("year_before", "day", "month", "decade", "century", "millennium", "circa", "range", "position"):
+        for key in ("year_before", "day", "month", "decade", "century", "millennium", "circa", "range"):
             if key in self.file_data.get("write", {}) and not data[key]:
                 raise ValueError(f"write.{key}: at least one template is needed")
         return {key: data.get(key, ()) for key in TEMPLATES}

@@ -15,7 +15,7 @@ from functools import partial
 from abstraction.assembly.filters import leaks_name
 from abstraction.assembly.levels import ancestors
 from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.demonyms import bundled_demonyms, lands_of_adjectives
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.package_data import package_data
 from abstraction.proposals import LadderCase, Proposal
@@ -88,7 +88,8 @@ class ToldInQuestion:
         whole = folded(case.subject_text) if case.subject_text else ""
         if not case.relation.within:
             names -= {whole}
-        lands = self._lands(names)
+        rest = case.question.replace(case.subject_text, " ") if case.subject_text else case.question
+        lands = self._lands(names) | lands_of_adjectives(rest, self._graph.shown_in)
         places, scenes = self._around(nodes, names, case, facts)
         if self._is_answer_told(names, lands, places | scenes, case):
             return frozenset(nodes)

@@ -27,7 +27,7 @@ from abstraction.language.comparable_words import (
     taken_back_by,
     written_in_lower_case,
 )
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.language.demonyms import bundled_demonyms, territory_labels
 from abstraction.language.languages import language as language_of
 from abstraction.language.languages import reading_language
 from abstraction.linking.gazetteer import Gazetteer
@@ -160,7 +160,8 @@ class EntailmentChecker:
     """Checks rows against one snapshot. Results depend on the row and the snapshot alone."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
-        self.graph = Graph(store, language=reading_language(language), shown_in=language)
+        labels = territory_labels(language)
+        self.graph = Graph(store, language=reading_language(language), shown_in=language, further_labels=labels)
         self._gazetteer = Gazetteer(self.graph, Classifier(self.graph))
         self._names_of = cache(self._read_names)
         self._entity_words = cache(self._read_words)

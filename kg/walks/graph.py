@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from kg.bounded_cache import SizedDict
 from kg.model import ENTITY_ID, Entity, Statement, TimeValue
@@ -37,15 +38,21 @@ class Graph:
         *,
         language: str = "en",
         shown_in: str | None = None,
+        further_labels: Mapping[str, str] | None = None,
         properties: Collection[str] | None = None,
         capacity: int = 500_000,
     ) -> None:
-        """Labels, names and descriptions are read in `language`; `shown_in` adds a second one for what users see."""
+        """Labels, names and descriptions are read in `language`; `shown_in` adds a second one for what users see.
+
+        `further_labels` are labels in `shown_in`, by id, of entities that the store has no label of there.
+        """
         self.store = store
         self.language = language
         self.shown_in = shown_in or language
         self._chain = fallback_chain(language)
         self._languages = tuple(dict.fromkeys((*fallback_chain(self.shown_in), *self._chain)))
+        self._further_labels = further_labels or {}
+        self._further_names = {normalise(text): i for i, text in self._further_labels.items()}
         self._properties = None if properties is None else frozenset(properties) | {"P31", "P279", DISSOLVED}
         self._capacity = capacity
         self._entities: dict[str, Entity | None] = {}
@@ -73,8 +80,16 @@ class Graph:
                 cache.clear()
         got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
         for i in lacking:
-            entity = self._entities[i] = got.get(i)
+            entity = self._entities[i] = self._labelled(got.get(i))
             self._held += _size(entity) if entity else 1
+
+    def _labelled(self, entity: Entity | None) -> Entity | None:
+        """An entity with its further label, where it has none in the language that is shown."""
+        if entity is None or entity.id not in self._further_labels:
+            return entity
+        if any(code in entity.labels for code in self._languages if code not in self._chain):
+            return entity
+        return replace(entity, labels={**entity.labels, self.shown_in: self._further_labels[entity.id]})
 
     @property
     def held(self) -> int:
@@ -107,7 +122,18 @@ class Graph:
             return
         got = self.store.find(list(wanted.values()), languages=self._languages)
         for key, text in wanted.items():
-            self._matches[key] = tuple(got.get(text, ()))
+            self._matches[key] = self._with_further(key, tuple(got.get(text, ())))
+
+    def _with_further(self, key: str, found: tuple[NameMatch, ...]) -> tuple[NameMatch, ...]:
+        """The carriers of a name, with the one whose further label it is."""
+        named = self._further_names.get(key)
+        entity = self.entity(named) if named is not None else None
+        if entity is None or any(match.id == entity.id for match in found):
+            return found
+        label = entity.labels.get(self.shown_in)
+        if label != self._further_labels[entity.id]:
+            return found
+        return (NameMatch(id=entity.id, kind="label", language=self.shown_in, text=label), *found)
 
     def label(self, entity_id: str) -> str | None:
         """The label by the fallback chain, or None; a blank one is none."""
