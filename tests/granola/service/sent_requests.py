@@ -122,11 +122,6 @@ def changed(value: Any, at: tuple[Any, ...], change: Callable[[Any], Any]) -> An
     return out
 
 
-def with_bytes(body: Any, at: tuple[Any, ...], text: bytes) -> bytes:
-    """The body with these bytes in a place."""
-    return json.dumps(changed(body, at, lambda _: "@mark@"), ensure_ascii=False).encode().replace(b'"@mark@"', text)
-
-
 def run(chance: random.Random, most: int = 60_000) -> str:
     """A long run of a piece; most are short, few very long."""
     length = int(math.exp(chance.uniform(0, math.log(4_200) if chance.random() < 0.97 else math.log(most))))

@@ -56,26 +56,6 @@ def test_mutated_requests_get_an_answer_that_is_no_fault(service: Running) -> No
     assert "Traceback" not in service.log.read_text()
 
 
-HEAVY: dict[str, tuple[str, Any, tuple[int, str]]] = {
-    "evidence": ("/v1/attribution/check", {"row": {"id": "1", "question": "?", "answer": ["a"], "levels": [
-        {"tiers": [{"text": "a"}]}, {"tiers": [{"text": "b", "evidence": [
-            {"kind": "statement", "subject": "Q1", "property": "P31", "value": "Q2"}] * 1_001}]}]}},
-        (413, "too-much-work")),
-    "answers": ("/v1/ladder", {"question": "?", "answer": ["x" * 4_000] * 60}, (413, "too-much-work")),
-    "samples": ("/v1/aggregate", {"question": "?", "samples": ["x" * 4_000] * 60}, (413, "too-much-work")),
-    "products": ("/v1/match", {"predictions": ["x"] * 1_000, "levels": [[f"y{n}" for n in range(1_000)]]},
-                 (413, "too-much-work")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", HEAVY)
-def test_products_of_sizes_are_refused(service: Running, what: str) -> None:
-    path, body, told = HEAVY[what]
-    got = requests.post(service.address + path, json=body, timeout=30)
-    assert (got.status_code, got.json()["code"]) == told, got.text[:200]
-    assert got.json()["given"] > got.json()["most"]
-
-
 @pytest.mark.parametrize(
     "host", ["localhost", "localhost:80", "LOCALHOST.", "127.0.0.1:8080", "[::1]:80", "ours.org", ""]
 )

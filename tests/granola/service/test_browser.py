@@ -5,12 +5,9 @@ Screenshots are kept where GRANOLA_SCREENSHOTS names a folder.
 
 from __future__ import annotations
 
-import http.client
 import os
 import shutil
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -18,7 +15,7 @@ from urllib.parse import urlencode
 import pytest
 
 from granola.commands import Demo, Report
-from tests.granola.service.conftest import Running, serving
+from tests.granola.service.conftest import Running
 from tests.thorough import THOROUGH
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -129,69 +126,6 @@ def test_text_that_runs_from_the_right(look: Any) -> None:
     assert page.get_by_label("Question", exact=True).input_value() == marked
 
 
-def test_under_a_token_it_asks_for_a_password(look: Any, browser: Any, demo_snapshot: Path) -> None:
-    token = "a-secret-of-many-letters"
-    with serving(demo_snapshot, token=token) as secret:
-        page = look(ASKED, at=secret.address, http_credentials={"username": "anybody", "password": token})
-        assert page.locator("ol.levels > li").count() == 4
-        assert page.get_by_role("button", name="Copy JSON").count() == 1  # its script was let through, too
-        assert token not in page.content() + page.url
-        context = browser.new_context(http_credentials={"username": "anybody", "password": "another"})
-        refused = context.new_page()
-        assert refused.goto(secret.address).status == 401
-        assert "wants its token" in refused.locator("body").inner_text()
-        context.close()
-
-
-@pytest.fixture
-def behind_a_path(service: Running) -> Iterator[str]:
-    """The address of a proxy that hands on what is asked of it under /granola, and nothing else."""
-    host, port = service.place
-
-    class Proxy(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if not self.path.startswith("/granola/"):
-                self.send_error(404)
-                return
-            asked = http.client.HTTPConnection(host, port)
-            asked.request("GET", self.path.removeprefix("/granola"), headers={"Host": f"{host}:{port}"})
-            got = asked.getresponse()
-            body = got.read()
-            self.send_response(got.status)
-            for name, text in got.getheaders():
-                if name.lower() not in ("connection", "transfer-encoding", "content-length"):
-                    self.send_header(name, text)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            asked.close()
-
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/granola"
-        server.shutdown()
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-def test_it_lives_under_any_path(look: Any, behind_a_path: str, scripts: bool) -> None:
-    page = look(at=behind_a_path, java_script_enabled=scripts)
-    page.locator("#examples a").first.click()
-    page.wait_for_url("**#ladder")
-    page.wait_for_load_state("load")
-    page.get_by_label("Predictions to score").fill("Hawaii")
-    page.get_by_role("button", name="Show the ladder").click()
-    page.wait_for_selector("table.predictions")
-    assert page.url.startswith(f"{behind_a_path}/?")
-    assert page.get_by_role("link", name="interface").evaluate("one => one.href") == f"{behind_a_path}/docs"
-    page.wait_for_load_state("load")  # the text may stand there before its style
-    assert page.locator("form button").evaluate("one => getComputedStyle(one).fontWeight") == "600"  # its style came
-    page.get_by_role("link", name="GRANOLA ladders").click()
-    page.wait_for_url(f"{behind_a_path}/")
-
-
 def test_by_keyboard_alone(look: Any) -> None:
     page = look()
     page.keyboard.press("Tab")
@@ -207,14 +141,6 @@ def test_by_keyboard_alone(look: Any) -> None:
     page.wait_for_selector("table.predictions")
     page.keyboard.press("Tab")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-
-
-def test_where_the_address_leads_has_no_ring(look: Any) -> None:
-    page = look()
-    page.locator("#examples a").first.click()
-    page.wait_for_url("**#ladder")
-    page.wait_for_function("document.activeElement.id === 'ladder'")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
 
 
 # Texts that lie over each other by more than a hair, and what stands out of the window.

@@ -51,18 +51,3 @@ def test_others_are_refused_with_those_there_are(service: Running, path: str, bo
         timeout=10,
     )
     assert well.status_code == 200
-
-
-def test_no_request_waits_for_the_words_of_another_english(
-    demo_snapshot: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = session_of(demo_snapshot)
-    session.prepared()
-
-    def read_again(*_: object) -> None:
-        raise AssertionError("the snapshot's words are read while a request waits")
-
-    monkeypatch.setattr("abstraction.descriptions.attested_words.Vocabulary.from_store", read_again)
-    for language in ("en", "en-gb", "en-us", "en-ca", "de", "nb"):
-        assert session.maker(language).vocabulary.occupations
-    session.close()
