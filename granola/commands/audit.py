@@ -12,15 +12,15 @@ from typing import Annotated, Any
 
 from abstraction.files.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
-from granola.audit.finding_tables import WIDTH, attribution_lines, axes_lines, entailment_lines
+from granola.audit.finding_tables import ATTRIBUTION_COLUMNS, AXES_COLUMNS, ENTAILMENT_COLUMNS, finding_tables
 from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
 from granola.commands.command import Command
-from granola.commands.messages import count, report_rejects, table_width
+from granola.commands.messages import count, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.settings import Setting
 from granola.shared_settings import Force, Language, check_language
-from granola.terminal_lines import Verbatim, show_lines
+from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store import open_store
 
@@ -110,9 +110,10 @@ class Audit(Command[Audited]):
 
     def show(self, result: Audited) -> None:
         """The tables and the findings."""
-        lines = entailment_lines if self.entailment else attribution_lines if self.attribution else axes_lines
-        show_lines(*map(Verbatim, lines(result.tally, table_width(WIDTH))))
-        show_lines(*_listed(result.findings, result.tally, self.out))
+        columns = (
+            ENTAILMENT_COLUMNS if self.entailment else ATTRIBUTION_COLUMNS if self.attribution else AXES_COLUMNS
+        )
+        show_lines(*finding_tables(result.tally, columns), *_listed(result.findings, result.tally, self.out))
 
     def tell(self, result: Audited) -> None:
         """The rejected rows."""

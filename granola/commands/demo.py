@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.bundled import bundled
 from granola.commands.command import Command
-from granola.commands.messages import print_tables, table_width
 from granola.commands.output import alone
 from granola.errors import GranolaError, UsageError
 from granola.run_record import SUFFIX, made_by, write_run_record
 from granola.settings import Setting
 from granola.shared_settings import Force
+from granola.terminal_lines import Verbatim, show_lines
 
 if TYPE_CHECKING:
     from granola.scoring.scores import ScoreReport
@@ -54,13 +54,10 @@ class Demo(Command["Sequence[ScoreReport]"]):
 
     def show(self, result: Sequence[ScoreReport]) -> None:
         """The tables, the signature, and where the page is."""
-        from granola.report.score_tables import distribution_tables, score_tables
+        from granola.report.score_tables import score_tables
 
-        width = table_width()
-        print_tables([*score_tables(result, width), *distribution_tables(result, width)])
-        for signature in dict.fromkeys(str(report.signature) for report in result):
-            print(f"signature: {signature}")
-        print(f"page: {self.out / PAGE}")
+        signatures = dict.fromkeys(f"signature: {report.signature}" for report in result)
+        show_lines(*score_tables(result), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
 
     def told(self, result: Sequence[ScoreReport]) -> Any:
         """The scores, and where the page is."""

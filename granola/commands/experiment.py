@@ -32,7 +32,7 @@ from typing import Annotated, Any
 from abstraction.errors import ModelSpecError
 from granola.commands.answer import Aggregate, AggregateMethod, Answer
 from granola.commands.command import Command
-from granola.commands.messages import note, report_rejects
+from granola.commands.messages import json_of, note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, alone
 from granola.commands.report import Report
 from granola.commands.score import Compare
@@ -106,7 +106,7 @@ class Experiment(Command[ExperimentDone]):
                     report_rejects(name, made.rejected, listed=made.listed)
                     missing += len(made.rejected)
             compared = comparing.run()
-            _write_json(self.out / COMPARISON, compared.to_json())
+            _write_json(self.out / COMPARISON, json_of(compared))
             if not self.no_report:
                 Report(out=self.out / "report", force=True, **shared).run()
         return ExperimentDone(systems=systems, comparing=comparing, compared=compared, missing=missing)

@@ -16,8 +16,6 @@ from granola.errors import UsageError
 from granola.terminal_lines import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from abstraction.linking.review import Decisions
     from abstraction.rows import QARow, RejectedRow
     from granola.scoring.system_comparison import Difference
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row")
 SHOWN = 3  # rejected rows and files that are named
-PLAIN_WIDTH = 140  # of tables where standard output is no terminal
 _PLACE = re.compile(r"(?::\d{1,12}|\[\d{1,12}\])\Z")  # of a row in its file
 
 
@@ -176,7 +173,7 @@ def json_of(value: Any) -> Any:
     if hasattr(value, "to_json"):
         return json_of(value.to_json())
     if is_dataclass(value):
-        return {one.name: json_of(getattr(value, one.name)) for one in fields(value)}
+        return {one.name.strip("_"): json_of(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):
         return {str(name): json_of(part) for name, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -184,31 +181,6 @@ def json_of(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def table_width(plain: int = PLAIN_WIDTH) -> int:
-    """Signs of a line of standard output, `plain` where it is no terminal."""
-    return console(plain).width
-
-
-def console(plain: int = PLAIN_WIDTH, **settings: Any) -> Console:
-    """What prints tables and colours on standard output, without control characters that rows may have."""
-    from rich.console import Console as Plain
-    from rich.segment import Segment
-
-    class Visible(Plain):
-        def render(self, renderable: RenderableType, options: Any = None) -> Iterator[Segment]:
-            for segment in super().render(renderable, options):
-                yield segment if segment.control else Segment(visible(segment.text), segment.style)
-
-    return Visible(width=None if sys.stdout.isatty() else plain, **settings)
-
-
-def print_tables(tables: Iterable[Any], plain: int = PLAIN_WIDTH) -> None:
-    """Tables of rich, one after the other."""
-    screen = console(plain)
-    for table in tables:
-        screen.print(table)
 
 
 @contextmanager

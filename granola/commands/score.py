@@ -12,9 +12,7 @@ from granola.commands.command import Command
 from granola.commands.messages import (
     count,
     note,
-    print_tables,
     report_rejects,
-    table_width,
     warn_of_answer_languages,
 )
 from granola.commands.models import check_matcher, opened_matcher
@@ -35,7 +33,7 @@ from granola.shared_settings import (
     Resamples,
     Tiered,
 )
-from granola.terminal_lines import show_lines, visible
+from granola.terminal_lines import Part, Verbatim, show_lines
 
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow, TieredRow
@@ -43,10 +41,8 @@ if TYPE_CHECKING:
     from granola.scoring.items import ItemScore
     from granola.scoring.metrics import Standard
     from granola.scoring.predictions import PredictionFile
-    from granola.scoring.scores import ScoreReport
 
 BY_ID, BY_QUESTION = "id", "question"
-WIDE = 160  # signs of a line with several systems, where standard output is no terminal
 SystemFiles = Annotated[
     tuple[str, ...],
     Setting(
@@ -260,7 +256,11 @@ class Score(Command[Systems], ScoringSettings):
 
     def show(self, result: Systems) -> None:
         """The tables and the signature."""
-        _print_scores(result.report)
+        from granola.report.score_tables import relations_table, score_tables
+
+        report = result.report
+        relations = relations_table(report) if report.relations else ()
+        show_lines(*score_tables([report]), *relations, "", Verbatim(f"signature: {report.signature}"))
 
     def told(self, result: Systems) -> Any:
         """The scores."""
@@ -278,20 +278,6 @@ class Score(Command[Systems], ScoringSettings):
 
 def _is_empty(systems: Systems) -> bool:
     return systems.report.overall.unscored == len(systems.rows)
-
-
-def _print_scores(report: ScoreReport) -> None:
-    from granola.report.score_tables import distribution_tables, relations_tables, scores_table
-
-    width = table_width()
-    print_tables(
-        [
-            scores_table([report]),
-            *distribution_tables([report], width),
-            *(relations_tables(report, width) if report.relations else ()),
-        ]
-    )
-    print(f"signature: {report.signature}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -408,26 +394,24 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
     def show(self, result: ComparedSystems) -> None:
         """The tables, the risk-coverage curves and the signatures."""
-        print_tables(_comparison_tables(result, table_width(WIDE)), WIDE)
-        for system, curve in result.curves.items():
-            show_lines(
-                f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
-                f"{curve.covered} of {curve.n} questions answered with a confidence"
-            )
-        for report in result.systems.reports:
-            print(f"signature of {visible(report.system)}: {report.signature}")
+        show_lines(*_comparison_parts(result))
 
 
-def _comparison_tables(compared: ComparedSystems, width: int) -> Iterator[Any]:
-    from granola.report.comparison_tables import differences_tables, group_tables
-    from granola.report.score_tables import distribution_tables, macro_tables, score_tables
+def _comparison_parts(compared: ComparedSystems) -> Iterator[Part]:
+    from granola.report.score_tables import differences_tables, group_table, macro_table, score_tables
 
     reports = compared.systems.reports
-    metrics = {metric.name: metric for metric in reports[0].metrics}
-    yield from score_tables(reports, width)
+    yield from score_tables(reports)
     if any(report.macro for report in reports):
-        yield from macro_tables(reports, width)
-    yield from distribution_tables(reports, width)
-    yield from differences_tables(compared.differences, metrics, width)
+        yield from macro_table(reports)
+    yield from differences_tables(compared.differences, {metric.name: metric for metric in reports[0].metrics})
     for title, scores in compared.groups.items():
-        yield from group_tables(title, reports, scores, width)
+        yield from group_table(title, reports, scores)
+    yield ""
+    for system, curve in compared.curves.items():
+        yield (
+            f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
+            f"{curve.covered} of {curve.n} questions answered with a confidence"
+        )
+    for report in reports:
+        yield Verbatim(f"signature of {report.system}: {report.signature}")

@@ -19,7 +19,6 @@ from abstraction.files.writing import check_format, format_of
 from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
-    console,
     count,
     note,
     unanswered_line,
@@ -48,7 +47,7 @@ from granola.shared_settings import (
     check_language,
     property_id,
 )
-from granola.terminal_lines import counted, show_lines
+from granola.terminal_lines import counted, show_lines, visible
 from kg.store import open_store
 from kg.store.protocol import Store
 
@@ -321,10 +320,12 @@ class Ladder(Command[ReviewedLadder]):
 
     def show(self, result: ReviewedLadder) -> None:
         """The ladder as a tree with its evidence."""
-        screen = console(PLAIN_WIDTH, highlight=False)
+        from rich.console import Console
+
+        screen = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
         screen.print(_tree(result.row))
         for line in result.doubts:
-            screen.print(line, style="dim", markup=False)
+            screen.print(visible(line), style="dim", markup=False)
 
     def told(self, result: ReviewedLadder) -> Any:
         """The row."""
@@ -373,13 +374,13 @@ def _tree(row: TieredRow) -> Tree:
 
     entity = row.question_entity or {}
     asked = " ".join(filter(None, (row.relation, entity.get("text"), entity.get("qid"))))
-    root = Tree(Text.assemble((row.question, "bold"), (f"  {asked}" if asked else "", "dim")))
+    root = Tree(Text.assemble((visible(row.question), "bold"), (visible(f"  {asked}") if asked else "", "dim")))
     for number, level in enumerate(row.levels, 1):
         branch = root.add(Text(f"level {number}" + (", the answer" if number == 1 else ""), style="cyan"))
         for tier in level.tiers:
             leaf = branch.add(_heading(tier))
             for evidence in tier.evidence:
-                leaf.add(Text(evidence_line(evidence), style="dim"))
+                leaf.add(Text(visible(evidence_line(evidence)), style="dim"))
     if row.abstained:
         why = REASONS.get(row.abstained, "")
         root.add(Text(f"abstained: {row.abstained}" + (f": {why}" if why else ""), style="yellow"))
@@ -389,15 +390,15 @@ def _tree(row: TieredRow) -> Tree:
 def _heading(tier: Tier) -> Text:
     from rich.text import Text
 
-    text = Text(tier.text, style="bold")
+    text = Text(visible(tier.text), style="bold")
     if tier.language is not None:
         text.append(f" [{tier.language}]", style="not bold yellow")
     if tier.qid:
-        text.append(f" {tier.qid}", style="not bold dim")
+        text.append(visible(f" {tier.qid}"), style="not bold dim")
     if tier.bits is not None:
         text.append(f" {tier.bits:.1f} bits", style="not bold dim")
     if tier.aliases:
         more = len(tier.aliases) - SHOWN_ALIASES
         shown = ", ".join(tier.aliases[:SHOWN_ALIASES]) + (f" and {more} more" if more > 0 else "")
-        text.append(f"  also: {shown}", style="not bold dim")
+        text.append(visible(f"  also: {shown}"), style="not bold dim")
     return text

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abstraction.files.cells import marked
-from granola.figures.style import figure_of, legend, look, plain, saved, share, short
+from granola.figures.style import DASHES, figure_of, legend, look, plain, saved, share, short
 from granola.scoring.aggregation import Estimate
+from granola.scoring.grouping import natural_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST = 30  # slices of a panel
 # The order of slices in GaRAGe's figures; others stand behind in their own.
@@ -44,7 +46,7 @@ class Panel:
             if isinstance(place, str):
                 n[place] = n.get(place, 0) + estimate.n
         most_first = sorted(n, key=lambda name: (-n[name], name))
-        return sorted(most_first[:MOST], key=lambda name: (_rank(name), name))
+        return sorted(most_first[:MOST], key=lambda name: (_rank(name), natural_order(name)))
 
 
 def _rank(name: str) -> int:
@@ -53,19 +55,25 @@ def _rank(name: str) -> int:
 
 
 def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:
-    """A panel below the other, each estimate with its 95 % interval. Raises UsageError without matplotlib.
+    """What `draw_panels` draws, as a file. Raises UsageError without matplotlib."""
+    with figure_of() as figure:
+        draw_panels(figure, panels)
+        return saved(figure, format)
+
+
+def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
+    """A panel below the other, each estimate with its 95 % interval.
 
     Slices with names stand below each other, a point for each line; numbers stand along, joined by lines.
     """
     lanes = max(len(panel.lines) for panel in panels)
     heights = [0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slices) if panel.slices else 2.6 for panel in panels]
-    with figure_of(height=sum(heights) + 0.4) as figure:
-        every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-        for axes, panel in zip(every, panels, strict=True):
-            (_draw_slices if panel.slices else _draw_along)(axes, panel)
-        if lanes > 1:
-            legend(figure)
-        return saved(figure, format)
+    figure.set_figheight(sum(heights) + 0.4)
+    every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, panel in zip(every, panels, strict=True):
+        (_draw_slices if panel.slices else _draw_along)(axes, panel)
+    if lanes > 1:
+        legend(figure)
 
 
 def _draw_slices(axes: Axes, panel: Panel) -> None:
@@ -76,6 +84,9 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
         estimates = {str(place): estimate for place, estimate in line}
         points = [(names.index(name) + shift, estimates[name]) for name in names if name in estimates]
         there = [(place, estimate) for place, estimate in points if estimate.n]
+        n |= {name: max(n.get(name, 0), one.n) for name, one in estimates.items()}
+        if not there:
+            continue
         error: Any = [
             [max(0.0, one.value - one.interval.low) for _, one in there],
             [max(0.0, one.interval.high - one.value) for _, one in there],
@@ -84,7 +95,6 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
             [one.value for _, one in there], [place for place, _ in there], xerr=error, linestyle="", elinewidth=1,
             label=short(label), **look(at),
         )  # fmt: skip
-        n |= {name: max(n.get(name, 0), one.n) for name, one in estimates.items()}
     axes.set_yticks(range(len(names)), [f"{short(name)}, n {n[name]:,}" for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     if panel.is_share:
@@ -98,7 +108,11 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
 def _draw_along(axes: Axes, panel: Panel) -> None:
     for at, (label, line) in enumerate(panel.lines.items()):
         places = [float(place) for place, _ in line]
-        axes.plot(places, [one.value for _, one in line], label=plain(label), **look(at))
+        every = max(1, len(line) // 5)  # points between two marks
+        axes.plot(
+            places, [one.value for _, one in line], label=plain(label), linestyle=DASHES[at % 4],
+            markevery=(at % every, every), **look(at),
+        )  # fmt: skip
         low, high = ([getattr(one.interval, end) for _, one in line] for end in ("low", "high"))
         axes.fill_between(places, low, high, color=look(at)["color"], alpha=0.15, linewidth=0)
     axes.set_xlabel(plain(panel.across))

@@ -1,30 +1,38 @@
 """The figures of a report, drawn by matplotlib: told apart by marks, dashes and hatches as well as by colour.
 
-Figure numbers are those of Yona et al. 2024.
+Figure numbers are those of Yona et al. 2024. Each function draws into an empty figure; it returns False where the study
+has no numbers for it.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from granola.figures.style import SHOWN_SYSTEMS, check_drawing, figure_of, inline_svg, saved
-from granola.report.curve_figures import f1, lambdas, risk, taus, weights
-from granola.report.score_figures import (
-    distribution,
-    gap,
-    names_of_relations,
-    popularity,
-    relations,
-    tradeoff,
-    without_number,
+from granola.figures.charts import draw_panels
+from granola.figures.style import (
+    LEVELS,
+    SHOWN_SYSTEMS,
+    WIDTH,
+    check_drawing,
+    figure_of,
+    inline_svg,
+    legend,
+    look,
+    saved,
+    share,
+    short,
+    shown_names,
 )
-from granola.report.study import Study, slug
-from granola.scoring.page_views import TITLES
+from granola.report.score_tables import distribution_columns
+from granola.report.study import PanelFigure, Study
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -40,119 +48,200 @@ class DrawnFigure:
     inline: str  # the SVG for a page, with its letters as text, which can be read aloud
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Plan:
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[Study, Figure], bool]
+
+
 def drawings(study: Study) -> list[DrawnFigure]:
     """Every figure that the study has numbers for, in the order of the page. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
 
+    panels = [
+        _Plan(name=one.name, title=one.title, caption=one.caption, draw=partial(_draw_panels, drawn=one))
+        for one in study.figures
+    ]
     drawn = []
-    for plan in _plans(study):
+    for plan in (*_OWN, *panels):
         with figure_of() as figure:
             if not plan.draw(study, figure):
                 continue
             svg, png = saved(figure).decode(), saved(figure, "png")
             with matplotlib.rc_context({"svg.fonttype": "none"}):
                 inline = inline_svg(saved(figure, transparent=True).decode(), name=plan.name, title=plan.title)
-        caption = plan.caption + (study.f1_warning if plan.name in ("f1", "thresholds") else "")
-        if plan.says is not None:
-            caption += plan.says(study)
-        if plan.panels and len(study.names) > SHOWN_SYSTEMS:
-            caption += f" The first {SHOWN_SYSTEMS} of {len(study.names)} systems."
+        caption = plan.caption + (study.f1_warning if plan.name == "f1" else "")
         drawn.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline))
     return drawn
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _FigurePlan:
-    """A figure to draw; `draw` is False where the study has no numbers for it, `panels` where it has few systems.
-
-    `says` adds to the caption what the study decides.
-    """
-
-    name: str
-    title: str
-    caption: str
-    draw: Callable[[Study, Figure], bool]
-    panels: bool = False
-    says: Callable[[Study], str] | None = None
+def _draw_panels(_: Study, figure: Figure, drawn: PanelFigure) -> bool:
+    draw_panels(figure, drawn.panels)
+    return True
 
 
-def _plans(study: Study) -> list[_FigurePlan]:
-    by_popularity = [
-        _FigurePlan(
-            name="popularity" if index == 0 else f"popularity-{slug(field)}",
-            title=f"Accuracy against {TITLES.get(field, 'popularity' if index == 0 else field)}",
-            caption="Full lines GRANOLA, dotted lines standard accuracy, with 95 % intervals (as Figures 6 and 11).",
-            draw=partial(popularity, field=field),
-            says=partial(without_number, field=field),
-        )
-        for index, field in enumerate(study.popularity)
+def gap(study: Study, figure: Figure) -> bool:
+    """A mark for each system: standard accuracy along, GRANOLA accuracy up, with intervals and lines of equal gaps."""
+    figure.set_size_inches(WIDTH, WIDTH)
+    axes = figure.add_subplot()
+    if not _draw_marks(study, axes, "selective_standard_accuracy", "selective_accuracy"):
+        return False
+    for points, colour, dash in ((0, "#000000", "-"), (5, "#777777", ":"), (20, "#c03030", ":")):
+        axes.plot([0, 1 - points / 100], [points / 100, 1], linewidth=0.9, zorder=0, color=colour, linestyle=dash)
+        if points:
+            axes.annotate(
+                f"+{points}", (0.02, 0.02 + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=8,
+                ha="left", color=colour,
+            )  # fmt: skip
+    share(axes, x=True, y=True)
+    axes.set_aspect("equal")
+    axes.set_xlabel("selective standard accuracy")
+    axes.set_ylabel("selective GRANOLA accuracy")
+    legend(figure)
+    return True
+
+
+def tradeoff(study: Study, figure: Figure) -> bool:
+    """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
+    axes = figure.add_subplot()
+    if not _draw_marks(study, axes, "informativeness", "selective_accuracy"):
+        return False
+    axes.set_xlabel("informativeness")
+    axes.set_ylabel("selective GRANOLA accuracy")
+    axes.margins(0.15)
+    share(axes, x=True, y=True, shown=None)
+    legend(figure)
+    return True
+
+
+def _draw_marks(study: Study, axes: Axes, along: str, up: str) -> bool:
+    """A mark for each system at two of its scores, with both intervals; returns whether there is any."""
+    for index, report in enumerate(study.reports):
+        x, y = report.overall.estimates[along], report.overall.estimates[up]
+        if math.isnan(x.value) or math.isnan(y.value):
+            continue
+        axes.hlines(y.value, x.interval.low, x.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
+        axes.vlines(x.value, y.interval.low, y.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
+        axes.plot(
+            x.value, y.value, linestyle="none", label=shown_names(study.names)[index], zorder=3, **look(index)
+        )  # fmt: skip
+    return bool(axes.lines)
+
+
+def distribution(study: Study, figure: Figure) -> bool:
+    """Shares of the levels, of wrong answers and of abstentions, stacked."""
+    figure.set_size_inches(WIDTH, 1.4 + 0.36 * len(study.names))
+    axes = figure.add_subplot()
+    left = [0.0] * len(study.names)
+    for column in distribution_columns(study.reports):
+        shares = [r.overall.distribution.get(column, 0) / max(1, r.questions) for r in study.reports]
+        if not any(shares):
+            continue
+        level = int(column) if column.isdigit() else 0
+        face = LEVELS[min(level, len(LEVELS)) - 1] if level else "white"
+        hatch = {"wrong": "////", "idk": "--", "unscored": ""}.get(column)
+        name = f"level {column}" if level else {"idk": "IDK"}.get(column, column)
+        axes.barh(
+            range(len(study.names)), shares, left=left, color=face, hatch=hatch, edgecolor="#333333", linewidth=0.6,
+            label=name, height=0.62,
+        )  # fmt: skip
+        for place, part in enumerate(shares):
+            if part > 0.07:
+                axes.text(
+                    left[place] + part / 2, place, f"{100 * part:.0f}", ha="center", va="center", fontsize=8,
+                    color="white" if 0 < level < 3 else "#06231c" if level else "black",
+                    bbox=None if level else {"facecolor": "white", "edgecolor": "none", "pad": 1},
+                )  # fmt: skip
+            left[place] += part
+    axes.set_yticks(range(len(study.names)), shown_names(study.names))
+    axes.set_ylim(len(study.names) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("share of the questions; figures in per cent")
+    axes.grid(visible=False)
+    legend(figure)
+    return True
+
+
+def f1(study: Study, figure: Figure) -> bool:
+    """Token-F1 with the gold answer against that with the matched tier (the closest if none), coloured by a score."""
+    import matplotlib
+
+    panels = [
+        (name, points) for index, name in enumerate(study.names[:SHOWN_SYSTEMS]) if (points := _f1_points(study, index))
     ]
-    return [_GAP, *by_popularity, *_REST]
+    if not panels:
+        return False
+    across = min(2, len(panels))
+    down = -(-len(panels) // across)
+    figure.set_size_inches(WIDTH, 0.9 + 2.3 * down if across == 2 else 3.6)
+    means = [mean for _, points in panels for _, mean in points.values()]
+    scale = matplotlib.colors.Normalize(min(means), max(means) if max(means) > min(means) else min(means) + 1)
+    most = max(n for _, points in panels for n, _ in points.values())
+    axes_list: list[Axes] = []
+    for number, (name, points) in enumerate(panels, start=1):
+        axes = figure.add_subplot(down, across, number)
+        axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
+        drawn = axes.scatter(  # points as large as they are many, beside the diagonal
+            [x for x, _ in points], [y for _, y in points],
+            s=[12 + 240 * math.sqrt(n / most) for n, _ in points.values()],
+            c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
+            clip_on=False, zorder=3,
+        )  # fmt: skip
+        share(axes, x=True, y=True, margin=0.06)
+        axes.set_title(name, fontsize=9)
+        lowest, leftmost = number + across > len(panels), number % across == 1 or across == 1
+        axes.tick_params(labelbottom=lowest, labelleft=leftmost)
+        axes.set_xlabel("F1, gold answer" if lowest else "")
+        axes.set_ylabel("F1, matched tier" if leftmost else "")
+        axes_list.append(axes)
+    figure.colorbar(drawn, ax=axes_list, label=short(study.coloured or "informativeness"))
+    return True
 
 
-_GAP = _FigurePlan(
-    name="gap",
-    title="Standard and GRANOLA accuracy",
-    caption="Each mark is a system, over the questions that it answers. How far it lies above the full line, where "
-    "both accuracies are equal, is the knowledge evaluation gap. Dotted lines are gaps of 5 and 20 points; the bars of "
-    "a mark are 95 % intervals (as Figure 5).",
-    draw=gap,
-)
-_REST = (
-    _FigurePlan(
+def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int, float]]:
+    """How many answers of a system stand at each pair of F1, and the mean of the scores that colour them."""
+    colour, matched = study.colour_of(index), study.matched(index)
+    counts: Counter[tuple[float, float]] = Counter()
+    sums: Counter[tuple[float, float]] = Counter()
+    for item in study.f1[index]:
+        if not item.abstained and item.id in colour and item.id in matched:
+            place = (round(item.standard, 2), round(item.with_level(matched[item.id]), 2))
+            counts[place] += 1
+            sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
+    return {place: (n, sums[place] / n) for place, n in counts.items()}
+
+
+_OWN = (
+    _Plan(
+        name="gap",
+        title="Standard and GRANOLA accuracy",
+        caption="Each mark is a system, over the questions that it answers. How far it lies above the full line, where "
+        "both accuracies are equal, is the knowledge evaluation gap. Dotted lines are gaps of 5 and 20 points, bars "
+        "95 % intervals (as Figure 5).",
+        draw=gap,
+    ),
+    _Plan(
         name="tradeoff",
         title="Accuracy against informativeness",
         caption="Accuracy over the questions that are answered, informativeness over all, where wrong answers and IDK "
         "count 0; bars are 95 % intervals (as Figure 7).",
         draw=tradeoff,
     ),
-    _FigurePlan(
+    _Plan(
         name="distribution",
         title="Where the answers stand",
         caption="The finest level that each answer states, from level 1 on the left; then wrong answers, hatched "
         "obliquely, and IDK, hatched across (as Figure 8).",
         draw=distribution,
     ),
-    _FigurePlan(
-        name="weights",
-        title="Weights of the levels",
-        caption="exp(-lambda (level - 1)) against lambda (as Figure 9).",
-        draw=weights,
-    ),
-    _FigurePlan(
-        name="lambdas",
-        title="Informativeness against lambda",
-        caption="Over all answers, by what lambda is; at 0 every level weighs the same.",
-        draw=lambdas,
-    ),
-    _FigurePlan(
-        name="relations",
-        title="Per relation",
-        caption="Each mark is a relation, a small mark one of few questions. Where names have room they stand beside "
-        "their marks; “+2” counts others at the same place. Lines as in the first figure (as Figure 10).",
-        draw=relations,
-        says=names_of_relations,
-        panels=True,
-    ),
-    _FigurePlan(
+    _Plan(
         name="f1",
         title="Token-F1 with the gold answer and with the matched tier",
-        caption="Where nothing matched, with the closest tier. Larger marks stand for more answers (as Figure 12).",
+        caption="Where nothing matched, with the closest tier. Larger marks stand for more answers (as Figure 12); of "
+        f"the first {SHOWN_SYSTEMS} systems.",
         draw=f1,
-        panels=True,
-    ),
-    _FigurePlan(
-        name="risk-coverage",
-        title="Risk and coverage",
-        caption="The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions "
-        "and answers without a confidence are never covered: a curve that ends early is the mean of few answers.",
-        draw=risk,
-    ),
-    _FigurePlan(
-        name="thresholds",
-        title="Thresholds of token-F1",
-        caption="How both accuracies fall with the threshold, which is to be exceeded.",
-        draw=taus,
     ),
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from abstraction.properties import titled
 from abstraction.rows import TieredRow, read_tiered
 from granola.report.ladder_view import LadderView, gold, view_ladder
-from granola.report.score_tables import number, relation_title
+from granola.report.score_tables import number
 from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
 from granola.scoring.predictions import SystemSaid
@@ -95,7 +96,7 @@ def question_views(
             row=row,
             gold=gold(row),
             relation=relation,
-            title="" if relation == NO_RELATION else relation_title(relation),
+            title="" if relation == NO_RELATION else titled(relation),
             verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
             is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
             predictions=[

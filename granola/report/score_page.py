@@ -13,19 +13,18 @@ from typing import Any
 
 from markupsafe import Markup
 
+from abstraction.properties import titled
 from abstraction.rows import TieredRow
 from granola import __version__
 from granola.pages.templates import page_file, render_page
 from granola.report.ladder_view import LONGEST, LadderView, cut, gold, view_ladder
 from granola.report.question_list import MOST, MOST_LADDERS, question_views, shown_places
 from granola.report.score_tables import (
-    RELATION_METRICS,
     SHORT_TITLES,
     distribution_columns,
     interval,
     number,
     relation_lines,
-    relation_title,
     share,
 )
 from granola.scoring.aggregation import NO_RELATION, Estimate
@@ -164,11 +163,11 @@ def relations(report: ScoreReport) -> PageTable:
     for line in relation_lines(report):
         kind = "few" if line.kind == "others" or few(line.n) else ""
         kind = "total" if line.kind in _MEANS else kind
-        blank = texts(*[""] * len(RELATION_METRICS))
-        scores = figures_of(line.estimates, RELATION_METRICS) if line.estimates else blank
+        blank = texts(*[""] * len(SHORT_TITLES))
+        scores = figures_of(line.estimates, SHORT_TITLES) if line.estimates else blank
         cells = [*texts(_MEANS.get(line.kind, line.name), str(line.n)), *scores]
         rows.append(TableRow(kind=kind, cells=cells))
-    return PageTable(head=["relation", "n", *(SHORT_TITLES[name] for name in RELATION_METRICS)], rows=rows)
+    return PageTable(head=["relation", "n", *SHORT_TITLES.values()], rows=rows)
 
 
 _MEANS = {
@@ -317,7 +316,7 @@ def render(
         relations=[(report.system, relations(report)) for report in reports if report.relations],
         tables=tables,
         files_of_tables=files_of_tables,
-        relation_names=[(name, relation_title(name)) for name in known],
+        relation_names=[(name, titled(name)) for name in known],
         shown_count=len(places),
         questions=question_views(rows, reports, made_of),
         version=__version__,

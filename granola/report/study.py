@@ -1,37 +1,54 @@
-"""What a report on several systems says, as tables of plain values: one for each figure, and those without one."""
+"""What a report on several systems shows: its figures' numbers, each a table as well, and tables without a figure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from abstraction.rows import TieredRow
+from granola.figures.charts import Panel
 from granola.report.disagreements import coarse_answers
 from granola.report.plain_table import Table, Value
 from granola.report.score_tables import distribution_columns, lines_of
 from granola.scoring.aggregation import Estimate, GroupScore
+from granola.scoring.bootstrap import Interval
 from granola.scoring.metrics import Standard, informativeness_weight
 from granola.scoring.page_views import TITLES
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
-from granola.scoring.sweeps import (
-    LAMBDAS,
-    ItemF1,
-    LambdaPoint,
-    RiskCoverage,
-    TauPoint,
-    item_f1,
-    lambda_sweep,
-    risk_coverage,
-    tau_sweep,
-)
+from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import Difference
 
-_GROUPED = ("selective_standard_accuracy", "selective_accuracy", "informativeness")
-_TITLES = ("selective standard accuracy", "selective GRANOLA accuracy", "informativeness")
+_BOTH = {
+    "selective_accuracy": "selective GRANOLA accuracy",
+    "selective_standard_accuracy": "selective standard accuracy",
+}
+_GROUPED = {**_BOTH, "informativeness": "informativeness"}
 SHORT_ANSWER = 10  # words; NQ-open takes questions whose answers have at most 5
+DRAWN_LEVELS = 6  # of the weights
 _ByGroup = Sequence[Mapping[str, GroupScore]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PanelFigure:
+    """A figure of estimates by slice or along a number; `name` is that of its files, `is_shown` also as a table."""
+
+    name: str
+    title: str
+    caption: str
+    panels: Sequence[Panel]
+    is_shown: bool = False
+
+    def table(self) -> Table:
+        """Every point of the figure, with those that have no room in it."""
+        rows = [
+            (line, panel.score, place, one.value, one.interval.low, one.interval.high, one.n)
+            for panel in self.panels for line, points in panel.lines.items() for place, one in points
+        ]  # fmt: skip
+        head = ("line", "score", self.panels[0].across, "value", "low", "high", "n")
+        return Table(name=self.name, title=self.title, caption=self.caption, head=head, rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -54,7 +71,7 @@ class Study:
     coloured: str | None = None
     evidence: Mapping[str, TieredRow] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def names(self) -> list[str]:
         """The systems' names."""
         return [report.system for report in self.reports]
@@ -76,16 +93,6 @@ class Study:
         return [item_f1(self.rows, file.predictions, self.standard) for file in self.files]
 
     @cached_property
-    def curves(self) -> list[RiskCoverage | None]:
-        """Risk and coverage, where predictions carry a confidence."""
-        return [risk_coverage(report, file.predictions) for report, file in zip(self.reports, self.files, strict=True)]
-
-    @cached_property
-    def sweeps(self) -> list[list[TauPoint]]:
-        """Token-F1 matching at each threshold."""
-        return [tau_sweep(items, lambda_=self.lambda_) for items in self.f1]
-
-    @cached_property
     def f1_warning(self) -> str:
         """A warning about token-F1 where answers are longer than the names that they are compared with."""
         words = sorted(len(p.text.split()) for file in self.files for p in file.predictions.values())
@@ -97,11 +104,6 @@ class Study:
             "word that is not in the answer."
         )
 
-    @cached_property
-    def colour_title(self) -> str:
-        """What points of token-F1 are coloured by."""
-        return self.coloured or f"{self.matcher}: informativeness, 0 where wrong"
-
     def colour_of(self, index: int) -> dict[str, float]:
         """By id, what points of a system's items are coloured by."""
         if self.coloured is not None:
@@ -111,58 +113,113 @@ class Study:
         return {id_: informativeness_weight(level, self.lambda_) if level else 0.0 for id_, level in levels.items()}
 
     @cached_property
-    def lambdas(self) -> list[list[LambdaPoint]]:
-        """Informativeness at each lambda."""
-        return [lambda_sweep(report) for report in self.reports]
+    def figures(self) -> list[PanelFigure]:
+        """The figures of panels that have a number, in the order of the page."""
+        made = [*self._by_groups(), self._weights(), self._lambdas(), self._relations(), self._risk(), self._taus()]
+        return [figure for figure in made if _has_number(figure)]
 
     def tables(self) -> list[Table]:
         """Every table that has a row, in the order of the page."""
-        made = [
-            self._scores(),
-            self._macro(),
-            self._intervals(),
-            self._differences(),
-            *(self._by_bins(name, scores) for name, scores in self.popularity.items()),
-            *(self._by_values(name, scores) for name, scores in self.groups.items()),
-            self._distribution(),
-            self._weights(),
-            self._lambdas(),
-            self._relations(),
-            self._risk(),
-            self._taus(),
-            coarse_answers(self.rows, self.reports, self.files, self.coloured),
-        ]
-        there = [table for table in made if table.rows]
-        names = [table.name for table in there]
+        figures = [figure.table() for figure in self.figures]
+        coarse = coarse_answers(self.rows, self.reports, self.files, self.coloured)
+        return [table for table in (self._scores(), self._differences(), *figures, self._distribution(), coarse)
+                if table.rows]  # fmt: skip
+
+    def _by_groups(self) -> Iterator[PanelFigure]:
+        for number, (name, scores) in enumerate(self.popularity.items()):
+            title = TITLES.get(name, "popularity" if number == 0 else name)
+            without = next((by_bin["none"].n for by_bin in scores if "none" in by_bin), 0)
+            left = f" {without:,} questions have no such number." if without else ""
+            yield PanelFigure(
+                name="popularity" if number == 0 else f"popularity-{slug(name)}", title=f"Accuracy against {title}",
+                caption=f"Bins of equal size of {name}, with 95 % intervals (as Figures 6 and 11).{left}",
+                panels=self._accuracies(scores, f"bin of {name}"), is_shown=True,
+            )  # fmt: skip
+        for name, scores in self.groups.items():
+            yield PanelFigure(
+                name=f"by-{slug(name)}", title=f"By {name}", caption=f"Scores by the values of {name}.",
+                panels=self._accuracies(scores, name), is_shown=True,
+            )  # fmt: skip
+
+    def _relations(self) -> PanelFigure:
+        scores = [report.relations for report in self.reports]
+        return PanelFigure(
+            name="relations",
+            title="Per relation",
+            caption="Both accuracies of each relation, with 95 % intervals; of the relations with most questions where "
+            "not all have room (as Figure 10).",
+            panels=self._accuracies(scores, "relation"),
+        )
+
+    def _accuracies(self, scores: _ByGroup, across: str) -> list[Panel]:
+        """A panel for each selective accuracy, in it each system's by group."""
         return [
-            replace(table, name=f"{table.name}-{names[:index].count(table.name) + 1}") if table.name in names[:index]
-            else table
-            for index, table in enumerate(there)
+            Panel(
+                name=title, across=across, score=title,
+                lines={
+                    system: [(line.name, line.estimates[key]) for line in lines_of(groups)]
+                    for system, groups in zip(self.names, scores, strict=True)
+                },
+            )
+            for key, title in _BOTH.items()
         ]  # fmt: skip
 
-    @property
-    def _titles(self) -> tuple[str, ...]:
-        return tuple(metric.title for metric in self.reports[0].metrics)
+    def _weights(self) -> PanelFigure:
+        deepest = max((len(row.levels) for row in self.rows), default=1)
+        lines = {
+            f"level {level}": [(at, _point(informativeness_weight(level, at))) for at in LAMBDAS]
+            for level in range(1, min(deepest, DRAWN_LEVELS) + 1)
+        }
+        return _along(
+            "weights", "Weights of the levels", "lambda", {"weight": lines},
+            f"exp(-lambda (level - 1)) against lambda (as Figure 9); the scores here take {self.lambda_:g}.",
+        )  # fmt: skip
+
+    def _lambdas(self) -> PanelFigure:
+        sweeps = {report.system: lambda_sweep(report) for report in self.reports}
+        panels = {
+            title: {
+                system: [(one.lambda_, _point(getattr(one, name), n)) for one in points]
+                for (system, points), n in zip(sweeps.items(), (r.overall.n for r in self.reports), strict=True)
+            }
+            for name, title in (
+                ("informativeness", "informativeness"), ("informativeness_matched", "informativeness, matched")
+            )
+        }  # fmt: skip
+        return _along(
+            "lambdas", "Informativeness against lambda", "lambda", panels,
+            "The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
+        )  # fmt: skip
+
+    def _risk(self) -> PanelFigure:
+        lines = {
+            f"{report.system} ({curve.area:.2f})": [(x, _point(y, round(x * curve.n))) for x, y in curve.points]
+            for report, file in zip(self.reports, self.files, strict=True)
+            if (curve := risk_coverage(report, file.predictions)) is not None
+        }
+        return _along(
+            "risk-coverage", "Risk and coverage", "coverage: share of the questions answered, surest first",
+            {"risk: share wrong": lines},
+            "The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions and "
+            "answers without a confidence are never covered: a curve that ends early is the mean of few answers.",
+        )  # fmt: skip
+
+    def _taus(self) -> PanelFigure:
+        sweeps = [tau_sweep(items, lambda_=self.lambda_) for items in self.f1]
+        panels = {
+            title: {
+                system: [(one.tau, _point(getattr(one, name), one.n)) for one in points]
+                for system, points in zip(self.names, sweeps, strict=True)
+            }
+            for name, title in zip(("granola_accuracy", "standard_accuracy", "informativeness"), _GROUPED.values(),
+                                   strict=True)
+        }  # fmt: skip
+        return _along(
+            "thresholds", "Thresholds of token-F1", "threshold of token-F1 (what exceeds it matches)", panels,
+            f"How scores fall with the threshold of token-F1, which is to be exceeded.{self.f1_warning}",
+        )  # fmt: skip
 
     def _scores(self) -> Table:
-        return Table(
-            name="scores",
-            title="Scores",
-            caption="Means over the questions (micro); intervals stand in a table of their own.",
-            head=("system", "n", "with a ladder", *self._titles),
-            rows=tuple((r.system, r.overall.n, r.laddered, *_values(r, r.overall.estimates)) for r in self.reports),
-        )
-
-    def _macro(self) -> Table:
-        return Table(
-            name="macro",
-            title="Scores, each relation counting the same",
-            caption="Means over the relations of each relation's score.",
-            head=("system", "relations", *self._titles),
-            rows=tuple((r.system, len(r.relations), *_values(r, r.macro)) for r in self.reports if r.macro),
-        )
-
-    def _intervals(self) -> Table:
         rows: list[tuple[Value, ...]] = []
         for average in ("micro", "macro"):
             for r in self.reports:
@@ -176,10 +233,10 @@ class Study:
                 rows += [
                     (r.system, title, f"{name}{line.name}", *_interval(line.estimates[key]))
                     for line in lines_of(groups)
-                    for key, title in zip(_GROUPED, _TITLES, strict=True)
+                    for key, title in _GROUPED.items()
                 ]
         return Table(
-            name="intervals",
+            name="scores",
             title="Scores with their intervals",
             caption="Every metric with its 95 % bootstrap interval over questions, over all (micro, macro) and in each "
             "relation, bin and group; n counts questions, for macro means relations.",
@@ -195,34 +252,12 @@ class Study:
             caption="Paired over questions: 95 % bootstrap interval, p of a permutation test, p after Holm's "
             "correction over the pairs of systems, the least difference that so many questions show with 80 % power.",
             head=("metric", "first", "second", "difference", "low", "high", "p", "p, Holm", "n", "detectable"),
-            rows=tuple((titles[d.metric], d.first, d.second, *_numbers(d)) for d in self.differences),
-        )
-
-    def _by_bins(self, name: str, scores: _ByGroup) -> Table:
-        title, caption = f"By bins of {TITLES.get(name, name)}", f"Scores by bins of equal size of {name}."
-        return self._grouped(f"bins-{slug(name)}", "bin", scores, title=title, caption=caption)
-
-    def _by_values(self, name: str, scores: _ByGroup) -> Table:
-        caption = f"Scores by the values of {name}."
-        return self._grouped(f"by-{slug(name)}", name, scores, title=f"By {name}", caption=caption)
-
-    def _relations(self) -> Table:
-        scores = [report.relations for report in self.reports]
-        return self._grouped("relations", "relation", scores, title="Per relation", caption="Scores of each relation.")
-
-    def _grouped(self, name: str, kind: str, scores: _ByGroup, *, title: str, caption: str) -> Table:
-        """A row a group of each system; `kind` is what a group is called."""
-        return Table(
-            name=name,
-            title=title,
-            caption=caption,
-            head=("system", kind, "n", *_TITLES),
             rows=tuple(
-                (system, line.name, line.n, *(line.estimates[key].value for key in _GROUPED))
-                for system, groups in zip(self.names, scores, strict=True)
-                for line in lines_of(groups)
+                (titles[d.metric], d.first, d.second, d.difference, d.interval.low, d.interval.high, d.p, d.adjusted,
+                 d.n, d.detectable)
+                for d in self.differences
             ),
-        )
+        )  # fmt: skip
 
     def _distribution(self) -> Table:
         columns = distribution_columns(self.reports)
@@ -234,73 +269,33 @@ class Study:
             rows=tuple((r.system, *(r.overall.distribution.get(c, 0) for c in columns)) for r in self.reports),
         )
 
-    @cached_property
-    def deepest(self) -> int:
-        """The number of levels that any row has."""
-        return max((len(row.levels) for row in self.rows), default=1)
-
-    def _weights(self) -> Table:
-        levels = range(1, min(self.deepest, 6) + 1)
-        return Table(
-            name="weights",
-            title="Weights of the levels",
-            caption="exp(-lambda (level - 1)) against lambda.",
-            head=("lambda", *(f"level {level}" for level in levels)),
-            rows=tuple((value, *(informativeness_weight(level, value) for level in levels)) for value in LAMBDAS),
-        )
-
-    def _lambdas(self) -> Table:
-        return Table(
-            name="lambdas",
-            title="Informativeness against lambda",
-            caption="The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
-            head=("system", "lambda", "informativeness", "informativeness, matched"),
-            rows=tuple(
-                (name, point.lambda_, point.informativeness, point.informativeness_matched)
-                for name, points in zip(self.names, self.lambdas, strict=True)
-                for point in points
-            ),
-        )
-
-    def _risk(self) -> Table:
-        return Table(
-            name="risk-coverage",
-            title="Risk and coverage",
-            caption="The share answered, surest first, and the share of wrong answers among them.",
-            head=("system", "coverage", "risk"),
-            rows=tuple(
-                (name, *point)
-                for name, curve in zip(self.names, self.curves, strict=True)
-                for point in (curve.points if curve else ())
-            ),
-        )
-
-    def _taus(self) -> Table:
-        return Table(
-            name="thresholds",
-            title="Thresholds of token-F1",
-            caption=f"What matching by token-F1 (above the threshold) says at each threshold.{self.f1_warning}",
-            head=("system", "tau", *_TITLES),
-            rows=tuple(
-                (name, point.tau, point.standard, point.granola, point.informativeness)
-                for name, points in zip(self.names, self.sweeps, strict=True)
-                for point in points
-            ),
-        )
-
 
 def slug(name: str) -> str:
     """A name as part of a file's name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
-def _values(report: ScoreReport, estimates: Mapping[str, Estimate]) -> list[float]:
-    return [estimates[metric.name].value for metric in report.metrics]
+def _along(
+    name: str,
+    title: str,
+    across: str,
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, Estimate]]]],
+    caption: str,
+) -> PanelFigure:
+    """Lines along a number, by the score of each panel."""
+    drawn = [Panel(name=score, across=across, score=score, lines=lines) for score, lines in panels.items()]
+    return PanelFigure(name=name, title=title, caption=caption, panels=drawn)
 
 
-def _numbers(d: Difference) -> tuple[Value, ...]:
-    return (d.difference, d.interval.low, d.interval.high, d.p, d.adjusted, d.n, d.detectable)
+def _point(value: float, n: int = 0) -> Estimate:
+    """A value without an interval."""
+    return Estimate(value=value, interval=Interval(low=math.nan, high=math.nan), n=n)
 
 
 def _interval(e: Estimate) -> tuple[Value, ...]:
     return (e.value, e.interval.low, e.interval.high, e.n)
+
+
+def _has_number(figure: PanelFigure) -> bool:
+    points = (one for panel in figure.panels for line in panel.lines.values() for _, one in line)
+    return any(not math.isnan(one.value) for one in points)

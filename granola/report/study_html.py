@@ -18,7 +18,6 @@ from kg.files import atomic_path
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 _LONG = 40  # rows of a table that the page shows; files have all
 _MANY = 9  # columns that have no room beside each other
-_ELSEWHERE = ("scores", "distribution", "relations", "intervals")  # tables of what other parts of the page show
 
 _DARK = (
     ".figures svg{fill:var(--c000000,#000);font:9px 'DejaVu Sans',sans-serif;stroke-linejoin:round}"
@@ -31,6 +30,7 @@ _DARK = (
 def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
     """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
     tables = study.tables()
+    shown = {"differences", "coarse-answers", *(figure.name for figure in study.figures if figure.is_shown)}
     figures = [PageFigure(title=one.title, caption=one.caption, svg=Markup(one.inline)) for one in drawn]
     return render(
         [study.evidence.get(row.id, row) for row in study.rows],
@@ -38,8 +38,8 @@ def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str
         manifest,
         title="GRANOLA report",
         figures=figures,
-        tables=[_table(table) for table in tables if table.name not in _ELSEWHERE],
-        files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name in _ELSEWHERE],
+        tables=[_table(table) for table in tables if table.name in shown],
+        files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name not in shown],
         style=_DARK,
         made_of={
             report.system: {one.id: one.made_of for one in file.predictions.values() if one.made_of}

@@ -109,10 +109,11 @@ def grouped(report: ScoreReport, groups: Mapping[str, str], *, resamples: int, s
     )
     if not scores:  # all in one group that is called "none"
         scores = {NONE: report.overall}
-    return {name: scores[name] for name in sorted(scores, key=_order)}
+    return {name: scores[name] for name in sorted(scores, key=natural_order)}
 
 
-def _order(name: str) -> list[tuple[bool, float, str]]:
+def natural_order(name: str) -> list[tuple[bool, float, str]]:
+    """Sort key of a name, the numbers in it by their size."""
     parts = re.findall(r"(\d+(?:\.\d+)?)|(\D+)", name)
     return [(not number, float(number or 0), text) for number, text in parts]
 

@@ -103,9 +103,9 @@ class ComparedSystems:
             "risk_coverage_area": {system: curve.area for system, curve in self.curves.items()},
             "risk_coverage": {system: curve.to_json() for system, curve in self.curves.items()},
             "lambda_sweep": {
-                report.system: [point.to_json() for point in lambda_sweep(report)] for report in systems.reports
+                report.system: lambda_sweep(report) for report in systems.reports
             },
-            "tau_sweep": {system: [point.to_json() for point in points] for system, points in thresholds.items()},
+            "tau_sweep": thresholds,
         }
 
 

@@ -28,15 +28,10 @@ class TauPoint:
     """
 
     tau: float
-    standard: float
-    granola: float
+    standard_accuracy: float
+    granola_accuracy: float
     informativeness: float
     n: int
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object; NaN is null."""
-        return _json({"tau": self.tau, "standard_accuracy": self.standard, "granola_accuracy": self.granola,
-                      "informativeness": self.informativeness, "n": self.n})  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,15 +41,6 @@ class LambdaPoint:
     lambda_: float
     informativeness: float
     informativeness_matched: float
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object; NaN is null."""
-        return _json({"lambda": self.lambda_, "informativeness": self.informativeness,
-                      "informativeness_matched": self.informativeness_matched})  # fmt: skip
-
-
-def _json(values: Mapping[str, float]) -> dict[str, Any]:
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,8 +87,8 @@ def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: fl
         points.append(
             TauPoint(
                 tau=tau,
-                standard=levels[1] / answered if answered else math.nan,
-                granola=(n - levels[0]) / answered if answered else math.nan,
+                standard_accuracy=levels[1] / answered if answered else math.nan,
+                granola_accuracy=(n - levels[0]) / answered if answered else math.nan,
                 informativeness=weights / n if n else math.nan,
                 n=n,
             )

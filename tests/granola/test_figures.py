@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from granola.figures.charts import Panel, estimates_figure
+from granola.figures.charts import Panel, draw_panels, estimates_figure
 from granola.figures.style import figure_of, inline_svg, look, saved
 from granola.matching import matcher
-from granola.report.curve_figures import f1, lambdas, taus, weights
-from granola.report.score_figures import gap, popularity, relations, tradeoff
+from granola.report.figures import f1, gap, tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
@@ -27,9 +24,6 @@ from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.tiered_file import read_tiered_file
 from tests.granola.test_compare_cli import systems
 from tests.granola.test_paper_figures import SYSTEMS, asked
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["systems"]
 matplotlib = pytest.importorskip("matplotlib", reason="figures need matplotlib")
@@ -78,16 +72,7 @@ def points(axes) -> list[tuple[float, float]]:  # type: ignore[no-untyped-def]
     ]
 
 
-def test_scores_by_popularity_have_their_intervals(study: Study) -> None:
-    figure = matplotlib_figure.Figure()
-    assert popularity(study, figure, "popularity")
-    groups = [group for by_bin in study.popularity["popularity"] for group in by_bin.values()]
-    assert bars(figure.axes[0], 1) == {
-        (e.interval.low, e.interval.high) for group in groups for e in (group.estimates[k] for k in BOTH)
-    }
-
-
-# Figure 5: 24 of 40 right and nothing coarser; 6 of 40 at level 1 and 34 coarser. Figure 10 likewise, by relation.
+# Figure 5: 24 of 40 right and nothing coarser; 6 of 40 at level 1 and 34 coarser.
 def test_the_gap_is_the_height_above_the_diagonal(study: Study) -> None:
     figure = matplotlib_figure.Figure()
     assert gap(study, figure)
@@ -101,30 +86,6 @@ def test_the_gap_is_the_height_above_the_diagonal(study: Study) -> None:
     assert (axes.get_xlabel(), axes.get_ylabel()) == (
         "selective standard accuracy", "selective GRANOLA accuracy",
     )  # fmt: skip
-
-
-def test_relations_are_points_in_a_panel_for_each_system(study: Study) -> None:
-    figure = matplotlib_figure.Figure()
-    assert relations(study, figure)
-    assert len(figure.axes) == len(study.reports) == 2
-    for axes, report in zip(figure.axes, study.reports, strict=True):
-        expected = [tuple(group.estimates[key].value for key in BOTH) for group in report.relations.values()]
-        assert sorted(points(axes)) == sorted({(round(x, 2), round(y, 2)) for x, y in expected})
-
-
-# In panels from 0 to 1 the names of relations that are nearly alike hide each other.
-def test_relations_are_shown_in_the_range_of_their_points(study: Study) -> None:
-    whole = study.reports[0].relations
-    near = {
-        name: replace(group, estimates={**group.estimates, **{k: replace(group.estimates[k], value=v) for k in BOTH}})
-        for (name, group), v in zip(whole.items(), (0.52, 0.58), strict=False)
-    }
-    figure = matplotlib_figure.Figure()
-    assert relations(replace(study, reports=[replace(study.reports[0], relations=near)]), figure)
-    (axes,) = figure.axes
-    assert sorted(points(axes)) == [(0.52, 0.52), (0.58, 0.58)]
-    assert axes.get_xlim() == axes.get_ylim() == pytest.approx((0.498, 0.602))
-    assert [text.get_text() for text in axes.texts if text.get_text().startswith("+")] == ["+5", "+20"]
 
 
 @pytest.fixture(scope="module")
@@ -155,43 +116,31 @@ STANDARD, GRANOLA, TOLD = (0.53, 47 / 83, 0.5), (0.58, 52 / 83, 63 / 94), (0.560
 
 
 def test_where_systems_decline_accuracies_are_selective_and_informativeness_is_over_all(declining: Study) -> None:
-    figure = matplotlib_figure.Figure()
-    assert tradeoff(declining, figure)  # Figure 7
-    drawn = [tuple(map(float, line.get_xydata()[0])) for line in figure.axes[0].lines if len(line.get_xydata()) == 1]
-    assert drawn == [pytest.approx(pair, abs=0.0005) for pair in zip(TOLD, GRANOLA, strict=True)]
-
-    figure = matplotlib_figure.Figure()
-    assert popularity(declining, figure, "views")  # Figure 6
-    heights = [float(line.get_ydata()[0]) for line in figure.axes[0].lines if len(line.get_ydata()) == 1]
-    assert heights == pytest.approx([value for pair in zip(GRANOLA, STANDARD, strict=True) for value in pair])
-
-    for draw in (gap, relations):  # Figures 5 and 10
+    for draw, expected in ((tradeoff, (TOLD, GRANOLA)), (gap, (STANDARD, GRANOLA))):  # Figures 7 and 5
         figure = matplotlib_figure.Figure()
         assert draw(declining, figure)
-        found = [point for axes in figure.axes for point in points(axes)]
-        assert found == [pytest.approx(pair, abs=0.005) for pair in zip(STANDARD, GRANOLA, strict=True)]
+        drawn = points(figure.axes[0])
+        assert drawn == [pytest.approx(pair, abs=0.0005) for pair in zip(*expected, strict=True)]
+        assert figure.axes[0].get_legend_handles_labels()[1] == ["greedy", "IDK", "DRAG"]
 
     tables = {table.name: table for table in declining.tables()}
-    for name in ("relations", "bins-views"):
-        numbers = [row[3:] for row in tables[name].rows]
-        assert numbers == [pytest.approx(row, abs=0.0005) for row in zip(STANDARD, GRANOLA, TOLD, strict=True)]
+    for name in ("relations", "popularity"):  # Figures 10 and 6
+        values = [row[3] for row in tables[name].rows]
+        assert values == pytest.approx([*GRANOLA, *STANDARD])
 
 
-def test_levels_are_told_apart_without_colour(study: Study) -> None:
-    six = replace(study.rows[0], levels=study.rows[0].levels * 2)
-    deep = replace(study, rows=[six])
+def test_a_table_has_what_its_figure_shows(study: Study) -> None:
+    tables = {figure.name: figure.table() for figure in study.figures}
+    assert list(tables) == ["popularity", "weights", "lambdas", "relations", "risk-coverage", "thresholds"]
+    groups = [(by_bin, key) for key in BOTH[::-1] for by_bin in study.popularity["popularity"]]
+    expected = [by_bin[label].estimates[key] for by_bin, key in groups for label in by_bin]
+    rows = tables["popularity"].rows
+    assert [row[3:] for row in rows] == [(e.value, e.interval.low, e.interval.high, e.n) for e in expected]
+    assert {row[0] for row in tables["weights"].rows} == {"level 1", "level 2", "level 3"}
+    assert tables["risk-coverage"].rows[-1][2:4] == (1.0, 0.4)
     figure = matplotlib_figure.Figure()
-    assert weights(deep, figure)
-    lines = [line for line in figure.axes[0].lines if str(line.get_label()).startswith("level")]
-    assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == len(lines) == 6
-
-
-def test_marks_of_a_legend_stand_without_bars(study: Study) -> None:
-    figure = matplotlib_figure.Figure()
-    assert tradeoff(study, figure)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    assert labels == ["exact", "cautious"]
-    assert [handle.get_marker() for handle in handles] == ["o", "s"]
+    draw_panels(figure, study.figures[0].panels)
+    assert len(figure.axes) == 2
 
 
 # Token-F1 above 0.3. "playwright": with "American playwright" 2 * 1 / 3, with "a playwright" 1, since articles go. The
@@ -211,8 +160,8 @@ def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> N
     assert figure.axes[0].get_ylabel() == "F1, matched tier"
 
 
-def at(study: Study, value: float) -> Study:
-    """The study as if every system scored `value` in all, without a doubt."""
+@pytest.mark.parametrize("value", [0.0, 0.97, 1.0])
+def test_axes_of_shares_tick_from_0_to_1_and_marks_at_their_ends_are_whole(value: float, study: Study) -> None:
     sure = {"value": value, "interval": Interval(low=value, high=value)}
     reports = [
         replace(
@@ -220,36 +169,17 @@ def at(study: Study, value: float) -> Study:
             overall=replace(
                 report.overall, estimates={k: replace(one, **sure) for k, one in report.overall.estimates.items()}
             ),
-            relations={
-                name: replace(group, estimates={k: replace(one, **sure) for k, one in group.estimates.items()})
-                for name, group in report.relations.items()
-            },
         )
         for report in study.reports
     ]
-    return replace(study, reports=reports)
-
-
-def by_first_bins(study: Study, figure: Figure) -> bool:
-    return popularity(study, figure, next(iter(study.popularity)))
-
-
-@pytest.mark.parametrize("value", [0.0, 0.97, 1.0])
-@pytest.mark.parametrize(
-    ("draw", "across"),
-    [(gap, True), (tradeoff, True), (relations, True), (taus, True), (f1, True), (by_first_bins, False),
-     (weights, False), (lambdas, False)],
-)  # fmt: skip
-def test_axes_of_shares_tick_from_0_to_1_and_marks_at_their_ends_are_whole(
-    draw: Callable[[Study, Figure], bool], across: bool, value: float, study: Study
-) -> None:
-    figure = matplotlib_figure.Figure()
-    assert draw(at(study, value), figure)
-    for axes in figure.axes:
-        for axis in (axes.yaxis, axes.xaxis) if across else (axes.yaxis,):
+    for draw in (gap, tradeoff):
+        figure = matplotlib_figure.Figure()
+        assert draw(replace(study, reports=reports), figure)
+        (axes,) = figure.axes
+        for axis in (axes.yaxis, axes.xaxis):
             low, high = axis.get_view_interval()
             ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
-            assert len(ticks) > 1 or axes.get_label() == "<colorbar>"
+            assert len(ticks) > 1
             assert all(-1e-6 <= tick <= 1 + 1e-6 for tick in ticks), (draw, ticks)
         for line in axes.lines:
             if line.get_marker() != "None":

@@ -116,8 +116,8 @@ def test_the_thresholds_follow() -> None:
     for standard in ("gold", "aliases"):
         (point,) = tau_sweep(item_f1(ROWS, GIVEN.predictions, standard), [0.3])  # type: ignore[arg-type]
         found = values(report(standard))  # type: ignore[arg-type]
-        assert point.standard == pytest.approx(found["selective_standard_accuracy"])
-        assert point.granola == pytest.approx(found["selective_accuracy"])
+        assert point.standard_accuracy == pytest.approx(found["selective_standard_accuracy"])
+        assert point.granola_accuracy == pytest.approx(found["selective_accuracy"])
         assert point.informativeness == pytest.approx(found["informativeness"])
 
 
