@@ -99,8 +99,8 @@ def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
         if match.lastgroup != "a":
             end = max(end, *map(match.end, ("t", "b", "s", "power", "e", "thousands", "billions")))
         start = match.start() + len(match[0]) - len(match[0].lstrip())
-        if lower[start - 1 : start] == " " != text[start - 1 : start]:  # digits stand behind blanks in place of words
-            first = len(lower[:start].rstrip())
+        first = len(lower[:start].rstrip())
+        if text[first:start].strip():  # digits stand behind blanks in place of words
             start = first + len(text[first:start]) - len(text[first:start].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 

@@ -67,6 +67,7 @@ PATTERNS: Mapping[str, str] = {
 }  # fmt: skip
 GRAMMAR = "en"  # the language whose grammar the rules know; questions and descriptions in it are read as sentences
 _NEVER = re.compile(r"(?!)")
+_MOST_DAYS = 31  # of a month
 
 
 def read_language(path: Traversable) -> Language:
@@ -112,7 +113,8 @@ class _LanguageData:
         forms = "|".join(sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n)))
         heads = any_of(counts["words"]) if counts["words"] else ""
         numerals = "|[ivxl]{1,12}" if any("roman" in template for template in counts["written"]) else ""
-        days = "".join("|" + re.escape(folded(word)) for word in data["day_words"])
+        self.day_words = self.spoken_days()
+        days = "".join("|" + re.escape(word) for word in sorted(self.day_words, key=len, reverse=True))
         self.slots = {
             "<months>": rf"(?P<m>{forms})",
             "<month>": rf"(?P<m>{forms})(?!\w)\.?",
@@ -150,7 +152,7 @@ class _LanguageData:
             "special_counts": counts["special"],
             "count_words": counts["words"],
             "nth": counts["endings"],
-            "day_words": {folded(word): number for word, number in data["day_words"].items()},
+            "day_words": self.day_words,
             # What puts a script's digits in place of 0 to 9; empty where they are these.
             "digits": {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)},
             "scales": [
@@ -166,6 +168,12 @@ class _LanguageData:
             "demonyms": {place: _nationals(told) for place, told in data["demonyms"].items()},
             "own_function_words": data["function_words"],
         }
+
+    def spoken_days(self) -> dict[str, int]:
+        """The words of days: those listed, and the forms of numbers that days have ("quinze août")."""
+        numbers = {word: n for word, n in _number_words(self.data["quantities"]).items() if 0 < n <= _MOST_DAYS}
+        formed = {form.format(word): n for form in self.data["day_forms"] for word, n in numbers.items()}
+        return {folded(word): n for word, n in (formed | self.data["day_words"]).items()}
 
     def pattern(self, text: str, key: str, groups: str = "") -> re.Pattern[str]:
         if not text:

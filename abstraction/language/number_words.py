@@ -1,4 +1,4 @@
-"""Numbers of several words as digits in the same place: `half a million`, `two hundred and fifty`, `deux cents`."""
+"""Numbers of several words as digits in the same place: `half a million`, `deux cents`, `un milione e mezzo`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NumberWords:
         self._hundreds = {word for word, power in words.powers.items() if power == _HUNDRED}
         self._hundreds |= {word for word, number in self._small.items() if number == _LEAST_HUNDRED}
         self._fractions: Mapping[str, float] = words.fractions
-        self._dozens = frozenset(words.dozens)
+        self._dozens, self._articles = frozenset(words.dozens), frozenset(words.ones)
         names, large = any_of(self._small.keys() - set(words.ones)), any_of(self._large)
         hundred, one = any_of(self._hundreds), any_of(words.ones)
         word = rf"(?:{names}|{hundred}|{large})"
@@ -33,17 +33,21 @@ class NumberWords:
         gap, edge = (rf"(?:{gap}|{words.glue})", "") if glued else (gap, r"\b")
         self._bare_hundred = not words.ones  # "hundert" is one hundred, English "hundred" needs a number before it
         part = any_of(self._fractions)
+        halves = any_of(word for word, share in self._fractions.items() if share >= 0.5)  # "third" may be an ordinal
         self._word = re.compile(rf"{edge}(?:{any_of([*self._small, *self._hundreds, *self._large])}){edge}")
         of_hundreds = any_of(word for word, n in self._small.items() if n >= _LEAST_HUNDRED)
         self._needed = re.compile(rf"{hundred}|{large}|{of_hundreds}|{any_of(self._dozens)}|{part}")
         self._run = re.compile(rf"(?<!\d[\s-])\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
+        of, by = words.magnitude_of.strip() or "(?!)", r"[\s-]*" if glued else r"[\s-]+"
+        whole = rf"\d{{1,15}}|{names}|(?:{one})"
         self._part = re.compile(
-            rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?P<part>{part})\s+(?:{words.magnitude_of.strip()}\s+)?(?:{one})\s+"
+            rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?:(?P<half>{halves}){by}(?:{of}\s+)?(?:(?:{one})\s+)?"
+            rf"|(?P<part>{part})(?:\s+{of}(?:\s+(?:{one}))?\s+|\s+(?:{one})\s+))"
             rf"(?P<scale>{large})\b"
         )
         self._and_a_part = re.compile(
-            rf"\b(?P<whole>\d{{1,15}}|{names}|(?:{one}) (?P<dozen>{any_of(self._dozens)}))\s+{joint}\s+"
-            rf"(?:{one})\s+(?P<part>{part})(?:\s+(?P<scale>{large}))?\b"
+            rf"\b(?P<whole>{whole})(?:\s+(?P<large>{large}|{any_of(self._dozens)}))?\s+{joint}\s+"
+            rf"(?:(?:{one})\s+)?(?P<part>{part})(?:\s+(?P<scale>{large}))?\b"
         )
         self._of_dozens = re.compile(
             rf"\b(?P<part>(?:{part}) )?(?P<many>{one}|{names}|\d{{1,3}}) (?:{any_of(self._dozens)})\b"
@@ -70,14 +74,16 @@ class NumberWords:
         return self._small.get(text) or int(text)
 
     def _mixed(self, found: re.Match[str]) -> str:
-        if found["dozen"]:
-            return _placed(12 + 12 * self._fractions[found["part"]], found)
-        whole = self._number(found["whole"])
-        return _placed((whole + self._fractions[found["part"]]) * self._large.get(found["scale"] or "", 1), found)
+        """ "two and a half million", "un million et demi", "a dozen and a half"."""
+        unit = found["large"] or found["scale"] or ""
+        if (found["large"] and found["scale"]) or (not found["large"] and found["whole"] in self._articles):
+            return found[0]
+        scale = 12 if unit in self._dozens else self._large.get(unit, 1)
+        return _placed((self._number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
 
     def _fraction(self, found: re.Match[str]) -> str:
         many = self._small.get(found["many"] or "", 1)
-        return _placed(many * self._fractions[found["part"]] * self._large[found["scale"]], found)
+        return _placed(many * self._fractions[found["half"] or found["part"]] * self._large[found["scale"]], found)
 
     def _counted_dozens(self, found: re.Match[str]) -> str:
         share = self._fractions[found["part"].strip()] if found["part"] else 1

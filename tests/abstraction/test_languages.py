@@ -293,7 +293,7 @@ def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
         ("de", "fünfunddreißig Jahre", "zwischen 30 und 39 Jahren"),
         ("es", "treinta y cinco", "entre 30 y 39 años"),
         ("fr", "35 ans", "entre 30 et 39 ans"),
-        ("it", "trentacinque anni", "tra 30 e 39 anni"),
+        ("it", "trentacinque anni", "tra i 30 e i 39 anni"),
         ("pl", "35", "30–39"),
         ("en", "thirty-five", "in their thirties"),
     ],

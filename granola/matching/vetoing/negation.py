@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
 
+from abstraction.language.languages import language
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.text import word_lists
 
@@ -72,30 +74,29 @@ def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
 _DENYING = word_lists.NEGATIONS | {
     phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY, *word_lists.ANNOUNCING)
 }
-_CORRECTED = re.compile(
-    r"\W{1,4}(?:(?:oh|hm+|no|wait),? )*"
-    r"(?:no\b(?=\s?[,;:.!–—-])"  # not Spanish no
-    r"|wait|sorry|scratch that|i mean|correction|make that|actually|in fact)\b"
-    r"[\s,:.–—-]{1,4}(?:it(?:'s| is| was) |i mean(?:t)? |in |make that )?",
-    re.IGNORECASE,
-)
-_SAID_TO_BE_WRONG = re.compile(
-    r"\W{0,3}(?:is|was|are|were|would be) (?:incorrect|wrong|false|mistaken|not (?:correct|right|true))\b"
-)
-_CONTRASTED = re.compile(
-    r"[^.!?\n]{0,40}[,.;:–—-]\s{1,2}(?:but|however|yet|though|although|actually|in fact|in reality)\b", re.IGNORECASE
-)
+_CORRECTS, _IS_WRONG, _CONTRASTS = "corrects", "is_wrong", "contrasts"  # among a language's expressions
+
+
+@cache
+def _says(key: str, code: str) -> tuple[re.Pattern[str], ...]:
+    """How something is taken back in English and in another language."""
+    known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
+    return tuple(pattern for pattern in known if pattern is not None)
+
+
+def _behind(key: str, answer: AnswerText, at: int) -> list[int]:
+    """Where that ends behind a character of the answer."""
+    return [found.end() for pattern in _says(key, answer.code) if (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
     """`In Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`; `Lyon is wrong`; `often said to be Lyon, but ...`"""
     end = answer.words[mention.end - 1].end
-    corrected = _CORRECTED.match(answer.text, end)
-    if corrected and answer.text[corrected.end() : corrected.end() + 1].isupper():
+    if any(answer.text[at : at + 1].isupper() for at in _behind(_CORRECTS, answer, end)):
         return True
-    if _SAID_TO_BE_WRONG.match(answer.text, end):
+    if _behind(_IS_WRONG, answer, end):
         return True
-    if _CONTRASTED.match(answer.text, end):
+    if _behind(_CONTRASTS, answer, end):
         before = list(_clause(answer, mention.start))[::-1]
         if any(_phrase_in(phrase, before) for phrase in word_lists.UNCERTAIN):
             return True
