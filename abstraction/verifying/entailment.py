@@ -9,9 +9,9 @@ tier) to that entity; a phrase follows where each of its words is said of the an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 
 from abstraction.classes import Classifier
 from abstraction.information.weighing import rises
@@ -55,7 +55,6 @@ ASKED = {
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
     "award": {"award"}, "place": {"place"},
 }  # fmt: skip
-_RUN = 16  # words of a name that is looked for in a text
 _UNIT = re.compile(
     r"\b(?:state|province|region|county|counties|district|city|town|department|canton|republic|kingdom|municipality|borough|"
     r"parish|prefecture|oblast|governorate|language|languages|family|genre)\b",
@@ -100,60 +99,15 @@ class _Reached:
         return qid in self.ids or qid in self.known
 
 
-class _TierSteps:
-    """The steps of one tier by their subjects, and the subjects by their names: each step is looked at once."""
-
-    def __init__(self, steps: Sequence[ReplayedStep], names_of: Callable[[str], _EntityNames]) -> None:
-        self.all = tuple(dict.fromkeys(steps))
-        self._names_of = names_of
-        self._places = {step: at for at, step in enumerate(self.all)}
-        self._by_subject: dict[str, list[ReplayedStep]] = {}
-        for step in self.all:
-            self._by_subject.setdefault(step.subject, []).append(step)
-
-    @property
-    def subjects(self) -> Set[str]:
-        """Of all steps, once each."""
-        return self._by_subject.keys()
-
-    def of(self, subjects: Iterable[str]) -> list[ReplayedStep]:
-        """The steps of subjects, in the order of the evidence."""
-        return sorted((step for qid in subjects for step in self._by_subject[qid]), key=self._places.__getitem__)
-
-    @cached_property
-    def by_name(self) -> dict[str, list[str]]:
-        """Subjects by the runs of words that may name them."""
-        found: dict[str, list[str]] = {}
-        for qid in self._by_subject:
-            for run in self._names_of(qid).runs:
-                found.setdefault(run, []).append(qid)
-        return found
-
-    @cached_property
-    def by_label(self) -> dict[str, list[str]]:
-        """Subjects by the words of their label."""
-        found: dict[str, list[str]] = {}
-        for qid in self._by_subject:
-            if label := self._names_of(qid).label:
-                found.setdefault(label, []).append(qid)
-        return found
-
-
 @dataclass(frozen=True, slots=True)
 class _EntityNames:
-    """The names of an entity, split once: `forms` to compare, `words` of each, `runs` by which a text may name it."""
+    """The names of an entity, split once: `forms` to compare, `words` of each."""
 
     label: str
     forms: frozenset[str]
     words: tuple[tuple[str, ...], ...]
     cores: tuple[tuple[str, ...], ...]  # without the kind of place: "DeKalb" of "DeKalb County"
     demonyms: frozenset[str]
-
-    @property
-    def runs(self) -> set[str]:
-        """Each as words with one blank between."""
-        demonyms = (" ".join(all_words(word)) for word in self.demonyms)
-        return {*(" ".join(words) for words in (*self.words, *self.cores)), *demonyms} - {""}
 
 
 class EntailmentChecker:
@@ -199,17 +153,6 @@ class EntailmentChecker:
         findings = self._tier(facts, tier, known)
         return ("flawed" if findings else "entailed"), findings
 
-    def prefetch(self, rows: Iterable[TieredRow]) -> None:
-        """Read what the rows name in one batch."""
-        ids: set[str] = set()
-        for row in rows:
-            ids.update(answers_of(row))
-            for level in row.levels:
-                for tier in level.tiers:
-                    ids.update(i for e in tier.evidence for i in (e.subject, e.value) if i and i[:1] == "Q")
-                    ids.update([tier.qid] if tier.qid else [])
-        self.graph.fetch(sorted(ids))
-
     def _dates(self, row: TieredRow) -> list[TimeValue]:
         subject = (row.question_entity or {}).get("qid")
         if not subject or not row.relation:
@@ -250,22 +193,17 @@ class EntailmentChecker:
             findings += flaws
             if step is not None:
                 replayed.append(step)
-        steps = _TierSteps(replayed, self._names_of)
         ends = {tier.qid} if tier.qid else set()
         if facts.of_any_namesake:  # what holds whoever is meant has to hold of each on its own
-            concluded: dict[tuple[ReplayedStep, ...], list[Finding]] = {}
             for answer in facts.answers:
-                reached = self._follow(steps, {answer}, ends)
-                if not reached.used:
+                reached = self._follow(replayed, {answer}, ends)
+                if reached.used:
+                    findings += self._concluded(tier, reached, facts.asked)
+                else:
                     findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
-                    continue
-                used = tuple(reached.used)
-                if used not in concluded:
-                    concluded[used] = list(self._concluded(tier, reached, facts.asked))
-                findings += concluded[used]
             return [*self._wrong_rules(tier), *findings]
-        reached = self._follow(steps, known, ends)
-        lost = [step for step in steps.all if step not in reached.used]
+        reached = self._follow(replayed, known, ends)
+        lost = [step for step in dict.fromkeys(replayed) if step not in reached.used]
         details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
         findings += self._wrong_rules(tier)
@@ -273,37 +211,28 @@ class EntailmentChecker:
             return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
         return [*findings, *self._concluded(tier, reached, facts.asked)]
 
-    def _follow(self, steps: _TierSteps, known: Set[str], ends: Set[str]) -> _Reached:
+    def _follow(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
         """The steps that can be taken one after the other from what is known, and from the tier's own entity."""
         reached = _Reached(known=known, ids=set(ends))
-        few = steps.subjects if len(steps.subjects) < len(known) + len(ends) else steps.subjects & {*known, *ends}
-        fresh = [qid for qid in few if reached.holds(qid)]
-        taken = set(fresh)
+        fresh = [step for step in steps if reached.holds(step.subject)]
         while fresh:
-            found: dict[str, None] = {}
-            for step in steps.of(fresh):
+            for step in fresh:
                 reached.used[step] = None
                 reached.ids |= {step.subject, *([step.target] if step.target else [])}
-                if len(taken) + len(found) < len(steps.subjects):
-                    found.update(dict.fromkeys(self._led_to(step, steps, taken)))
-            fresh = list(found)
-            taken.update(fresh)
+            subjects = {step.subject for step in steps} - {step.subject for step in reached.used}
+            led_to = {qid for qid in subjects if any(self._leads_to(step, qid) for step in fresh)}
+            fresh = [step for step in steps if step.subject in led_to]
         return reached
 
-    def _led_to(self, step: ReplayedStep, steps: _TierSteps, taken: Set[str]) -> Iterator[str]:
-        """The subjects of further steps that a step leads to or names, a kind of them by name: a "television actor"."""
+    def _leads_to(self, step: ReplayedStep, qid: str) -> bool:
+        """Whether a step leads to an entity or names it, a kind of it by its last words: a "television actor"."""
         if step.target is not None:
-            if step.target in steps.subjects and step.target not in taken:
-                yield step.target
-            for name in self.graph.names(step.target):
-                words = all_words(name)
-                for at in range(max(0, len(words) - _RUN), len(words)):
-                    yield from (qid for qid in steps.by_label.get(" ".join(words[at:]), ()) if qid not in taken)
-        if step.description:
-            # The words of the step, and the names around them: "county" of "county in Alabama, United States".
-            for text in dict.fromkeys((step.words, *proper_names(step.description))):
-                named = {qid for run in _runs(all_words(text)) for qid in steps.by_name.get(run, ())} - taken
-                yield from (qid for qid in sorted(named) if self._names_entity(text, qid))
+            label = self._names_of(qid).label
+            names = (" ".join(all_words(name)) for name in self.graph.names(step.target))
+            return step.target == qid or (bool(label) and any(f" {name}".endswith(f" {label}") for name in names))
+        # The words of the step, and the names around them: "county" of "county in Alabama, United States".
+        texts = dict.fromkeys((step.words, *proper_names(step.description))) if step.description else ()
+        return any(self._names_entity(text, qid) for text in texts)
 
     def _wrong_rules(self, tier: Tier) -> list[Finding]:
         rules = dict.fromkeys(e.text or "" for e in tier.evidence if e.kind == "rule")
@@ -363,7 +292,7 @@ class EntailmentChecker:
         """Words before the span of a description that a phrase leaves out though they change what it means."""
         words, written = content(tier.text), normalise(tier.text)
         says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
-        stated = _WordSets(self._entity_words(s.target) for s in reached.used if s.target)
+        stated = [self._entity_words(s.target) for s in reached.used if s.target]
         person: bool | None = None
         for step in reached.used:
             if not step.description:
@@ -374,7 +303,8 @@ class EntailmentChecker:
                 person = self._is_person(reached) if person is None else person
             if taken_back in PAST and not (shared and person):
                 taken_back = None
-            if taken_back and taken_back not in written and not stated.one_holds(content(step.words)):
+            is_stated = any(content(step.words) <= words_of_target for words_of_target in stated)
+            if taken_back and taken_back not in written and not is_stated:
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
             if ((shared and says_in) or tier.text[:1].isupper()) and says_outside(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
@@ -461,29 +391,6 @@ class EntailmentChecker:
         words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
         words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
         return frozenset({w for word in words for w in content(word)} | {normalise(w) for w in words if w})
-
-
-def _runs(words: Sequence[str]) -> set[str]:
-    """The runs of words that may be a name, with one blank between."""
-    starts = range(len(words))
-    return {" ".join(words[start:end]) for start in starts for end in range(start + 1, start + _RUN + 1)}
-
-
-class _WordSets:
-    """Sets of words, of which one may hold all of some words: those with its rarest word are looked at."""
-
-    def __init__(self, sets: Iterable[frozenset[str]]) -> None:
-        self._by_word: dict[str, list[frozenset[str]]] = {}
-        self._any = False
-        for words in dict.fromkeys(sets):
-            self._any = True
-            for word in words:
-                self._by_word.setdefault(word, []).append(words)
-
-    def one_holds(self, words: frozenset[str]) -> bool:
-        """Whether one set has all of the words; of no words every set has."""
-        few = min((self._by_word.get(word, []) for word in words), key=len, default=None)
-        return self._any if few is None else any(words <= among for among in few)
 
 
 def answers_of(row: TieredRow) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from abstraction.verifying.step_replay import titles
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 
-_INSIDE = re.compile(r"\bin (?:the )?(?P<where>[A-ZÀ-Þ].*)")
 _BEHIND = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
 LONGEST = 20  # words of a name that a phrase may end in
 KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
@@ -56,8 +55,7 @@ class Phrases:
         """How a phrase that is said of the answer stands to the tiers before it; `true` are phrases."""
         words = content(tier.text)
         earlier = [t for t in case.earlier if t in true]
-        lifted = self._lifted(tier)
-        entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t) | lifted]
+        entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t)]
         if entailing:
             if not tier.evidence and all(self._told_apart(case, tier, t) for t in entailing):
                 return VerdictKind.SIBLING, "the description tells it beside the tier before it"
@@ -66,8 +64,6 @@ class Phrases:
             return VerdictKind.FINER_THAN_PREVIOUS, "says more than the tier before it"
         if not earlier:
             return VerdictKind.ENTAILED, "each word is said of the answer"
-        if _INSIDE.search(tier.text) and all(self._is_somewhere_unknown(case, t) for t in earlier):
-            return VerdictKind.UNKNOWN, "the snapshot does not tell where the place of the tier before it lies"
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
 
     def _unsaid(self, case: AnswerFacts, words: Iterable[str]) -> list[str]:
@@ -88,18 +84,6 @@ class Phrases:
         items_of_tier, items_before = among(tier.text), among(before.text)
         return bool(items_of_tier and items_before) and not items_of_tier & items_before
 
-    def _is_somewhere_unknown(self, case: AnswerFacts, tier: Tier) -> bool:
-        """Whether a phrase tells a place ("a commune in Morbihan") of which the snapshot tells nothing above."""
-        where = _INSIDE.search(tier.text)
-        if where is None:
-            return False
-        return not any(self.cases.is_called(i, bare(where["where"])) for i in case.above.ids)
-
-    def _lifted(self, tier: Tier) -> set[str]:
-        """The words of the rules and classes that the tier's own evidence, if it has any, goes by."""
-        rules = {word for e in tier.evidence if e.kind == "rule" for word in content(e.text or "")}
-        return rules | self.near.words(e.value for e in tier.evidence if e.property == "P279" and e.value)
-
     def _named_last(self, words: Sequence[str]) -> list[str]:
         """What the longest name that the words end in names, by its label or else by an alias ("actress")."""
         for start in range(max(0, len(words) - LONGEST), len(words)):
@@ -115,8 +99,6 @@ class Phrases:
         kinds = [i for text in dict.fromkeys((words, head)) for i in self.near.superclasses(self._named_last(text))]
         stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
         out = content(tier.text) | self.near.words([*kinds, *self.near.superclasses(stated)]) | {"person"}
-        if tier.qid is not None:
-            out |= self._said_of_parent(tier.qid)
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in titles().items() if f" {title} " in text]
         return out.union(
@@ -124,11 +106,6 @@ class Phrases:
             *map(self.cases.nation_names, set(words)),
             *(self._said_of_place(case, bare(name)) for name in proper_names(tier.text)),
         )
-
-    def _said_of_parent(self, qid: str) -> frozenset[str]:
-        """What is said of a parent follows from naming it: its description, kinds and nationality."""
-        words = content(self.graph.description(qid) or "") | self.near.words(self.near.kinds(qid))
-        return words.union(*map(self.cases.demonyms, self.near.nations(qid)))
 
     def _said_of_place(self, case: AnswerFacts, name: str) -> set[str]:
         """The words of what lies around the places of the answer that are called so."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence
 from itertools import product
 
 from abstraction.language.comparable_words import bare, content, says_outside
@@ -12,12 +12,6 @@ from abstraction.tiers import Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.neighbourhood import CONTINENT
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
-
-_NAMES_OF_UNITS = """
-    canton county province region state department prefecture oblast governorate district territory parish
-    voivodeship raion republic
-"""
-_UNITS = frozenset(_NAMES_OF_UNITS.split())
 
 
 class PlaceRelation:
@@ -39,41 +33,6 @@ class PlaceRelation:
         if ids or key in case.above.names or self._is_described(case, tier.text):
             return frozenset(ids or {f"text:{key}"})
         return frozenset(c for c in case.above_classes if self.cases.is_called(c, key))
-
-    def unit_around(self, case: AnswerFacts, text: str) -> frozenset[str] | None:
-        """The units around a place that are called after it and their kind: Geneva Canton, the Province of Turin.
-
-        Empty where those called so are not known to lie around it. None for any other text, and where the answer is
-        such a unit itself.
-        """
-        words = content(text)
-        name = next((n for n in case.names if content(n) and content(n) < words and words - content(n) <= _UNITS), None)
-        if not case.place or name is None:
-            return None
-        kinds = words - content(name)
-        descriptions = [self.graph.description(i) or "" for i in case.answers]
-        labels = [self.graph.label(c) or "" for i in case.answers for c in self.graph.classes(i)]
-        if any(kinds & content(_head(text)) for text in (*descriptions, *labels)):
-            return None
-        forms = [form for kind in sorted(kinds) for form in (text, f"{name} {kind}", f"{kind} of {name}")]
-        called = self._units_called(case, forms, words)
-        if not called:
-            return None
-        # "city in Switzerland and capital of its canton"
-        its = re.compile(rf"\b(?:its|eponymous|same|same-named) (?:[a-z]+ )?(?:{'|'.join(sorted(kinds))})\b")
-        if not any(its.search(text) for text in descriptions):
-            capitals = {i for i in called if not set(case.answers).isdisjoint(self.graph.targets(i, "P36"))}
-            called &= capitals.union(case.above.ids)
-        return frozenset(i for i in called if not self.elsewhere(case, [i]))
-
-    def _units_called(self, case: AnswerFacts, forms: Sequence[str], words: Set[str]) -> set[str]:
-        """The entities, above the answer or called in one of these forms, with a name of these words."""
-        self.graph.find_all(forms)
-        called = {m.id for form in forms for m in self.graph.find(form) if content(m.text) == words}
-        called |= {i for i in case.above.ids if any(content(n) == words for n in self.graph.names(i))}
-        called -= set(case.answers)
-        self.graph.fetch(called)
-        return called
 
     def _is_described(self, case: AnswerFacts, text: str) -> bool:
         """Whether the answer's description tells the name as a place or owner of the answer: "in X", ", X", "of X"."""
@@ -173,11 +132,6 @@ class PlaceRelation:
         others = (m.id for m in self.graph.find(case.gold) if m.id not in case.answers)
         places = (i for i in others if not PLACES.isdisjoint(self.maker.classes(i)))
         return next((i for i in places if self.near.above(i).names.issuperset(wrong)), "")
-
-
-def _head(text: str) -> str:
-    """What a description or the label of a class calls its subject, without what that is of or lies in."""
-    return re.split(r"\s(?:of|in)\s|,", text, maxsplit=1)[0]
 
 
 def _is_text(ids: Iterable[str]) -> bool:

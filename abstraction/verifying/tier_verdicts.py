@@ -19,8 +19,8 @@ from abstraction.tiers import Level, Tier
 from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
-from abstraction.verifying.question_fit import QuestionFit, is_value
 from abstraction.verifying.step_replay import value_tier_holds
+from abstraction.verifying.value_ranges import is_value
 from abstraction.verifying.verdicts import (
     A_PERSON,
     ANOTHER_ANSWER,
@@ -36,11 +36,9 @@ from abstraction.verifying.verdicts import (
 from kg.store.protocol import Store
 from kg.terms import normalise
 
-# Names of other things of the answer's kind: another school, another label, a member of the group.
+# Names of other things of the answer's kind: another label, a member of the group.
 
 ANOTHER = "the name of another"
-_SCHOOLS = "university college school academy institute polytechnic conservatory lyceum gymnasium seminary"
-SCHOOLS = frozenset(_SCHOOLS.split())
 
 
 class Peers:
@@ -70,23 +68,6 @@ class Peers:
         kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
         telling_kinds = case.kinds - {"organisation"} or case.kinds
         return bool(kinds & telling_kinds) and not kinds & PLACES
-
-    def astray(self, case: AnswerFacts, text: str) -> str | None:
-        """Why a name that the snapshot does not put anywhere can hardly be above the answer."""
-        if case.place:
-            return None
-        if case.astray:
-            return "stands in line with the name of another"
-        if self._is_another_school(case, text):
-            return "another school: nothing of its name is said of the answer"
-        return None
-
-    def _is_another_school(self, case: AnswerFacts, text: str) -> bool:
-        words = content(text)
-        if case.asked.asks != "school" or SCHOOLS.isdisjoint(words):
-            return False
-        known_words = case.words | {word for name in case.names for word in content(name)}
-        return bool(words - SCHOOLS) and not (words - SCHOOLS) & known_words
 
 
 # Is a text another name of the answer, an invented one, or the name of someone else?
@@ -215,7 +196,6 @@ class Judge:
         self.placing = PlaceRelation(self.cases)
         self.phrases = Phrases(self.cases)
         self.peers = Peers(self.cases)
-        self.asking = QuestionFit(self.cases)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -276,14 +256,12 @@ class Judge:
         )
 
     def _as_asked(self, case: AnswerFacts, tier: Tier) -> _Opinion:
-        """The verdict on a tier, given what the question tells already and what it asks for."""
+        """The verdict on a tier, given what the question tells already."""
         verdict, why, meant = self._tier(case, tier)
         if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
             (*meant, normalise(tier.text), tier.qid or "?")
         ):
             verdict, why = VerdictKind.UNINFORMATIVE, NOTHING_NEW
-        if verdict is not VerdictKind.DUPLICATE and (wrong := self.asking.conflict(case, tier, verdict)):
-            return VerdictKind.CONTRADICTED, wrong, _NOTHING
         return verdict, why, meant
 
     def _tier(self, case: AnswerFacts, tier: Tier) -> _Opinion:
@@ -301,11 +279,8 @@ class Judge:
             if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
                 verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
             return verdict, why, meant
-        unit = self.placing.unit_around(case, tier.text)
-        if unit:
-            return (*self.placing.ordered(case, unit), unit)
         how = Naming.NONE
-        if unit is None and not _PHRASE.match(tier.text):
+        if not _PHRASE.match(tier.text):
             how = naming(tier.text, case.names, person=case.person, attested=self._attested(case, tier.text))
         if how is Naming.MORE:
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", _NOTHING
@@ -359,8 +334,8 @@ class Judge:
             return VerdictKind.CONTRADICTED, ANOTHER
         if how is Naming.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
-        if not tier.evidence and (wrong := self.peers.astray(case, tier.text)):
-            return VerdictKind.CONTRADICTED, wrong
+        if case.astray and not case.place and not tier.evidence:
+            return VerdictKind.CONTRADICTED, "stands in line with the name of another"
         return VerdictKind.UNKNOWN, "the snapshot does not tell"
 
     def _leaks(self, case: AnswerFacts, text: str) -> bool:

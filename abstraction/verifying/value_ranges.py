@@ -115,6 +115,11 @@ def range_of_words(text: str, code: str = "en") -> Range | None:
     return Range(low=amount.amount - slack, high=amount.amount + slack, unit=amount.unit)
 
 
+def is_value(text: str) -> bool:
+    """Whether a text is a date, a span of time or an amount."""
+    return span_of_words(text) is not None or range_of_words(text) is not None
+
+
 def _in_words_of(number: str, text: str, code: str) -> Decimal | None:
     """The number in what the text counts in: 10 of "100 million" are ten million."""
     counted = parse_quantity(re.sub(r"-?\d[\d,.]*", number, text, count=1), code=code)

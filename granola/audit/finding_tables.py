@@ -7,27 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from abstraction.properties import titled
 from abstraction.verifying.verdicts import AXES, VerdictKind
 from granola.attribution.categories import Category
-from granola.audit.offences import AXIS_NAMES, UNCHECKED, FindingCounts, FindingTally
+from granola.audit.offences import UNCHECKED, AuditKind, FindingCounts, FindingTally
 from granola.terminal_lines import Part, TextTable
 
-_BY_AXIS = {axis: [str(verdict) for verdict, own in AXES.items() if own == axis] for axis in AXIS_NAMES}
-AXES_COLUMNS = {"entailed": [str(VerdictKind.ENTAILED)], **_BY_AXIS, "unknown": [str(VerdictKind.UNKNOWN)]}
-ENTAILMENT_COLUMNS = {name: [name] for name in ("entailed", "flawed", "unchecked")}
-ATTRIBUTION_COLUMNS = {
-    {"partially supportive": "partial"}.get(name, str(name)): [str(name)] for name in (*Category, UNCHECKED)
+_BY_AXIS = {axis: [verdict for verdict, own in AXES.items() if own == axis] for axis in dict.fromkeys(AXES.values())}
+# The outcomes that each column counts.
+COLUMNS: Mapping[AuditKind, Mapping[str, Sequence[str]]] = {
+    AuditKind.AXES: {"entailed": [VerdictKind.ENTAILED], **_BY_AXIS, "unknown": [VerdictKind.UNKNOWN]},
+    AuditKind.EVIDENCE: {name: [name] for name in ("entailed", "flawed", "unchecked")},
+    AuditKind.ATTRIBUTION: {
+        {"partially supportive": "partial"}.get(name, str(name)): [name] for name in (*Category, UNCHECKED)
+    },
 }
 
 
-def finding_tables(tally: FindingTally, columns: Mapping[str, Sequence[str]]) -> Iterator[Part]:
+def finding_tables(tally: FindingTally, kind: AuditKind) -> Iterator[Part]:
     """Per relation, then per class of answers: rows, tiers, and how many tiers each column counts, with their share."""
     for heading, groups in (("relation", tally.relations), ("answer class", tally.classes)):
         ordered = sorted(groups, key=lambda one: (one[:1] != "P", int(one[1:]) if one[1:].isdigit() else 0, one))
-        rows = [(titled(name), *_cells(groups[name], columns)) for name in ordered]
-        total = ("total", *_cells(tally.total, columns))
-        yield TextTable(head=(heading, "rows", "tiers", *columns), rows=[*rows, total])
+        rows = [(titled(name), *_cells(groups[name], COLUMNS[kind])) for name in ordered]
+        total = ("total", *_cells(tally.total, COLUMNS[kind]))
+        yield TextTable(head=(heading, "rows", "tiers", *COLUMNS[kind]), rows=[*rows, total])
         yield ""
-    if bad := [f"{verdict} {tally.total.by[verdict]}" for verdict in map(str, AXES) if tally.total.by[verdict]]:
-        yield f"verdicts: {', '.join(bad)}"
 
 
 def _cells(counts: FindingCounts, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:

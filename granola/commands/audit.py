@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from abstraction.files.writing import check_kind
 from abstraction.rows import RejectedRow, read_tiered
-from granola.audit.finding_tables import ATTRIBUTION_COLUMNS, AXES_COLUMNS, ENTAILMENT_COLUMNS, finding_tables
-from granola.audit.offences import FindingTally, Offence, audit_attribution, audit_axes, audit_entailment
+from granola.audit.finding_tables import finding_tables
+from granola.audit.offences import AuditKind, FindingTally, Offence, audit
 from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects
 from granola.commands.output import writing
@@ -36,6 +36,11 @@ class Audited:
     snapshot: str
     rejected: Sequence[RejectedRow]
 
+    @property
+    def by_verdict(self) -> dict[str, int]:
+        """How many findings there are of each verdict or flaw."""
+        return dict(sorted(Counter(finding.verdict for finding in self.findings).items()))
+
     def to_json(self) -> dict[str, Any]:
         """The figures."""
 
@@ -47,7 +52,7 @@ class Audited:
             "total": group(self.tally.total),
             "relations": {name: group(counts) for name, counts in sorted(self.tally.relations.items())},
             "classes": {name: group(counts) for name, counts in sorted(self.tally.classes.items())},
-            "findings": dict(sorted(Counter(finding.verdict for finding in self.findings).items())),
+            "findings": self.by_verdict,
             "namesakes": self.tally.namesakes,
         }
 
@@ -89,13 +94,20 @@ class Audit(Command[Audited]):
                 check_kind(self.out, "jsonl")
             return self._audit(self.file, self.snapshot)
 
+    @property
+    def _kind(self) -> AuditKind:
+        if self.entailment:
+            return AuditKind.EVIDENCE
+        return AuditKind.ATTRIBUTION if self.attribution else AuditKind.AXES
+
     def _audit(self, path: str, snapshot: str) -> Audited:
         rejected: list[RejectedRow] = []
         tally = FindingTally()
         with closing(open_store(snapshot)) as store:
             rows = read_tiered(path, on_reject=rejected.append)
-            run = audit_entailment if self.entailment else audit_attribution if self.attribution else audit_axes
-            findings = list(run(rows, store, tally, language=self.language, on_reject=rejected.append))
+            findings = list(
+                audit(rows, store, tally, self._kind, language=self.language, on_reject=rejected.append)
+            )
             about = str(store.manifest()["snapshot_id"])
         if tally.total.rows == 0:
             report_rejects(path, rejected)
@@ -110,10 +122,12 @@ class Audit(Command[Audited]):
 
     def show(self, result: Audited) -> None:
         """The tables and the findings."""
-        columns = (
-            ENTAILMENT_COLUMNS if self.entailment else ATTRIBUTION_COLUMNS if self.attribution else AXES_COLUMNS
+        verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
+        show_lines(
+            *finding_tables(result.tally, self._kind),
+            *([f"findings: {verdicts}"] if verdicts else []),
+            *_listed(result.findings, result.tally, self.out),
         )
-        show_lines(*finding_tables(result.tally, columns), *_listed(result.findings, result.tally, self.out))
 
     def tell(self, result: Audited) -> None:
         """The rejected rows."""
@@ -131,7 +145,7 @@ def _listed(findings: Sequence[Offence], tally: FindingTally, out: Path | None) 
     if findings:
         yield from ("", f"{count(len(findings), 'finding')}:")
     for offence in findings[:SHOWN] if out is not None else findings:
-        place = f"{offence.row} level {offence.level}.{offence.position}"
+        place = f"{offence.row} level {offence.level}.{offence.tier}"
         yield f"  {place}: {offence.text!r}: {offence.verdict}: {offence.why}"
     if out is not None and findings:
         yield f"  all of them: {out}"

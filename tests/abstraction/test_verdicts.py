@@ -99,42 +99,6 @@ def test_persons(tiers: list[str], last: str) -> None:
     assert person(*tiers)[-1] == last
 
 
-@pytest.mark.parametrize(
-    ("qid", "tier", "verdict"),
-    [
-        ("Q71", "Geneva Canton", "entailed"),  # named by the description: "capital of its canton"
-        ("Q71", "Genève Canton", "entailed"),
-        ("Q495", "Turin Province", "entailed"),  # its capital is the answer
-        ("Q7", "Lviv Oblast", "entailed"),  # holds the answer by P131, under its name turned round
-        ("Q11917", "Geneva Canton", "alias"),  # the answer is the canton
-        ("Q61", "Washington State", "unknown"),  # another place, in the same state
-    ],
-)
-def test_the_unit_around_a_place_is_no_name_of_it(qid: str, tier: str, verdict: str) -> None:
-    world = (
-        entity("Q39", "Switzerland", P31="Q3624078"), entity("Q38", "Italy", P31="Q3624078"), WORLD[0],
-        entity("Q212", "Ukraine", P31="Q3624078"),
-        entity("Q71", "Geneva", "city in Switzerland and capital of its canton", aliases=["Genève"],
-               P31="Q515", P17="Q39"),
-        entity("Q11917", "Canton of Geneva", "canton of Switzerland", aliases=["Geneva", "Canton de Genève",
-               "Canton of Genève"], P31="Q10864048", P17="Q39"),
-        entity("Q495", "Turin", "city in Italy", P31="Q515", P17="Q38"),
-        entity("Q16287", "Province of Turin", "unit of Italy", P31="Q10864048", P17="Q38", P36="Q495"),
-        entity("Q7", "Lviv", "city in Ukraine", P31="Q515", P131="Q8"),
-        entity("Q8", "Oblast of Lviv", "unit of Ukraine", P31="Q10864048", P131="Q212"),
-        entity("Q61", "Washington", "city of the United States", P31="Q515", P17="Q30"),
-        entity("Q1223", "Washington State", "unit in the west", aliases=["State of Washington"],
-               P31="Q10864048", P17="Q30"),
-    )  # fmt: skip
-    answer = next(one.labels["en"] for one in world if one.id == qid)
-    levels = (Level(tiers=(Tier(text=answer, qid=qid),)), Level(tiers=(Tier(text=tier),)))
-    tiered = TieredRow(
-        id="r", question="Where is the seat of Ann Works?", answers=(answer,), levels=levels, relation="P159"
-    )
-    (found,) = Judge(store_of(*world)).judge(tiered).tiers
-    assert str(found.verdict) == verdict
-
-
 def test_a_member_is_beside_the_group() -> None:
     found = judged("The Pair", "Q80", ["Tom Lee"], "P175", "Who performed Song?")
     assert [str(tier.verdict) for tier in found.tiers] == ["sibling"]
@@ -165,9 +129,7 @@ SCHOOLS_AND_LABELS = (
     ("answer", "relation", "tiers", "verdicts"),
     [
         ("Q90", "P69", ["University of Leeds"], ["contradicted"]),
-        ("Q90", "P69", ["University of Leeds", "Ruritanian Academy", "Wittenberg"], ["contradicted"] * 3),
-        ("Q90", "P69", ["University of Atlantis"], ["contradicted"]),
-        ("Q90", "P69", ["Massachusetts School System"], ["unknown"]),
+        ("Q90", "P69", ["University of Leeds", "Ruritanian Academy"], ["contradicted"] * 2),
         ("Q90", "P69", ["Ivy League"], ["unknown"]),
         ("Q92", "P264", ["Big Records", "Huge Group"], ["entailed", "entailed"]),
         ("Q92", "P264", ["Big Records", "Other Records"], ["entailed", "contradicted"]),

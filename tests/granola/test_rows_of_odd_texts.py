@@ -15,7 +15,7 @@ from abstraction.assembly.filters import gives_away
 from abstraction.faults import FAULT, RejectedRow
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
-from granola.audit.offences import FindingTally, audit_axes, audit_entailment
+from granola.audit.offences import AuditKind, FindingTally, audit
 from granola.decoding import Aggregator, DragGraph, SelfConsistency, read_samples
 from granola.decoding.self_consistency import Counting
 from granola.matching import matcher
@@ -114,8 +114,8 @@ def test_scores_and_audits(rows: list[dict[str, Any]], data: st.DataObject) -> N
     for name in ("rules", "f1", "em"):
         items = list(score_items(kept, said, matcher(name), 0.5, on_reject=told.append))
         assert len(items) == len(kept)
-    for audit in (audit_axes, audit_entailment):
-        list(audit(kept, STORE, FindingTally(), on_reject=told.append))
+    for kind in AuditKind:
+        list(audit(kept, STORE, FindingTally(), kind, on_reject=told.append))
     no_faults(told)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstraction.rows import read_tiered
-from granola.audit.offences import FindingTally, audit_axes
+from granola.audit.offences import FindingTally, audit
 from granola.audit.tier_sheets import TIERS, tier_items
 from granola.evidence.task_list import sheet_form
 from kg.store.sqlite import SQLiteStore
@@ -13,7 +13,7 @@ from kg.store.sqlite import SQLiteStore
 
 def test_the_demos_tiers_hold(store: SQLiteStore, demo: Path) -> None:
     tally = FindingTally()
-    assert list(audit_axes(read_tiered(demo / "tiers.jsonl"), store, tally)) == []
+    assert list(audit(read_tiered(demo / "tiers.jsonl"), store, tally)) == []
     assert tally.total.tiers > 50
 
 

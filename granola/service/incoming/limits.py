@@ -39,7 +39,7 @@ BYTES_A_RELATION = 600  # of a batch that has more relations than these
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
 RESAMPLED_A_ROW = 120  # where that is more
 RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
-MOST_STEPS = 1_000  # of the evidence of a row
+MOST_STEPS = 200  # of the evidence of a row
 CODE = "too-much-work"
 _READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # of a question
 
