@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +12,6 @@ from pathlib import Path
 import pytest
 
 from abstraction.rows import read_tiered
-from granola.commands.output import check_outputs
-from granola.errors import UsageError
-from kg.errors import OutputError
-from kg.files import atomic_path
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
@@ -125,18 +120,6 @@ def test_a_symlink_stays_and_its_target_is_written(run: Run, folder: Path) -> No
     assert len(list(read_tiered(folder / "folder" / "real.jsonl"))) == 1
 
 
-def test_atomic_path_never_replaces_a_pipe(folder: Path) -> None:
-    with pytest.raises(OutputError, match="no regular file"), atomic_path("pipe"):
-        raise AssertionError("the block must not run")
-    assert (folder / "pipe").is_fifo()
-
-
-def test_atomic_path_takes_names_of_the_full_length(folder: Path) -> None:
-    with atomic_path("y" * 255) as temporary:
-        temporary.write_text("x")
-    assert (folder / ("y" * 255)).read_text() == "x"
-
-
 def test_no_output_without_its_record(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import granola.run_record as records
 
@@ -149,12 +132,6 @@ def test_no_output_without_its_record(run: Run, folder: Path, monkeypatch: pytes
         assert code == 2
         assert "t.jsonl.run.json: No space left on device" in err
         assert not (folder / "t.jsonl").exists()
-
-
-def test_check_outputs_knows_hard_links(folder: Path) -> None:
-    os.link("s.sqlite", "twin.sqlite")
-    with pytest.raises(UsageError, match="also an input"):
-        check_outputs("twin.sqlite", inputs=["s.sqlite"], force=True)
 
 
 @pytest.mark.parametrize("name", ["t.jsonl.gz", "t.csv.gz"])
@@ -178,13 +155,6 @@ def test_score_lists_rejects_and_scores_from_standard_input(run: Run, folder: Pa
     command = [sys.executable, "-c", CODE, "score", "-", "cautious.jsonl", "--json"]
     ran = subprocess.run(command, input=(folder / "tiers.jsonl").read_bytes(), capture_output=True, check=True)
     assert json.loads(ran.stdout)["n"] == 6
-
-
-def test_nothing_scored_is_status_1(run: Run, folder: Path) -> None:
-    (folder / "p.jsonl").write_text('{"id": "nobody", "prediction": "x"}\n')
-    code, _, err = run("score", "tiers.jsonl", "p.jsonl", "--allow-missing")
-    assert code == 1, err
-    assert "nothing is scored" in err
 
 
 def test_demo_replaces_only_its_own(run: Run, folder: Path) -> None:
@@ -240,17 +210,6 @@ def test_a_reader_that_leaves_is_no_failure_of_ours(folder: Path) -> None:
     assert b"Exception" not in ran.stderr
 
 
-def test_an_ascii_terminal(folder: Path) -> None:
-    ran = shell(
-        folder, "granola ladder 'Where was Ada born?' Bérlin --snapshot s.sqlite --json", PYTHONIOENCODING="ascii"
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["answer"] == ["Bérlin"]
-    assert shell(
-        folder, "granola ladder 'Where was Ada born?' Berlin --snapshot s.sqlite", PYTHONIOENCODING="ascii"
-    ).returncode == 0  # fmt: skip
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
 def test_what_may_not_be_read_or_written(run: Run, folder: Path) -> None:
     (folder / "folder").chmod(0o500)
@@ -266,14 +225,3 @@ def test_an_answer_with_a_dash_gets_a_hint(run: Run) -> None:
     assert code == 2
     assert "Put -- before" in err
     assert run("ladder", "--snapshot", "s.sqlite", "--", "How deep is it?", "-5 metres")[0] == 0
-
-
-@pytest.mark.parametrize("counts", ["{}", "[]", "{bad", '{"entities": "many"}'])
-def test_a_tampered_manifest_is_told(run: Run, folder: Path, counts: str) -> None:
-    connection = sqlite3.connect("s.sqlite")
-    connection.execute("UPDATE manifest SET value = ? WHERE key = 'counts'", (counts,))
-    connection.commit()
-    connection.close()
-    code, out, err = run("snapshot", "info", "s.sqlite")
-    assert (code, out) == (2, "")
-    assert "s.sqlite is damaged" in err

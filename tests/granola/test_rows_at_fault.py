@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from abstraction.datasets.building import DatasetSettings, build_dataset
-from abstraction.datasets.questions import QuestionFiles
 from abstraction.faults import FAULT, RejectedRow, attempt, is_unforeseen
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
@@ -77,9 +75,8 @@ def others(path: Path) -> list[dict[str, Any]]:
     return [one for one in read(path) if one["id"] != BAD]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_tiers(run: Run, whole: Path, damaged: Path, questions: Path, tmp_path: Path, ending: str) -> None:
-    expected, out = tmp_path / f"whole.{ending}", tmp_path / f"out.{ending}"
+def test_tiers(run: Run, whole: Path, damaged: Path, questions: Path, tmp_path: Path) -> None:
+    expected, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert run("tiers", questions, "--snapshot", whole, "--out", expected)[0] == 0
     code, _, stderr = run("tiers", questions, "--snapshot", damaged, "--out", out)
     assert (code, "1 row rejected" in stderr, "Traceback" in stderr) == (1, True, False)
@@ -88,10 +85,9 @@ def test_tiers(run: Run, whole: Path, damaged: Path, questions: Path, tmp_path: 
     assert sum(json.loads(Path(f"{out}.run.json").read_text())["rejected"].values()) == 1
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
-def test_dataset(run: Run, damaged: Path, questions: Path, tmp_path: Path, format: str) -> None:
+def test_dataset(run: Run, damaged: Path, questions: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ["--without", "missing-answers", "--format", format, "--out", out]
+    words = ["--without", "missing-answers", "--out", out]
     code, _, stderr = run("dataset", questions, "--snapshot", damaged, *words)
     assert (code, "Traceback" in stderr) == (1, False)
     check_told(read(out / "rejected.jsonl"), questions)
@@ -197,27 +193,3 @@ def test_scoring_in_python() -> None:
         list(score_items(rows, said, BreakingMatcher(), 0.5))
 
 
-class BreakingStep:
-    """A phraser or a scorer that breaks at one row."""
-
-    fingerprint = "breaking"
-
-    def __init__(self, at: str, scores: bool) -> None:
-        self.at, self.scores = at, scores
-
-    def __call__(self, rows: Any, /) -> Any:
-        if any(one.id == self.at for one in rows):
-            raise BrokenError("half way")
-        return [0.0] * len(rows) if self.scores else rows
-
-
-def test_a_dataset_whose_phraser_and_scorer_break_at_one_row(whole: Path, questions: Path, tmp_path: Path) -> None:
-    asked = QuestionFiles(files=(questions,), relation=None, limit=None)
-    settings = DatasetSettings(name="x", format="jsonl", steps=frozenset())
-    phraser, scorer = BreakingStep(BAD, scores=False), BreakingStep("3", scores=True)
-    with open_store(str(whole)) as store:
-        built = build_dataset(asked, store, tmp_path / "out", settings=settings, phraser=phraser, scorer=scorer)
-    assert built.rejected == 2
-    told = read(tmp_path / "out" / "rejected.jsonl")
-    assert [(one["id"], one["source"]) for one in told] == [(BAD, f"{questions}:2"), ("3", f"{questions}:3")]
-    assert [one["id"] for one in read(tmp_path / "out" / "data" / "test.jsonl")] == ["1", "4", "5"]

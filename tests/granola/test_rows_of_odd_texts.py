@@ -11,22 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.assembly.filters import gives_away
 from abstraction.faults import FAULT, RejectedRow
 from abstraction.pipeline import make_ladders
 from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
 from granola.audit.offences import AuditKind, FindingTally, audit
-from granola.decoding import Aggregator, DragGraph, SelfConsistency, read_samples
-from granola.decoding.self_consistency import Counting
 from granola.matching import matcher
 from granola.matching.batch_matching import MatchCase, match_each
 from granola.matching.verdict import Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items
-from tests.conftest import Run
-from tests.granola.rows_fed import WORLD, read, write
+from tests.granola.rows_fed import WORLD, write
 from tests.thorough import examples
-from tests.worlds import snapshot_at, store_of
+from tests.worlds import store_of
 
 pytestmark = pytest.mark.thorough("abstraction", "granola")
 
@@ -128,69 +124,3 @@ def test_matching(prediction: str, levels: list[list[str]], question: str, langu
         assert isinstance(found, Verdict), found
 
 
-@FEW
-@given(st.lists(texts, min_size=1, max_size=4), asked, subjects, relations)
-def test_aggregation(samples: list[str], question: str, subject: Any, relation: str | None) -> None:
-    row = {"id": "1", "question": question, "samples": samples, "relation": relation, "question_entity": subject}
-    known = {
-        "id": "2",
-        "question": "Where was Ada born?",
-        "samples": ["Berlin"],
-    }  # a file of bad rows alone is an error
-    told: list[RejectedRow] = []
-    with TemporaryDirectory() as folder:
-        rows = list(read_samples(write(Path(folder) / "s.jsonl", [row, known]), on_reject=told.append))
-    for method in (DragGraph(), SelfConsistency(), SelfConsistency(counting=Counting.LADDER)):
-        assert len(list(Aggregator(STORE).decide(rows, method, on_reject=told.append))) == len(rows)
-    no_faults(told)
-
-
-@settings(max_examples=examples(8), deadline=None)
-@given(st.lists(questions(), min_size=1, max_size=5))
-def test_datasets(rows: list[dict[str, Any]]) -> None:
-    from abstraction.datasets.building import DatasetSettings, build_dataset
-    from abstraction.datasets.questions import QuestionFiles
-
-    with TemporaryDirectory() as folder:
-        rows = [{"question": "Where was Ada born?", "answer": "Berlin"}, *rows]
-        path = write(Path(folder) / "qa.jsonl", numbered(rows))
-        asked = QuestionFiles(files=(path,), relation=None, limit=None)
-        out = Path(folder) / "out"
-        built = build_dataset(asked, STORE, out, settings=DatasetSettings(name="x", format="jsonl", steps=frozenset()))
-        assert built.statistics.rows == len(rows) - built.rejected
-        assert [one for one in read(out / "rejected.jsonl") if FAULT in one["reason"]] == []
-
-
-@given(signs)
-def test_a_subject_of_signs_gives_nothing_away(subject: str) -> None:
-    assert not gives_away(f"Where is {subject}?", subject, ["Germany"])
-
-
-SUBJECTS = [
-    {"question": "Where is ( )?", "relation": "P131"},
-    {"question": "Where is x?", "question_entity": {"text": " "}},
-    {"question": "Where is ,?", "relation": "P131"},
-]
-
-
-@pytest.mark.parametrize("asked", SUBJECTS)
-def test_subjects_without_a_name(run: Run, tmp_path: Path, asked: dict[str, Any]) -> None:
-    snapshot = snapshot_at(tmp_path / "w.sqlite", WORLD)
-    rows = write(tmp_path / "qa.jsonl", [{"id": "1", "answer": "Berlin", "relation": "P131", **asked}])
-    assert run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "out.jsonl")[0] == 0
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_writing_what_no_file_can_hold(tmp_path: Path, ending: str) -> None:
-    if ending == "parquet":
-        pytest.importorskip("pyarrow")
-    (good,) = make_ladders(
-        read_questions([write(tmp_path / "q.jsonl", [{"id": "1", "question": "Who?", "answer": "Berlin"}])]), STORE
-    )
-    bad = TieredRow(id="2", question="\ud800?", answers=("a",), levels=good.levels, source="q:2")
-    told: list[RejectedRow] = []
-    out = tmp_path / f"out.{ending}"
-    assert write_tiered([good, bad, good], out, on_reject=told.append) == 2
-    assert [(one.source, one.id) for one in told] == [("q:2", "2")]
-    with pytest.raises((UnicodeEncodeError, TypeError)):
-        write_tiered([good, bad], tmp_path / f"other.{ending}")

@@ -24,11 +24,8 @@ CANARY = "c4n4ry9"
 SIGNS = (CANARY, base64.b64encode(f"me:{CANARY}".encode()).decode())
 PLACES = (  # of a server HOST:PORT
     "{scheme}://me:" + CANARY + "@{host}",
-    "{scheme}://" + CANARY + "@{host}",
     "{scheme}://me:" + CANARY,
-    "{scheme}://127.0.0.1:" + CANARY,
     "{scheme}://{host}/?key=" + CANARY,
-    "{scheme}://{host}?apikey=" + CANARY,
     "{scheme}://{host}/x?token=" + CANARY + "&" + CANARY,
     "{scheme}://[" + CANARY,
 )
@@ -44,17 +41,15 @@ class Handler(BaseHTTPRequestHandler):
             body = {"entities": {"Q1": {"type": "item", "id": "Q1", "labels": {}}}}
             self._answer(200, "application/json", orjson.dumps(body))
         elif self.path.startswith("/sparql"):
-            label = {"type": "literal", "value": "one", "xml:lang": "en"}
             row = {
                 "s": {"type": "uri", "value": "http://www.wikidata.org/entity/Q1"},
                 "p": {"type": "uri", "value": "http://www.w3.org/2000/01/rdf-schema#label"},
-                "o": label,
+                "o": {"type": "literal", "value": "one", "xml:lang": "en"},
                 "n": {"type": "literal", "value": "1"},
             }
             self._answer(200, "application/sparql-results+json", orjson.dumps({"results": {"bindings": [row]}}))
         else:
-            told = f"{self.path} {self.headers.as_string()} {CANARY}".encode()
-            self._answer(500 if self.path.startswith("/fails") else 404, "text/html", told)
+            self._answer(404, "text/html", f"{self.path} {self.headers.as_string()} {CANARY}".encode())
 
     do_POST = do_GET  # noqa: N815
 
@@ -104,7 +99,7 @@ def nothing_told(run: Run, tmp_path: Path) -> Iterator[Run]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("scheme", ["bolt", "http", "neo4j+s", "ftp"])
+@pytest.mark.parametrize("scheme", ["bolt", "http"])
 def test_addresses_of_snapshots(run: Run, tmp_path: Path, server: ThreadingHTTPServer, scheme: str, place: str) -> None:
     where = place.format(scheme=scheme, host=f"127.0.0.1:{server.server_port}")
     qa = tmp_path / "qa.jsonl"
@@ -114,14 +109,8 @@ def test_addresses_of_snapshots(run: Run, tmp_path: Path, server: ThreadingHTTPS
     with nothing_told(run, tmp_path) as call:
         for words in (
             ("snapshot", "info", where),
-            ("snapshot", "verify", where, "--against", snapshot),
             ("snapshot", "push", snapshot, where),
-            ("snapshot", "diff", snapshot, where),
             ("tiers", qa, "--snapshot", where, "--out", tmp_path / "t.jsonl"),
-            ("dataset", qa, "--snapshot", where, "--out", tmp_path / "d"),
-            ("ladder", "Where was Obama born?", "Honolulu", "--snapshot", where),
-            ("audit", qa, "--snapshot", where, "--out", tmp_path / "a"),
-            ("aggregate", qa, "--snapshot", where, "--out", tmp_path / "p"),
             ("serve", "--snapshot", where, "--port", "0"),
         ):
             assert call(*words)[0] in (1, 2), words
@@ -136,7 +125,6 @@ def test_addresses_of_models(run: Run, tmp_path: Path, server: ThreadingHTTPServ
         for words in (
             ("answer", qa, "--model", model, "--out", tmp_path / "p.jsonl"),
             ("tiers", qa, "--snapshot", DEMO / "x", "--phrase", model, "--out", tmp_path / "t.jsonl"),
-            ("match", "a", "b", "--matcher", f"judge:{model}"),
             ("score", qa, qa, "--matcher", f"judge:{model}"),
         ):
             assert call(*words)[0] == 2, words
@@ -154,14 +142,9 @@ def test_addresses_of_sources(run: Run, tmp_path: Path, server: ThreadingHTTPSer
 
 
 @pytest.mark.parametrize("kind", ["api", "sparql"])
-@pytest.mark.parametrize("query", [f"key={CANARY}", f"apikey={CANARY}", f"token={CANARY}", CANARY, f"a=b&c={CANARY}"])
+@pytest.mark.parametrize("query", [f"key={CANARY}", CANARY, f"a=b&c={CANARY}"])
 def test_what_is_built_names_the_variable_that_rebuilds_it(
-    run: Run,
-    tmp_path: Path,
-    server: ThreadingHTTPServer,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    query: str,
+    run: Run, tmp_path: Path, server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, kind: str, query: str
 ) -> None:
     url = f"http://127.0.0.1:{server.server_port}/{kind}?{query}"
     monkeypatch.setenv("GRANOLA_SOURCE_USER", "me")
@@ -182,7 +165,7 @@ def test_what_is_built_names_the_variable_that_rebuilds_it(
     code, _, err = run("snapshot", "build", "--from", kind, again, "--ids", "Q1", "--out", out, "--force")
     assert code == 2
     assert "which is not set" in err
-    for name in ("KEY", "APIKEY", "TOKEN", "QUERY", "C"):
+    for name in ("KEY", "QUERY", "C"):
         monkeypatch.setenv(f"GRANOLA_SOURCE_{name}", CANARY)
     monkeypatch.setenv("GRANOLA_SOURCE_A", "b")
     with nothing_told(run, tmp_path) as call:
@@ -190,21 +173,6 @@ def test_what_is_built_names_the_variable_that_rebuilds_it(
         assert code == 0, err
     assert asked
     assert all(query in path for path, _ in asked)
-
-
-@pytest.mark.parametrize("kind", ["api", "sparql"])
-def test_a_server_that_fails_tells_no_secret(
-    run: Run, tmp_path: Path, server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    monkeypatch.setattr("kg.web.rate_limits.time.sleep", lambda _: None)
-    monkeypatch.setattr("kg.web.rate_limits.RetryDelays.delay", lambda *_: 0.0)
-    monkeypatch.setenv("GRANOLA_SOURCE_PASSWORD", CANARY)
-    with nothing_told(run, tmp_path) as call:
-        for path in ("fails", "other"):
-            url = f"http://127.0.0.1:{server.server_port}/{path}?key={CANARY}"
-            code, _, err = call("snapshot", "build", "--from", kind, url, "--ids", "Q1", "--out", tmp_path / "s")
-            assert code == 2
-            assert f"/{path}?key=$GRANOLA_SOURCE_KEY" in err
 
 
 def test_manifests_of_older_versions_show_no_secret(run: Run, tmp_path: Path) -> None:

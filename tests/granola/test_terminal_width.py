@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shlex
 from collections.abc import Iterator
@@ -60,15 +59,6 @@ def test_a_table_with_room_stands_in_columns() -> None:
     ]  # fmt: skip
 
 
-def test_names_are_wrapped_before_columns_part() -> None:
-    assert TABLE.lines(60) == [
-        "relation                       questions      linked  levels",
-        "P19 place of birth                 1,117  12  50.0 %       3",
-        "a name of many words that has          1           -",
-        "  no room",
-    ]
-
-
 def test_columns_without_room_stand_below() -> None:
     assert TABLE.lines(41) == [
         "relation            questions      linked",
@@ -82,23 +72,6 @@ def test_columns_without_room_stand_below() -> None:
         "a name of many words that has no",
         "  room",
     ]
-
-
-@pytest.mark.parametrize("width", [40, 47, 60, 80])
-def test_no_cell_is_lost_and_no_line_too_long(width: int) -> None:
-    draw = random.Random(width)
-    cell = lambda most: "".join(draw.choices("ab c", k=draw.randint(0, most))).strip()  # noqa: E731  # of one line
-    for _ in range(200):
-        columns, keys = draw.randint(1, 7), draw.randint(1, 3)
-        table = TextTable(
-            rows=[[cell(70 if at % 3 == 0 else 12) for at in range(columns)] for _ in range(3)],
-            words=(1,), keys=min(keys, columns), indent=draw.choice([0, 2]),
-        )  # fmt: skip
-        lines = table.lines(width)
-        assert max(map(len, lines)) <= width
-        letters = {letter: sum(line.count(letter) for line in lines) for letter in "abc"}
-        wanted = {letter: sum(text.count(letter) for row in table.rows for text in row) for letter in "abc"}
-        assert all(letters[letter] >= wanted[letter] for letter in "abc")
 
 
 def test_sentences_are_wrapped_and_what_is_copied_is_not() -> None:
