@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from kg.store import open_store
-from kg.terms import normalise
-from tests.conftest import needs_data
 
 REPO = Path(__file__).resolve().parents[1]
 DEMO = REPO / "granola" / "demo"
@@ -57,37 +52,6 @@ def english(entity: dict[str, Any]) -> str:
 def names(entity: dict[str, Any]) -> set[str]:
     aliases = [a["value"] for code in ("en", "mul") for a in entity["aliases"].get(code, [])]
     return {name.casefold() for name in (english(entity), *aliases)}
-
-
-def test_one_entity_a_line_between_brackets() -> None:
-    lines = (DEMO / "wikidata.json").read_text(encoding="utf-8").splitlines()
-    assert (lines[0], lines[-1]) == ("[", "]")
-    assert all(line.endswith(",") for line in lines[1:-2])
-    assert not lines[-2].endswith(",")
-    for line in lines[1:-1]:
-        json.loads(line.rstrip(","))
-
-
-def test_entities_have_the_dumps_form(entities: dict[str, dict[str, Any]]) -> None:
-    items = [entity for entity in entities.values() if entity["type"] == "item"]
-    assert len(items) >= 450
-    identifiers = Counter(s["id"] for entity in entities.values() for s in statements(entity))
-    assert max(identifiers.values()) == 1
-    for entity in entities.values():
-        assert entity["type"] == ("item" if entity["id"][0] == "Q" else "property")
-        assert ("datatype" in entity) == (entity["type"] == "property")
-        assert ("sitelinks" in entity) == (entity["type"] == "item")
-        assert "en" in entity["descriptions"], entity["id"]
-        for kind in ("labels", "descriptions"):
-            assert all(term["language"] == code for code, term in entity[kind].items())
-        for prop, group in entity["claims"].items():
-            for statement in group:
-                assert statement["type"] == "statement"
-                assert statement["rank"] in ("preferred", "normal", "deprecated")
-                assert statement["mainsnak"]["property"] == prop
-                assert list(statement.get("qualifiers", {})) == statement.get("qualifiers-order", [])
-                known = statement["mainsnak"]["snaktype"] == "value"
-                assert known == ("datavalue" in statement["mainsnak"])
 
 
 def test_every_property_used_is_described(entities: dict[str, dict[str, Any]]) -> None:
@@ -153,13 +117,3 @@ def test_predictions_answer_every_question(system: str, questions: list[dict[str
     predictions = rows(f"predictions-{system}.jsonl")
     assert [row["id"] for row in predictions] == [row["id"] for row in questions]
     assert all(set(row) == {"id", "prediction"} and row["prediction"].strip() for row in predictions)
-
-
-@needs_data
-def test_real_data_contradicts_no_name(entities: dict[str, dict[str, Any]], sample_snapshot: Path) -> None:
-    with open_store(sample_snapshot) as store:
-        known = store.entities(list(entities))
-    assert len(known) > 500
-    for qid, real in known.items():
-        theirs = {*real.labels.values(), *(alias for texts in real.aliases.values() for alias in texts)}
-        assert {normalise(name) for name in names(entities[qid])} & {normalise(name) for name in theirs}, qid

@@ -200,14 +200,6 @@ def test_prompt_and_answer_of_an_encoder_decoder_have_the_room_each(tmp_path: Pa
     assert answers(f"local:{folder}?device=cpu&batch=2", short) == alone
 
 
-def test_a_static_cache_and_filled_batches_change_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a card, but for compiling."""
-    requests = [ask(f"where is {word}", max_tokens=9, temperature=0.0) for word in WORDS[:5]]
-    plain = answers(f"local:{folder}?batch=4&device=cpu", requests)
-    monkeypatch.setattr(LocalChat, "_on_card", True)
-    assert answers(f"local:{folder}?batch=4&device=cpu", requests) == plain
-
-
 def test_what_cannot_be_loaded_is_told(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ModelError, match="cannot be loaded"):

@@ -9,10 +9,8 @@ import pytest
 from abstraction.language.amount_finder import amounts, whole_amount
 from abstraction.language.languages import language
 from abstraction.language.number_words import number_words
-from granola.matching import matcher
 from granola.matching.claims.intervals import IntervalLadder, place
 
-RULES = matcher("rules")
 with_digits = number_words(language("en")).in_digits
 
 
@@ -45,37 +43,6 @@ def test_words_that_make_one_number(text: str, value: int) -> None:
 )
 def test_words_that_are_left_as_they_are(text: str) -> None:
     assert with_digits(text).split() in (text.split(), [str(2_000_000)])
-
-
-@pytest.mark.parametrize(
-    ("said", "gold", "level"),
-    [
-        ("522 969", "522,969", 1),
-        ("522\u00a0969", "522,969", 1),
-        ("522\u202f969 inhabitants", "522,969", 1),
-        ("522'969", "522,969", 1),
-        ("522’969", "522,969", 1),
-        ("about 522 969 people live there", "522,969", 1),
-        ("522 968", "522,969", None),
-        ("522,969", "522 969", 1),
-        ("half a million", "500,000", 1),
-        ("five hundred thousand", "500,000", 1),
-        ("six hundred thousand", "500,000", None),
-        ("three hundred", "300", 1),
-        ("It has three hundred and sixty-five days.", "365", 1),
-        ("three hundred and thirty metres", "330 m", 1),
-        ("3 x 10^8 m/s", "300,000,000 m/s", 1),
-        ("3 × 10⁸ m/s", "300,000,000 m/s", 1),
-        ("3e8", "300,000,000", 1),
-        ("3 x 10^7 m/s", "300,000,000 m/s", None),
-        ("300,000,000 m/s", "3 × 10^8 m/s", 1),
-        ("at least two parties", "two parties", 1),
-        ("$2.2 billion", "$2.18 billion", 1),
-        ("10 £", "$10", None),
-    ],
-)
-def test_amounts_however_they_are_written(said: str, gold: str, level: int | None) -> None:
-    assert RULES.match(said, [[gold]]).level == level
 
 
 @pytest.mark.parametrize(
@@ -121,24 +88,6 @@ def test_amounts_are_placed_on_a_ladder(said: str, level: int | None, how: str) 
     placing = place(amounts(said)[0], IntervalLadder(ladder))
     assert placing is not None
     assert (placing.level, placing.how) == (level, how)
-
-
-@pytest.mark.parametrize(
-    ("said", "gold", "level"),
-    [
-        ("about 29,000 feet", "8848 metres", 1),  # two digits of it
-        ("1.4 billion people", "1,412,000,000", 1),
-        ("1 billion people", "1,412,000,000", None),
-        ("10,000 feet", "3000 m", 1),
-        ("8,000 feet", "3000 m", None),  # a round gold answer leaves less open in other units
-        ("161 km/h", "100 mph", 1),
-        ("100 km/h", "100 mph", None),
-        ("62 mph", "100 km/h", 1),
-        ("32 °F", "0 °C", 1),
-    ],
-)
-def test_amounts_are_compared_as_their_digits_and_units_say(said: str, gold: str, level: int | None) -> None:
-    assert matcher("rules").match(said, [[gold]]).level == level
 
 
 def test_amounts_of_other_units_do_not_compare() -> None:

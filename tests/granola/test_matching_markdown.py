@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from granola.matching import matcher
 from granola.replies.plain_text import spaced
 
 
@@ -46,19 +45,3 @@ from granola.replies.plain_text import spaced
 )
 def test_marks_are_read_as_marks(written: str, read: str) -> None:
     assert spaced(written) == read
-
-
-@pytest.mark.parametrize(
-    "prediction",
-    [
-        "*Hamlet* by William Shakespeare",
-        "_Hamlet_ by William Shakespeare",
-        "The play is *Hamlet*, written by William Shakespeare.",
-        "**_Hamlet_** by William Shakespeare",
-        "# *Hamlet*",
-        "- *Hamlet* (by William Shakespeare)",
-    ],
-)
-def test_an_emphasised_title_matches(prediction: str) -> None:
-    verdict = matcher("rules").match(prediction, [["Hamlet"], ["tragedy"]], "Which play is it?")
-    assert verdict.level == 1

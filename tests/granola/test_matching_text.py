@@ -7,6 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from granola.matching import matcher
+from granola.matching.naming.mentions import AnswerText
+from granola.matching.rules import EXAMINED
 from granola.matching.text.repair import mended, repairs, tidied
 from granola.matching.text.tokens import fold, key, loose_key, simple, words
 from tests.thorough import examples
@@ -104,28 +106,21 @@ def test_what_was_not_copied_with_footnotes_stays(text: str) -> None:
     assert repairs(text) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "stated"),
-    [
-        ("Country starLuke Bryansang the anthem.", "Luke Bryan", True),
-        ("was played byHugo Weavingin the film12.", "Hugo Weaving", True),
-        ("are located in themedulla oblongataof the brain1.", "medulla oblongata", True),
-        ("These are phytohormones1.", "hormones", False),
-        ("It is in Carrieton1.", "Carrie", False),
-        ("byAnnabel Lee", "Anna", False),  # too short to be told from the beginning of another
-        ("These are phytohormones.", "hormones", False),
-    ],
-)
-def test_names_glued_to_other_words_are_parted(text: str, name: str, stated: bool) -> None:
-    assert (matcher("rules").match(text, [[name]]).level == 1) is stated
-
-
-def test_a_repair_is_used_only_where_the_text_matches_nothing() -> None:
-    rules = matcher("rules")
-    assert rules.match("It is played by Jack Gleeson1.", [["Jack Gleeson"]]).level == 1
-    assert rules.match("MH3701", [["MH370"], ["MH3701"]]).level == 2
-    assert rules.match("on March 8, 19871", [["March 8, 1987"], ["March 1987"], ["1987"]]).level == 1
-
-
 def test_times_of_day_are_written_alike() -> None:
     assert len({tidied(text) for text in ("7 a.m.", "7:00 a.m.", "7am", "7 am")}) == 1
+
+
+LEVELS = (("Honolulu",), ("Hawaii",), ("United States", "US"))
+
+
+def test_what_stands_behind_the_limit_is_not_read() -> None:
+    filler = "word " * (EXAMINED // 5)
+    assert matcher("rules").match(f"{filler[: EXAMINED - 100]}it is Honolulu.", LEVELS).level == 1
+    assert matcher("rules").match(f"{filler}it is Honolulu.", LEVELS).level is None
+    assert matcher("rules").match("x" * EXAMINED + "x Honolulu", LEVELS).level is None
+    assert matcher("rules").match(" " * (2 * EXAMINED) + "Honolulu", LEVELS).level == 1
+
+
+def test_only_the_longest_mentions_stand() -> None:
+    answer = AnswerText("New York City, New York, York", (("New York City", "York"), ("New York",), ("New York",)))
+    assert [(m.level, m.start, m.end) for m in answer.mentions] == [(0, 0, 3), (0, 5, 6), (1, 3, 5), (2, 3, 5)]

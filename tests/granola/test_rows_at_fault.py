@@ -191,5 +191,3 @@ def test_scoring_in_python() -> None:
     assert [(one.source, one.id) for one in told] == [("p:2", "1")]
     with pytest.raises(BrokenError):
         list(score_items(rows, said, BreakingMatcher(), 0.5))
-
-

@@ -122,5 +122,3 @@ def test_matching(prediction: str, levels: list[list[str]], question: str, langu
     for name in ("rules", "f1", "em"):
         (found,) = match_each(matcher(name), [case])
         assert isinstance(found, Verdict), found
-
-
