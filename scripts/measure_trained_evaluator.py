@@ -8,13 +8,15 @@ python scripts/measure_trained_evaluator.py [--data ../shared/data] [--folds 10]
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from measuring import arguments
 from sklearn.model_selection import GroupKFold
 
 from granola.attribution.attribution_samples import AttributionSample, read_any_samples
-from granola.attribution.evaluation import AttributionVerdict, evaluated, verdict_row
+from granola.attribution.evaluation import scores_of, verdict_row
 from granola.attribution.trained_evaluator import TrainedEvaluator
+from granola.evidence.evidence_task import Forming
 
 SETS = {"AttributionBench": "attributionbench_dev", "FactcheckGPT": "factcheckgpt_claim_evidence_stance"}
 Samples = Sequence[AttributionSample]
@@ -36,16 +38,15 @@ def main() -> None:
         tell(f"{name}, cross-validated", cross)
 
 
-def _judged(train: Samples, test: Samples) -> list[AttributionVerdict]:
+def _judged(train: Samples, test: Samples) -> list[dict[str, Any]]:
     judged = TrainedEvaluator.trained(train).judged(test)
-    rows = (verdict_row("trained", sample, one) for sample, one in zip(test, judged, strict=True))
-    return [AttributionVerdict.model_validate(row) for row in rows]
+    return [verdict_row("trained", sample, one) for sample, one in zip(test, judged, strict=True)]
 
 
-def tell(title: str, verdicts: Sequence[AttributionVerdict]) -> None:
+def tell(title: str, rows: Sequence[dict[str, Any]]) -> None:
     """The figures of one test, a line each."""
-    print(f"{title}: {len(verdicts):,}")
-    for name, figure in evaluated("trained", "", verdicts, resamples=100).figures.items():
+    print(f"{title}: {len(rows):,}")
+    for name, figure in scores_of(rows, Forming(resamples=100)).items():
         if name.endswith(("macro-F1", " F1")) or name == "micro-F1":
             print(f"  {name:26}{figure.value:.3f}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from abstraction.files.records import Record
@@ -11,10 +11,10 @@ from granola.attribution.evaluation import (
     CATEGORIES,
     NO_LABEL,
     AttributionVerdict,
-    evaluated,
+    f1_estimate,
     f1_of,
-    figure,
     micro_f1,
+    scores_of,
 )
 from granola.evidence.estimates import field_of, places, plain_estimate
 from granola.evidence.evidence_task import (
@@ -48,17 +48,8 @@ def read_verdict_row(record: Record) -> dict[str, Any]:
     return dict(record.data)
 
 
-def _scores(rows: Sequence[Row], forming: Forming) -> Mapping[str, Estimate]:
-    verdicts = [AttributionVerdict.model_validate(row) for row in rows]
-    own = [one for one in verdicts if one.gold_category is not None or one.gold_supported is not None]
-    if not own:
-        return {}
-    name = own[0].evaluator
-    return evaluated(name, name, own, resamples=forming.resamples, seed=forming.seed).figures
-
-
 def _value(row: Row, score: str, _: Forming) -> float | None:
-    return AttributionVerdict.model_validate(row).right(score)
+    return AttributionVerdict.model_validate(row).value(score)
 
 
 F1 = "F1"  # of the category that a slice is of, else micro-F1
@@ -78,7 +69,7 @@ def _estimate(values: Sequence[Any], place: Place, forming: Forming) -> Estimate
     if not isinstance(values[0], tuple):
         return plain_estimate(values, place, forming)
     statistic = f1_of(str(place)) if place in CATEGORIES else micro_f1
-    return figure(values, statistic, resamples=forming.resamples, seed=forming.seed)
+    return f1_estimate(values, statistic, forming)
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -108,7 +99,7 @@ ATTRIBUTION = EvidenceTask(
     texts=(),
     questions=(CATEGORY,),
     main="micro-F1",
-    scores=_scores,
+    scores=scores_of,
     value=_value,
     cells=_cells,
     estimate=_estimate,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Any
 
 from granola.attribution.attribution_samples import AttributionSample, CitedFact
 from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
@@ -41,6 +40,7 @@ class CategoryShares(StrEnum):
     ALL = "all"
 
 
+LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # before reasons
 WITHIN = 0.015  # of all samples: how far a share may be from Table 4's
 
 
@@ -66,36 +66,19 @@ class SampleSettings:
     answer_edge: AnswerEdge = AnswerEdge.ENTERS
 
 
-@dataclass(kw_only=True, slots=True)
-class SampleCounts:
-    """What became of queries: made, left out by reason, extended how, and dropped samples by category and reason."""
-
-    queries: int = 0
-    samples: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    extensions: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    def to_json(self) -> dict[str, Any]:
-        """As a build's statistics have them."""
-        return {
-            "queries": self.queries, "samples": self.samples, "left_out": dict(self.left_out.most_common()),
-            "extensions": dict(self.extensions.most_common()), "dropped": dict(self.dropped.most_common()),
-        }  # fmt: skip
-
-
 _Ready = tuple[SourcedQuery, Grounding, Extension]
 
 
 class SampleMaker:
     """Makes samples over a store: of a query the category that is lacking most among those of its complexity.
 
-    Where its edit is impossible, or its label cannot be proved, the next one is drawn.
+    Where its edit is impossible, or its label cannot be proved, the next one is drawn. `counts` says how many queries
+    and samples there were, what was left out by reason, and which extensions were made.
     """
 
     def __init__(self, facts: StoreFacts, settings: SampleSettings | None = None) -> None:
         self.settings = settings or SampleSettings()
-        self.counts = SampleCounts()
+        self.counts = Counter[str]()
         self._facts = facts
         self._words = FactWording(facts)
         values = RelationValues(facts)
@@ -107,7 +90,7 @@ class SampleMaker:
         """The samples of queries, in order."""
         source = iter(queries)
         while batch := list(islice(source, _BATCH)):
-            self.counts.queries += len(batch)
+            self.counts["queries"] += len(batch)
             ready = self._grounded([(sourced, sourced.query, Extension.NONE) for sourced in batch])
             if self.settings.extend:
                 ready = self._extended(ready)
@@ -118,7 +101,8 @@ class SampleMaker:
         """The queries after their extension, grounded anew where it changed them."""
         drawn = [self._extender.extended(grounding, self._drawing(one, "extend")) for one, grounding, _ in ready]
         for option, query in drawn:
-            self.counts.extensions[f"{option}{'' if query or option is Extension.NONE else ', impossible'}"] += 1
+            impossible = query is None and option is not Extension.NONE
+            self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
         pairs = list(zip(ready, drawn, strict=True))
         changed = self._grounded([(one, query, option) for (one, _, _), (option, query) in pairs if query is not None])
         anew = {sourced.id: (sourced, grounding, extension) for sourced, grounding, extension in changed}
@@ -139,7 +123,7 @@ class SampleMaker:
             if reason is None and not isinstance(grounding, GroundingError):
                 out.append((sourced, grounding, extension))
             elif reason is not None:
-                self.counts.left_out[reason] += 1
+                self.counts[f"{LEFT_OUT}{reason}"] += 1
         return out
 
     def _fault(self, sourced: SourcedQuery, grounding: Grounding | GroundingError, extension: Extension) -> str | None:
@@ -166,7 +150,7 @@ class SampleMaker:
         try:
             texts = self._texts(sourced, grounding, extension)
         except WordingError as error:
-            self.counts.left_out[error.reason] += 1
+            self.counts[f"{LEFT_OUT}{error.reason}"] += 1
             return
         shape, drawing = grounding.query.shape, self._drawing(sourced, "category")
         for category in self._categories(shape, drawing):
@@ -177,9 +161,9 @@ class SampleMaker:
                     raise EditError(reason)
                 sample = self._sample(sourced, grounding, extension, category, groups, texts)
             except (EditError, WordingError) as error:
-                self.counts.dropped[f"{category}: {error.reason}"] += 1
+                self.counts[f"{DROPPED}{category}: {error.reason}"] += 1
                 continue
-            self.counts.samples += 1
+            self.counts["samples"] += 1
             self._made[shape, category] += 1
             yield sample
             if self.settings.shares is not CategoryShares.ALL:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -20,13 +20,47 @@ from abstraction.files.writing import write_records
 from granola.attribution.attribution_samples import AttributionSample, write_samples
 from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.relation_table import CLASS
-from granola.attribution.subject_split import SubjectSplit, subjects_of
 from kg.files import sha256_of
 from kg.queries import Hop, StoreFacts
 from kg.queries.query_mining import name_of
 
 BIN = 5  # words: the width of a bar of the histogram of lengths
 DOMAINS = 15
+TRAIN, TEST = "train", "test"
+Sides = Mapping[str, Sequence[AttributionSample]]
+
+
+# The split.
+
+
+def subjects_of(sample: AttributionSample) -> Iterator[str]:
+    """The entities from which a sample's query starts, in its order."""
+    return (branch["start"] for branch in (sample.query or {}).get("branches", ()))
+
+
+def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> dict[str, list[AttributionSample]]:
+    """The samples for training and for testing, which share no subject; the paper states no rule.
+
+    Subjects that stand in one sample belong together; such groups are drawn until their samples have the share `test`.
+    """
+    import networkx
+
+    graph: Any = networkx.Graph()
+    for sample in samples:
+        networkx.add_path(graph, subjects_of(sample))
+    group_of = {one: at for at, group in enumerate(networkx.connected_components(graph)) for one in group}
+    sizes = Counter(group_of[next(subjects_of(sample))] for sample in samples)
+    groups, lacking = sorted(sizes), test * len(samples)
+    random.Random(f"split {seed}").shuffle(groups)
+    tests: set[int] = set()
+    for group in groups:
+        if sizes[group] <= lacking:
+            tests.add(group)
+            lacking -= sizes[group]
+    sides: dict[str, list[AttributionSample]] = {TRAIN: [], TEST: []}
+    for sample in samples:
+        sides[TEST if group_of[next(subjects_of(sample))] in tests else TRAIN].append(sample)
+    return sides
 
 
 # What is in a benchmark, as Hu et al. 2025 (CAQA) tell it of theirs.
@@ -52,15 +86,11 @@ def lengths(samples: Iterable[AttributionSample]) -> dict[int, int]:
 
 def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str, int]:
     """How many questions start from an entity of each class, most first; the rest as "other". Figure 5."""
-    tally = Counter(_class_name(next(subjects_of(sample)), facts) for sample in samples if sample.query)
-    most = tally.most_common(DOMAINS)
-    others = sum(tally.values()) - sum(number for _, number in most)
-    return {**dict(most), **({"other": others} if others else {})}
-
-
-def _class_name(entity_id: str, facts: StoreFacts) -> str:
-    kinds = facts.targets(entity_id, Hop(property=CLASS))
-    return (kinds and name_of(facts.entity(kinds[0]))) or "without a class"
+    kinds = (facts.targets(next(subjects_of(sample)), Hop(property=CLASS)) for sample in samples if sample.query)
+    tally = Counter((own and name_of(facts.entity(own[0]))) or "without a class" for own in kinds)
+    most = dict(tally.most_common(DOMAINS))
+    others = tally.total() - sum(most.values())
+    return {**most, **({"other": others} if others else {})}
 
 
 def sources(samples: Iterable[AttributionSample]) -> dict[str, int]:
@@ -68,7 +98,7 @@ def sources(samples: Iterable[AttributionSample]) -> dict[str, int]:
     return dict(Counter(str(sample.provenance.get("source")) for sample in samples).most_common())
 
 
-def statistics(sides: Mapping[str, Sequence[AttributionSample]], facts: StoreFacts) -> dict[str, Any]:
+def statistics(sides: Sides, facts: StoreFacts) -> dict[str, Any]:
     """Everything above, by side."""
     parts: dict[str, Callable[[Sequence[AttributionSample]], Any]] = {
         "counts": counts, "categories_by_complexity": cross_counts, "citation_words": lengths,
@@ -77,10 +107,52 @@ def statistics(sides: Mapping[str, Sequence[AttributionSample]], facts: StoreFac
     return {name: {side: part(samples) for side, samples in sides.items()} for name, part in parts.items()}
 
 
-# The card: README.md with the front matter that the `datasets` library reads.
+# The folder, with the card that the `datasets` library reads: README.md with front matter.
 
 
-def _table(sides: Mapping[str, Sequence[AttributionSample]]) -> str:
+def write_benchmark(
+    out: Path,
+    sides: Sides,
+    *,
+    facts: StoreFacts,
+    built: Mapping[str, int],
+    made: Mapping[str, str],
+    wording: str,
+    rejected: Sequence[RejectedRow] = (),
+) -> dict[str, Any]:
+    """Write the folder, whole or not at all, in the place of an earlier one; gives its statistics.
+
+    `built` has how often what became of queries and samples, `made` the facts of origin for the card.
+    """
+    sides = {side: samples for side, samples in sides.items() if samples}
+    with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
+        final = Path(work) / "final"
+        (final / "data").mkdir(parents=True)
+        data = {}
+        for side, samples in sides.items():
+            path = f"data/{side}.jsonl"
+            write_samples(samples, final / path)
+            data[side] = {"path": path, "sha256": sha256_of(final / path)}
+        summary = statistics(sides, facts)
+        card = (files("granola") / "attribution" / "data" / "card.md").read_text(encoding="utf-8")
+        text = card.format(
+            name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording, table=_table(sides),
+            files="\n".join(f"  - split: {side}\n    path: data/{side}.jsonl" for side in sides),
+            built=_rows(("number", "what"), [(n, what) for what, n in built.items()]),
+            made=_rows(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
+        )  # fmt: skip
+        (final / "README.md").write_text(text, encoding="utf-8")
+        if rejected:
+            write_records((row.to_json() for row in rejected), final / "rejected.jsonl", format="jsonl")
+        record = {"schema_version": 2, "made": dict(made), "built": dict(built), "statistics": summary, "data": data}
+        (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
+        if out.exists():
+            out.rename(Path(work) / "replaced")
+        final.rename(out)
+    return summary
+
+
+def _table(sides: Sides) -> str:
     """Table 4's layout, the paper's shares beside."""
     tallies = {name: counts(samples) for name, samples in sides.items()}
     whole = {str(key): sum(tally[str(key)] for tally in tallies.values()) for key in PAPER_COUNTS}
@@ -92,61 +164,6 @@ def _table(sides: Mapping[str, Sequence[AttributionSample]]) -> str:
     return _rows(("", *tallies, "all", "share", "in the paper"), rows)
 
 
-def _left_out(built: Mapping[str, Any]) -> str:
-    kinds = {"left_out": "queries", "dropped": "samples", "unread": "source rows"}
-    rows = [(n, f"{what}: {reason}") for kind, what in kinds.items() for reason, n in built[kind].items()]
-    rows += [(built["torn"], "samples: entities of both sides of the split")]
-    rows += [(built["over"], "samples: more of their category and complexity than the paper's shares")]
-    return _rows(("number", "what"), rows)
-
-
 def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
-
-
-# The folder.
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Benchmark:
-    """What is to be written. `built` has what became of queries, `made` the facts of origin for the card."""
-
-    name: str
-    split: SubjectSplit
-    built: Mapping[str, Any]
-    made: Mapping[str, str]
-    wording: str
-    rejected: Sequence[RejectedRow] = ()
-
-    def write(self, out: Path, *, facts: StoreFacts) -> dict[str, Any]:
-        """Write the folder, whole or not at all, in the place of an earlier one; gives its statistics."""
-        sides = {side: samples for side, samples in (("train", self.split.train), ("test", self.split.test)) if samples}
-        with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
-            final = Path(work) / "final"
-            (final / "data").mkdir(parents=True)
-            data = {}
-            for side, samples in sides.items():
-                path = f"data/{side}.jsonl"
-                write_samples(samples, final / path)
-                data[side] = {"path": path, "sha256": sha256_of(final / path)}
-            built = {**self.built, "torn": self.split.torn, "over": self.split.over}
-            summary = statistics(sides, facts)
-            (final / "README.md").write_text(self._card(sides, built), encoding="utf-8")
-            if self.rejected:
-                write_records((row.to_json() for row in self.rejected), final / "rejected.jsonl", format="jsonl")
-            record = {"schema_version": 1, "made": dict(self.made), "built": built, "statistics": summary, "data": data}
-            (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
-            if out.exists():
-                out.rename(Path(work) / "replaced")
-            final.rename(out)
-        return summary
-
-    def _card(self, sides: Mapping[str, Sequence[AttributionSample]], built: Mapping[str, Any]) -> str:
-        card = (files("granola") / "attribution" / "data" / "card.md").read_text(encoding="utf-8")
-        return card.format(
-            name=json.dumps(self.name, ensure_ascii=False), title=self.name, wording=self.wording, table=_table(sides),
-            files="\n".join(f"  - split: {side}\n    path: data/{side}.jsonl" for side in sides),
-            queries=built["queries"], left_out=_left_out(built),
-            made=_rows(("", ""), [(key, f"`{value}`") for key, value in self.made.items()]),
-        )  # fmt: skip

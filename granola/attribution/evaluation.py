@@ -1,28 +1,23 @@
-"""Evaluators held against samples: F1 of each category, micro- and macro-F1, confusion, FActScore, people's labels.
+"""Verdicts of evaluators on samples as rows, and the scores of such rows: F1, micro- and macro-F1, FActScore.
 
 Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as a wrong one, of which the paper says nothing.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from abstraction.files.row_models import RowModel
-from granola import __version__
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, Complexity
 from granola.attribution.evaluators import AttributionJudgement
-from granola.evidence.estimates import compared_pairs
+from granola.evidence.evidence_task import Forming
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, divided, estimated
-from granola.scoring.statistics import cohen_kappa, kappa
-from granola.scoring.system_comparison import Difference, with_holm
+from granola.scoring.bootstrap import divided, estimated
+from granola.scoring.statistics import mean_estimate, share_estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +30,67 @@ Pair = tuple[str, str]  # gold, judged
 Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]"]
 
 
-# FActScore of samples: the share of the facts that an answer needs which its citations support.
-#
-# Section 5.4: of partially supportive samples, automatically by the triples that are left, or by what an evaluator says
-# of each fact. Table 6, on 200 samples: people say 0.58, the triples 0.62.
+class AttributionVerdict(RowModel):
+    """A row of `granola attribution evaluate`, or of a person.
+
+    `gold_...` is what the sample says, `people_category` what people say of it with one voice. Of partially supportive
+    samples `fact_score` is the share of the facts that the evaluator finds supported, `triples_left` that of the facts
+    which the citations state.
+    """
+
+    id: str = Field(min_length=1, description="a text")
+    evaluator: str = Field(description="the name of who judged")
+    category: Category | None = None
+    supported: bool | None = None
+    gold_category: Category | None = None
+    gold_supported: bool | None = None
+    people_category: Category | None = None
+    complexity: Complexity | None = None
+    source: str | None = None
+    fact_score: float | None = None
+    triples_left: float | None = None
+
+    @property
+    def two_way_only(self) -> bool:
+        """Whether it tells supported from not, and no category."""
+        return self.category is None and self.supported is not None
+
+    def pair(self, gold: Category | None = None) -> Pair:
+        """Gold category, or another one in its place, and the judged one or "unparsed"."""
+        return str(gold or self.gold_category), str(self.category or NO_LABEL)
+
+    @property
+    def two_way(self) -> Pair:
+        """The same in two classes, "supported" and "not supported"."""
+        return TWO_WAY[bool(self.gold_supported)], NO_LABEL if self.supported is None else TWO_WAY[self.supported]
+
+    def value(self, score: str) -> float | None:
+        """The row's part in a score that is a mean over samples; None of another score, and where nothing is known."""
+        if score == "two-way micro-F1":
+            return None if self.gold_supported is None else float(self.gold_supported is self.supported)
+        if score in (FACT_SCORE, TRIPLES_LEFT):
+            return self.fact_score if score == FACT_SCORE else self.triples_left
+        gold = {"micro-F1": self.gold_category, BY_PEOPLE: self.people_category}.get(score)
+        return None if gold is None or self.two_way_only else float(gold is self.category)
+
+
+FACT_SCORE = "FActScore"  # section 5.4; Table 6, on 200 samples: people 0.58, the triples that are left 0.62
+TRIPLES_LEFT = "FActScore by triples left"
+BY_PEOPLE = "micro-F1 by people's labels"
+
+
+def verdict_row(
+    name: str, sample: AttributionSample, judged: AttributionJudgement, facts: Sequence[bool | None] = ()
+) -> dict[str, Any]:
+    """The row of an evaluator's judgement of a sample. `facts`: its verdicts on each fact, where it was asked."""
+    shares = {}
+    if sample.category is Category.PARTIAL and sample.subgraph:
+        shares["triples_left"] = _share(automatic_facts(sample))
+        shares |= {"fact_score": _share(facts)} if facts else {}
+    return {
+        "evaluator": name, **judged.to_json(), "gold_supported": sample.supported, "gold_category": sample.category,
+        "complexity": sample.complexity, "source": sample.provenance.get("source"), **shares,
+    }  # fmt: skip
 
 
 def automatic_facts(sample: AttributionSample) -> tuple[bool, ...]:
@@ -47,56 +99,44 @@ def automatic_facts(sample: AttributionSample) -> tuple[bool, ...]:
     return tuple(fact.triple in left for fact in sample.subgraph)
 
 
-def fact_score(verdicts: Iterable[Sequence[bool | None]]) -> float:
-    """The mean over samples of the share of their facts that are supported, those without a verdict as not.
+def _share(verdicts: Sequence[bool | None]) -> float:
+    """The share of facts that are supported, those without a verdict as not."""
+    return sum(one is True for one in verdicts) / len(verdicts)
 
-    NaN where no sample has facts.
+
+def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, Estimate]:
+    """The scores of one evaluator's rows: "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" ...
+
+    Of samples or evaluators that tell only supported from not, the two-way scores alone are there.
     """
-    scores = [sum(one is True for one in own) / len(own) for own in verdicts if own]
-    return math.fsum(scores) / len(scores) if scores else math.nan
+    verdicts = [AttributionVerdict.model_validate(row) for row in rows]
+    four = [one for one in verdicts if one.gold_category is not None]
+    if not any(one.category is not None for one in verdicts):
+        four = []  # it tells two classes apart, or nothing
+    estimates: dict[str, Estimate] = {}
 
+    def add(title: str, pairs: Sequence[Pair], statistic: Statistic) -> None:
+        if pairs:
+            estimates[title] = f1_estimate(pairs, statistic, forming)
 
-# What was said of samples, as rows of a file.
-
-
-class AttributionVerdict(RowModel):
-    """A row of `granola attribution evaluate`, or of a person; `gold_...` is what the sample says."""
-
-    id: str = Field(min_length=1, description="a text")
-    evaluator: str = Field(description="the name of who judged")
-    category: Category | None = None
-    supported: bool | None = None
-    gold_category: Category | None = None
-    gold_supported: bool | None = None
-    complexity: Complexity | None = None
-    source: str | None = None
-
-    @property
-    def pair(self) -> Pair:
-        """Gold and said category, or "unparsed"."""
-        return str(self.gold_category), NO_LABEL if self.category is None else str(self.category)
-
-    @property
-    def two_way(self) -> Pair:
-        """The same in two classes, "supported" and "not supported"."""
-        return TWO_WAY[bool(self.gold_supported)], NO_LABEL if self.supported is None else TWO_WAY[self.supported]
-
-    def right(self, score: str) -> float | None:
-        """What it adds to a micro-F1, 1 or 0; None to a score that is no mean over samples, and where gold is open."""
-        if score == "two-way micro-F1":
-            return None if self.gold_supported is None else float(self.gold_supported is self.supported)
-        return None if score != "micro-F1" or self.gold_category is None else float(self.gold_category is self.category)
-
-
-def verdict_row(name: str, sample: AttributionSample, judged: AttributionJudgement) -> dict[str, Any]:
-    """The row of an evaluator's judgement of a sample."""
-    return {
-        "evaluator": name, **judged.to_json(), "gold_supported": sample.supported, "gold_category": sample.category,
-        "complexity": sample.complexity, "source": sample.provenance.get("source"),
-    }  # fmt: skip
-
-
-# F1.
+    groups = ("", CATEGORIES, [one.pair() for one in four]), (
+        "two-way ", TWO_WAY, [one.two_way for one in verdicts if one.gold_supported is not None]
+    )  # fmt: skip
+    for which, labels, pairs in groups:
+        for label in labels:
+            add(f"{label} F1", pairs, f1_of(label))
+        add(f"{which}micro-F1", pairs, micro_f1)
+        add(f"{which}macro-F1", pairs, macro_f1(labels))
+    for kind in Complexity:
+        add(f"micro-F1, {kind}", [one.pair() for one in four if one.complexity is kind], micro_f1)
+    add(BY_PEOPLE, [one.pair(one.people_category) for one in four if one.people_category is not None], micro_f1)
+    for title in (FACT_SCORE, TRIPLES_LEFT):
+        values = [value for one in verdicts if (value := one.value(title)) is not None]
+        if values:
+            estimates[title] = mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+    if estimates:
+        estimates["without a label"] = share_estimate([float(one.supported is None) for one in verdicts])
+    return estimates
 
 
 def f1_of(label: str) -> Statistic:
@@ -133,135 +173,7 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
     return macro
 
 
-def figure(pairs: Sequence[Pair], statistic: Statistic, *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+def f1_estimate(pairs: Sequence[Pair], statistic: Statistic, forming: Forming) -> Estimate:
     """A statistic of pairs with its interval."""
-    value, interval = estimated(pairs, statistic, resamples=resamples, seed=seed)
+    value, interval = estimated(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
     return Estimate(value=value, interval=interval, n=len(pairs))
-
-
-def confusion(pairs: Sequence[Pair], labels: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How often each gold label (row) was said to be each label (column), and how often nothing was."""
-    counts = Counter(pairs)
-    return {gold: {judged: counts[gold, judged] for judged in (*labels, NO_LABEL)} for gold in labels}
-
-
-# Evaluators held against samples.
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EvaluatorReport:
-    """What one evaluator reaches. `figures` has "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" ...
-
-    Of samples that tell only whether they are supported, the two-way figures alone are there.
-    """
-
-    name: str
-    signature: str
-    verdicts: Sequence[AttributionVerdict]
-    figures: Mapping[str, Estimate]
-    confusion: Mapping[str, Mapping[str, int]]
-    two_way: Mapping[str, Mapping[str, int]]
-
-    @property
-    def unparsed(self) -> int:
-        """How many samples have no label."""
-        return sum(one.supported is None for one in self.verdicts)
-
-    def to_json(self) -> dict[str, Any]:
-        """Without the verdicts."""
-        return {
-            "evaluator": self.name, "signature": self.signature, "unparsed": self.unparsed,
-            "figures": {name: figure.to_json() for name, figure in self.figures.items()},
-            "confusion": self.confusion, "two_way": self.two_way,
-        }  # fmt: skip
-
-
-def evaluated(
-    name: str, signature: str, verdicts: Sequence[AttributionVerdict], *, resamples: int = RESAMPLES, seed: int = 0
-) -> EvaluatorReport:
-    """The report of one evaluator's verdicts."""
-    four = [one for one in verdicts if one.gold_category is not None]
-    if not any(one.category is not None for one in verdicts):
-        four = []  # it tells two classes apart, or nothing
-    two = [one for one in verdicts if one.gold_supported is not None]
-    statistics = [
-        *_statistics([(one.pair, one.complexity) for one in four], CATEGORIES, ""),
-        *_statistics([(one.two_way, one.source) for one in two], TWO_WAY, "two-way "),
-    ]
-    return EvaluatorReport(
-        name=name,
-        signature=f"{signature}|n:{len(verdicts)}|boot:{resamples}|seed:{seed}|version:{__version__}",
-        verdicts=verdicts,
-        figures={
-            title: figure(pairs, statistic, resamples=resamples, seed=seed) for title, pairs, statistic in statistics
-        },
-        confusion=confusion([one.pair for one in four], CATEGORIES) if four else {},
-        two_way=confusion([one.two_way for one in two], TWO_WAY),
-    )
-
-
-def _statistics(
-    paired: Sequence[tuple[Pair, str | None]], labels: Sequence[str], which: str
-) -> Iterator[tuple[str, Sequence[Pair], Statistic]]:
-    """Of all samples and, where there are several, of each slice: title, pairs and statistic of each figure."""
-    if not paired:
-        return
-    pairs = [pair for pair, _ in paired]
-    for label in labels:
-        yield f"{label} F1", pairs, f1_of(label)
-    yield f"{which}micro-F1", pairs, micro_f1
-    yield f"{which}macro-F1", pairs, macro_f1(labels)
-    slices = {place for _, place in paired if place}
-    complexities = [str(one) for one in Complexity if one in slices]
-    for place in complexities or (sorted(slices) if len(slices) > 1 else ()):
-        yield f"{which}micro-F1, {place}", [pair for pair, own in paired if own == place], micro_f1
-
-
-def compared(reports: Sequence[EvaluatorReport], *, resamples: int = RESAMPLES, seed: int = 0) -> list[Difference]:
-    """Every pair of evaluators by the share of right labels, paired over samples, with Holm's correction.
-
-    By categories those that give them, all of them two-way where some do not.
-    """
-    four = [report for report in reports if report.confusion]
-    groups = {"micro-F1": four, "two-way micro-F1": reports if len(four) < len(reports) else []}
-    tests = []
-    for score, group in groups.items():
-        rights = {report.name: {one.id: one.right(score) for one in report.verdicts} for report in group}
-        tests += compared_pairs(rights, score, resamples, seed)
-    return with_holm(tests)
-
-
-def agreement(
-    samples: Sequence[AttributionSample], people: Sequence[Mapping[str, str]], reports: Sequence[EvaluatorReport]
-) -> dict[str, Any]:
-    """People's labels against the automatic ones. `people` have a category by the sample's id, one mapping a person.
-
-    `kappa` of people among themselves (Cohen's for two, Fleiss' for more), over samples that all labelled; unanimous
-    labels are the human ones, as in the paper. `points` are each evaluator's micro-F1 by automatic and by human labels,
-    as in Figure 2, and `pearson` their correlation, NaN for fewer than three.
-    """
-    gold = {sample.id: str(sample.category) for sample in samples if sample.category is not None}
-    shared = sorted(set(gold).intersection(*people))
-    labels = [[by_id[key] for by_id in people] for key in shared]
-    unanimous = {key: row[0] for key, row in zip(shared, labels, strict=True) if len(set(row)) == 1}
-    points = []
-    for report in reports:
-        said = {one.id: one.category for one in report.verdicts}
-        if report.confusion and unanimous:
-            right = [(said.get(key) == gold[key], said.get(key) == label) for key, label in unanimous.items()]
-            automatic, human = (sum(side) / len(right) for side in zip(*right, strict=True))
-            points.append({"evaluator": report.name, "automatic": automatic, "human": human})
-    return {
-        "people": len(people), "labelled_by_all": len(shared), "unanimous": len(unanimous), "kappa": kappa(labels),
-        "kappa_of_automatic_and_human": cohen_kappa([(gold[key], label) for key, label in unanimous.items()]),
-        "counts": dict(Counter(unanimous.values())), "points": points, "pearson": _pearson(points),
-    }  # fmt: skip
-
-
-def _pearson(points: Sequence[Mapping[str, Any]]) -> float:
-    human, automatic = ([float(point[key]) for point in points] for key in ("human", "automatic"))
-    if len(points) < 3 or len(set(human)) == 1 or len(set(automatic)) == 1:
-        return math.nan
-    from scipy.stats import pearsonr
-
-    return float(pearsonr(human, automatic).statistic)

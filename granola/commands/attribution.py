@@ -30,32 +30,22 @@ from kg.queries.logical_query import Shape
 if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.attribution.attribution_samples import AttributionSample
-    from granola.attribution.benchmark_building import SampleMaker, SourcedQuery
-    from granola.attribution.question_sources import QuestionSources
-    from granola.attribution.subject_split import SubjectSplit
+    from granola.attribution.benchmark_building import SourcedQuery
     from granola.attribution.text_checks import TextCoverage
     from kg.queries import StoreFacts
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
-TEST = 0.15  # share of the samples for testing, as in the paper
+FOR_TESTING = 0.15  # share of the samples for testing, as in the paper
 _MINED = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # of 32 queries
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BenchmarkBuilt:
-    """A benchmark that was built: samples by category and complexity, and what was left out."""
+    """A benchmark that was built: what became of queries and samples, and what is in it; `damaged` rows of sources."""
 
-    maker: SampleMaker
+    built: Mapping[str, int]
     statistics: Mapping[str, Any]
-    split: SubjectSplit
-    worded: Mapping[str, int]
-    sources: QuestionSources
-
-    def built(self) -> dict[str, Any]:
-        """The counts of the build."""
-        unread = dict(self.sources.reasons.most_common())
-        split = {"torn": self.split.torn, "over": self.split.over}
-        return {**self.maker.counts.to_json(), "unread": unread, **split, "worded": dict(self.worded)}
+    damaged: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +106,8 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         from abstraction.datasets.building import check_place
         from granola import __version__
         from granola.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
-        from granola.attribution.benchmark_folder import Benchmark
+        from granola.attribution.benchmark_folder import split, write_benchmark
         from granola.attribution.question_sources import QuestionSources
-        from granola.attribution.subject_split import split
         from kg.queries import StoreFacts
         from kg.store import is_address, open_store
 
@@ -136,76 +125,58 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             maker = SampleMaker(facts, settings)
             samples = list(maker.samples(itertools.chain(sources, self._mined(facts))))
             if not samples:
-                reason = f"{rejected[0].source}: {rejected[0].reason}" if rejected else _first(maker)
-                raise UsageError(f"no sample can be made: {reason}")
-            sides = split(samples, test=TEST, seed=self.seed)
-            chosen = [*sides.train, *sides.test]
+                raise UsageError(f"no sample can be made: {_why(rejected, maker.counts)}")
+            built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in sources.reasons.items()})
+            chosen = samples
             if self.shares is CategoryShares.PAPER:
-                chosen = in_paper_shares(chosen, seed=self.seed)
-            chosen, wording, worded = self._worded(chosen)
-            benchmark = Benchmark(
-                name=resolved(self.out).name,
-                split=sides.of(chosen),
-                built={**maker.counts.to_json(), "unread": dict(sources.reasons.most_common()), "worded": worded},
-                made={
-                    "Snapshot": str(store.manifest()["snapshot_id"]),
-                    "Command": command_line(self.verb, self),
-                    "Version": f"granola-ladders {__version__}",
-                },
-                wording=wording,
-                rejected=rejected,
-            )
-            statistics = benchmark.write(self.out, facts=facts)
-        return BenchmarkBuilt(maker=maker, statistics=statistics, split=benchmark.split, worded=worded, sources=sources)
+                chosen = in_paper_shares(samples, seed=self.seed)
+            built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
+            chosen, wording = self._worded(chosen, built)
+            made = {
+                "Snapshot": str(store.manifest()["snapshot_id"]),
+                "Command": command_line(self.verb, self),
+                "Version": f"granola-ladders {__version__}",
+            }
+            statistics = write_benchmark(
+                resolved(self.out), split(chosen, test=FOR_TESTING, seed=self.seed), facts=facts, built=built,
+                made=made, wording=wording, rejected=rejected,
+            )  # fmt: skip
+        return BenchmarkBuilt(built=built, statistics=statistics, damaged=sources.damaged)
 
     def failed(self, result: BenchmarkBuilt) -> bool:
         """Whether rows of the sources are damaged; those of shapes that are not read are no failure."""
-        return result.sources.damaged > 0
+        return result.damaged > 0
 
     def show(self, result: BenchmarkBuilt) -> None:
         """Samples by category and complexity, and what was left out."""
-        built = result.built()
         sides = result.statistics["counts"]
         rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
-        show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "")
-        titles = {"left_out": "queries left out", "dropped": "samples dropped", "unread": "rows of other shapes"}
-        for name, title in titles.items():
-            if built[name]:
-                show_lines(f"{title}:", counted(built[name]))
-        split = {
-            "samples with entities of both sides of the split": built["torn"],
-            "samples over the paper's shares": built["over"],
-        }
-        show_lines(counted(result.worded), counted(split), "", str(self.out))
-
-    def told(self, result: BenchmarkBuilt) -> Any:
-        """The counts of the build, and the statistics."""
-        return {"built": result.built(), "statistics": result.statistics}
+        show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "", counted(result.built), "", str(self.out))
 
     def tell(self, result: BenchmarkBuilt) -> None:
         """Damaged rows of the sources."""
-        if self.failed(result):
-            note(f"{count(result.sources.damaged, 'row')} rejected; see rejected.jsonl there")
+        if result.damaged:
+            note(f"{count(result.damaged, 'row')} rejected; see rejected.jsonl there")
 
-    def _worded(self, samples: list[AttributionSample]) -> tuple[list[AttributionSample], str, dict[str, int]]:
-        """The samples in a model's words where one is named; what the card says of it; how many texts it worded."""
+    def _worded(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
+        """The samples in a model's words where one is named, and what the card says of it."""
         if self.words is None:
             if self.entailment is not None:
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
-            return samples, "All texts are made by templates; no model took part.", {}
+            return samples, "All texts are made by templates; no model took part."
         from abstraction.models.spec import open_entailment
         from granola.attribution.model_wording import ModelWording
 
-        inputs: list[Path | str] = [*self.questions, self.snapshot]
-        with opened(self.words, f"{self.out}.words", inputs) as model:
+        with opened(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
             wording = ModelWording(model=model, entailment=judge)
-            worded_samples = list(wording.worded(samples))
-        description = (
-            f"Texts are in the words of a model ({model.identity.get('model') or model.identity.get('kind')}, prompts "
-            f"{wording.fingerprint}) where they name their facts and nothing else, and of templates elsewhere."
+            worded = list(wording.worded(samples))
+        built.update(wording.counts)
+        called = model.identity.get("model") or model.identity.get("kind")
+        return worded, (
+            f"Texts are in the words of a model ({called}, prompts {wording.fingerprint}) where they name their facts "
+            "and nothing else, and of templates elsewhere."
         )
-        return worded_samples, description, dict(sorted(wording.counts.items()))
 
     def _mined(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
         from granola.attribution.benchmark_building import SourcedQuery
@@ -232,9 +203,12 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def _first(maker: SampleMaker) -> str:
-    reasons = [*maker.counts.left_out.most_common(1), *maker.counts.dropped.most_common(1)]
-    return "; ".join(f"{reason} ({number:,})" for reason, number in reasons) or "there is no query"
+def _why(rejected: Sequence[RejectedRow], counts: Counter[str]) -> str:
+    """Why there is no sample: the first row that was not read, else the most frequent reasons."""
+    if rejected:
+        return f"{rejected[0].source}: {rejected[0].reason}"
+    reasons = [(reason, n) for reason, n in counts.most_common() if ": " in reason]
+    return "; ".join(f"{reason} ({n:,})" for reason, n in reasons[:2]) or "there is no query"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -342,7 +316,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
             report_rejects(str(self.samples[0]), rejected)
             raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
         with alone(self.out):
-            file, signature = self._trained(samples) if self.encoder is None else self._tuned(samples, self.encoder)
+            file, signature = self._trained(samples)
             write_run_record(
                 self.out / file, command=self.verb, arguments=self.arguments(), inputs=self.samples,
                 more={"signature": signature},
@@ -352,22 +326,22 @@ class AttributionTrain(Command[EvaluatorTrained]):
 
     def _trained(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
         """The file of the evaluator, and its signature."""
-        from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
+        if self.encoder is None:
+            from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 
-        evaluator = TrainedEvaluator.trained(samples, seed=self.seed, entailment=self.entailment)
-        evaluator.save(self.out)
-        return FILE, evaluator.signature()
+            evaluator = TrainedEvaluator.trained(samples, seed=self.seed, entailment=self.entailment)
+            evaluator.save(self.out)
+            return FILE, evaluator.signature()
+        from granola.attribution import encoder_evaluator
 
-    def _tuned(self, samples: Sequence[AttributionSample], checkpoint: str) -> tuple[str, str]:
-        from granola.attribution.encoder_evaluator import FILE, EncoderEvaluator, EncoderTraining, train_encoder
-
-        how = EncoderTraining.of(
-            checkpoint, seed=self.seed, progress=self.verbose or sys.stderr.isatty(), messages=self.verbose
+        progress = self.verbose or sys.stderr.isatty()
+        how = encoder_evaluator.EncoderTraining.of(
+            self.encoder, seed=self.seed, progress=progress, messages=self.verbose
         )
-        found = train_encoder(samples, self.out, how)
+        found = encoder_evaluator.train_encoder(samples, self.out, how)
         held = count(found["samples"], "sample")
         note(f"best of {count(found['epochs'], 'epoch')}: macro-F1 {found['macro_f1']:.3f} on {held} held out")
-        return FILE, EncoderEvaluator(str(self.out)).signature()
+        return encoder_evaluator.FILE, encoder_evaluator.EncoderEvaluator(str(self.out)).signature()
 
     def show(self, result: EvaluatorTrained) -> None:
         """What it was trained on, and how it is used."""

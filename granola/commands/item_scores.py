@@ -48,6 +48,7 @@ class VerdictsTold:
     pool: JudgePool | None = None
     chosen: Chosen | None = None
     associations: Sequence[RankLine] = ()
+    notes: Sequence[str] = ()
     counts: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[Path] = ()
     rejected: Sequence[RejectedRow] = ()
@@ -76,11 +77,12 @@ class VerdictsTold:
                 yield f"  {apart}"
         if self.associations:
             yield _of_associations(self.associations)
+        yield from self.notes
         yield Verbatim(self.signature)
 
     def _scores(self) -> Iterator[Part]:
         for name, scores in self.report.items():
-            lacking = ", ".join(f"{number:,} {what}" for what, number in self.unjudged[name].items())
+            lacking = ", ".join(f"{number:,} {what}" for what, number in self.unjudged.get(name, {}).items())
             yield f"{name}{f'; without a verdict that was asked for: {lacking}' if lacking else ''}"
             yield TextTable(
                 rows=[(score, *_cells(one)) for score, one in scores.items() if one.n], words=(2, 3), indent=2
@@ -122,6 +124,8 @@ class VerdictsTold:
             told |= {"coefficients": self.chosen.gamma, "gains": _json_of(self.chosen.gains)}
         if self.associations:
             told["somers_d"] = [line.to_json() for line in self.associations]
+        if self.notes:
+            told["notes"] = list(self.notes)
         return told | {"files": list(map(str, self.files))}
 
 

@@ -110,14 +110,13 @@ class VerdictRows:
         return number_of(field_of(row, score)) if told is None else told
 
     def tests(self, score: str) -> list[Difference]:
-        """Every pair of systems in a score, paired over the items of both; none where it is no mean over items."""
+        """Every pair of systems in a score, paired over the items of both, where it is a mean over items."""
         systems = {
             name: {f"{row.get('id')} {row.get('candidate', 0)}": self.value(row, score) for row in own}
             for name, own in self.by_line().items()
         }
-        if all(value is None for values in systems.values() for value in values.values()):
-            return []
-        return compared_pairs(systems, score, self.forming.resamples, self.forming.seed)
+        counting = {name: own for name, own in systems.items() if any(value is not None for value in own.values())}
+        return compared_pairs(counting, score, self.forming.resamples, self.forming.seed)
 
     def judges(self) -> dict[str, list[str]]:
         """Who judged each system, as far as rows tell."""

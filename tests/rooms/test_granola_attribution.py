@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from granola.attribution.benchmark_building import CategoryShares, SampleMaker, SampleSettings, SourcedQuery
 from granola.attribution.categories import Category
-from granola.attribution.evaluation import AttributionVerdict, evaluated, verdict_row
+from granola.attribution.evaluation import scores_of, verdict_row
 from granola.attribution.simple_evaluators import GraphEvaluator
+from granola.evidence.evidence_task import Forming
 from kg.queries import StoreFacts, query_of_sparql
 from tests.attribution_world import world
 
@@ -25,6 +26,4 @@ def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
 
     graph = GraphEvaluator(facts)
     rows = [verdict_row("graph", sample, judged) for sample, judged in zip(samples, graph.judged(samples), strict=True)]
-    verdicts = [AttributionVerdict.model_validate(row) for row in rows]
-    report = evaluated("graph", graph.signature(), verdicts, resamples=20)
-    assert report.figures["micro-F1"].value == 1.0
+    assert scores_of(rows, Forming(resamples=20))["micro-F1"].value == 1.0
