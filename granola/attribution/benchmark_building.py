@@ -15,10 +15,10 @@ from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups
 from granola.attribution.fact_wording import FactWording, WordingError
 from granola.attribution.label_proofs import unproven
 from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
-from granola.attribution.relation_table import RelationValues
+from granola.attribution.relation_table import CLASS, RelationValues, wording
 from granola.attribution.text_checks import states_name
 from kg.errors import GroundingError
-from kg.queries import Grounding, LogicalQuery, Shape, StoreFacts, ground_all
+from kg.queries import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
 
 COMPLEXITY = {
     Shape.SINGLE: Complexity.SINGLE,
@@ -148,7 +148,7 @@ class SampleMaker:
         self, sourced: SourcedQuery, grounding: Grounding, extension: Extension
     ) -> Iterator[AttributionSample]:
         try:
-            texts = self._texts(sourced, grounding, extension)
+            texts = self._texts(sourced, grounding)
         except WordingError as error:
             self.counts[f"{LEFT_OUT}{error.reason}"] += 1
             return
@@ -178,7 +178,7 @@ class SampleMaker:
         weights = {one: _weight(one, COMPLEXITY[shape]) for one in possible}
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
-    def _texts(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> _Texts:
+    def _texts(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
         """Question, statement and names. Raises WordingError."""
         query, words = grounding.query, self._words
         called: Mapping[str, str] = {}
@@ -188,6 +188,10 @@ class SampleMaker:
                 called = words.apart(starts)
         if sourced.question is None and any(words.name(start)[:1].islower() for start in query.given):
             raise WordingError("a common noun in the place of a name")
+        for branch in query.branches:
+            kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
+            if wording(branch.hops[0].property).get("unlike") in kinds:
+                raise WordingError("nobody asks it of such a thing")
         facts = facts_of(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
@@ -195,9 +199,12 @@ class SampleMaker:
             raise WordingError("two entities of a sample have one name")
         question = None
         if sourced.question is not None:
-            question = words.extended(sourced.question, grounding, called, added=extension is not Extension.NONE)
+            question = words.extended(sourced.question, sourced.query, grounding, called)
+        question = question or words.question(grounding, called)
+        if any(states_name(question, words.name(answer)) for answer in grounding.answers):
+            raise WordingError("the question names the answer")
         return _Texts(
-            question=question or words.question(grounding, called),
+            question=question,
             statement=words.statement(grounding, called),
             called=called,
             subgraph=tuple(words.cited(fact, called) for fact in facts),

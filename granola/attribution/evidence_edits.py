@@ -23,8 +23,6 @@ _DEPTH = 4  # steps up to what contains an entity
 _STEPS = 60  # facts of an entity that are looked at
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
 _DATING = frozenset({"P569", "P571", "P577"})
-_NAMELESS = 0.18  # of partial evidence, that which may name nobody that the question names
-_HEADLESS = 0.7  # of paths whose head tells more of an entity that is named, those that lose the head
 _PERIOD = 40  # years within which entities are of one time
 
 
@@ -53,7 +51,6 @@ class EvidenceEditor:
         self._values = values or RelationValues(facts)
         self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
         self._smallest: dict[tuple[str, ...], list[str]] = {}
-        self._partials = self._nameless = 0  # made so far
 
     def edited(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
         """The facts that citations of a category state. Raises EditError."""
@@ -67,7 +64,11 @@ class EvidenceEditor:
         return self._irrelevant(grounding, drawing)
 
     def _partial(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
-        """One fact less of a path, which names the answer still; one branch less of a tree or union."""
+        """One fact less of a path, which names the answer still; one branch less of a tree or union.
+
+        In the place of a path's first fact stands another one of its subject that tells nothing of the answer: without
+        it no name of the question would be left, and names alone would tell the category.
+        """
         shape = grounding.query.shape
         if shape is Shape.SINGLE:
             raise EditError("nothing can be left out of a single triple")
@@ -76,26 +77,13 @@ class EvidenceEditor:
             before = [fact for fact in groups[0] if fact not in lasts]
             if not before:
                 raise EditError("every fact of the path names the answer")
-            gone = {self._left_out(before, grounding, drawing)}
-        else:
-            at = drawing.randrange(len(groups))
-            gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
-        self._partials += 1
+            start = grounding.query.branches[0].start
+            gone = {fact for fact in before if start in (fact.subject, fact.object)}
+            instead = self._chain(start, 1, set(grounding.entities), _barred(grounding), drawing)
+            return ((*instead, *(fact for fact in groups[0] if fact not in gone)),)
+        at = drawing.randrange(len(groups))
+        gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
-
-    def _left_out(self, before: Sequence[Fact], grounding: Grounding, drawing: random.Random) -> Fact:
-        """One of a path's facts but the last, so that a reader cannot tell the category by the names alone.
-
-        What is left names an entity asked about, in most of the samples; and no more names than other citations have.
-        """
-        branch = grounding.query.branches[0]
-        if branch.via and branch.via[0] is not None:  # named behind the head, which a reader need not see
-            return before[0] if drawing.random() < _HEADLESS else before[-1]
-        if len(before) == 1:
-            if self._nameless > _NAMELESS * self._partials:
-                raise EditError("what is left would name nobody that the question names")
-            self._nameless += 1
-        return before[-1]
 
     def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Another entity in the place of each answer; of one answer in a union."""
@@ -202,7 +190,7 @@ class EvidenceEditor:
     def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """As many facts about each subject, by relations that tell nothing of those asked for, of other entities."""
         closed = set(grounding.entities)
-        barred = frozenset().union(*(near(prop) for prop in grounding.query.properties))
+        barred = _barred(grounding)
         if grounding.query.shape is Shape.TREE:
             return self._meeting(grounding, closed, barred, drawing)
         groups = []
@@ -260,6 +248,11 @@ class EvidenceEditor:
         self._facts.fetch(target for _, target in targets)
         named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
         return [Fact(node, prop, target) for prop, target in named]
+
+
+def _barred(grounding: Grounding) -> frozenset[str]:
+    """Relations that tell something of those that are asked for."""
+    return frozenset().union(*(near(prop) for prop in grounding.query.properties))
 
 
 def _with_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:

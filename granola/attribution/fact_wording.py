@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from granola.attribution.attribution_samples import CitedFact
 from granola.attribution.relation_table import wording
 from granola.errors import GranolaError
-from kg.queries import Branch, Fact, Grounding, Hop, Shape, StoreFacts
+from kg.queries import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
 # How labels of properties go on to their object: "named after", "owned by"; and what their subject does: "uses".
@@ -24,6 +25,15 @@ _VERBS = {
 }  # fmt: skip
 _AUXILIARY = re.compile(r"\b(is|was|does|has) (?=\{subject\})")
 _PLURAL = {"is ": "are ", "was ": "were ", "does ": "do ", "has ": "have "}
+_PRESENT = re.compile(r"\A(?:What|Where|Who|Which)[^?]{0,25}? (is|does)\b")
+# Names with "the" before them, by their first or last words: right of 162 of 164 such names in samples ("Boardwalk
+# Empire" has none).
+_WITH_ARTICLE = re.compile(
+    r"(?!The )(?:(?:United (?:States|Kingdom|Nations|Arab)|(?:Soviet|European) Union|University of|Kingdom of"
+    r"|Republic of|Province of|London Borough of|Academy Award|Order of|Church of|Democratic Republic"
+    r"|People's Republic)|[^(]* (?:Republic|Empire|Confederation|Federation|Islands|Sea|Ocean|Gulf|River|Mountains|Alps"
+    r"|dynasty|Awards?|Prize|Medal|Army|Navy|Party|League|Orchestra|Association|Festival)(?: \(|\Z))"
+)
 _VAGUE = frozenset({"thing", "place", "work", "topic", "owner", "performer"})  # heads that another may stand for
 
 
@@ -48,6 +58,11 @@ class FactWording:
             raise WordingError("an entity has no English name")
         return name
 
+    def _in_text(self, entity_id: str, called: Mapping[str, str]) -> str:
+        """What an entity is called within a sentence: "the Soviet Union"."""
+        name = called.get(entity_id) or self.name(entity_id)
+        return f"the {name}" if _WITH_ARTICLE.match(name) else name
+
     def apart(self, ids: Sequence[str]) -> dict[str, str]:
         """Names with descriptions for entities of one name. Raises WordingError where descriptions do not part them."""
         called: dict[str, str] = {}
@@ -63,13 +78,14 @@ class FactWording:
 
     def cited(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
         """The fact with its names and its sentence."""
-        subject = called.get(fact.subject) or self.name(fact.subject)
-        target = called.get(fact.object) or self.name(fact.object)
+        ends = (fact.subject, fact.object)
+        subject, target = (called.get(one) or self.name(one) for one in ends)
         label = self.name(fact.relation)
+        said = [self._in_text(one, called) for one in ends]
         if fact.qualifier is None:
-            text = sentence_of(fact.property, subject, label, target)
+            text = sentence_of(fact.property, said[0], label, said[1])
         else:
-            text = f"Of {subject}, for {self.name(fact.property)}, {label} is {target}."
+            text = f"Of {said[0]}, for {self.name(fact.property)}, {label} is {said[1]}."
         return CitedFact(
             subject=fact.subject,
             property=fact.property,
@@ -102,59 +118,65 @@ class FactWording:
         return _ended(f"{asks} is the {head} {told}?")
 
     def extended(
-        self, question: str, grounding: Grounding, called: Mapping[str, str], *, added: bool
+        self, question: str, before: LogicalQuery, grounding: Grounding, called: Mapping[str, str]
     ) -> str | None:
-        """The question that a person asked, with what was added to its query; None where it cannot be said so.
+        """The question that a person asked of the query `before`, as it is of what was made of that query.
 
-        A head stands behind the name that it leads to; a subject at the answer in a sentence of its own.
+        What leads to a subject stands in the place of its name; another way to the answer in a sentence of its own.
+        None where it cannot be said so.
         """
         asked = _sentence(question.strip().rstrip("?").strip() + "?")
-        branches = grounding.query.branches
+        added = [branch for branch in grounding.query.branches if branch not in before.branches]
         if not added:
             return asked
-        if grounding.query.shape is Shape.TREE and len(branches[-1].hops) == 1:
-            head, clause = self._clause(branches[-1], called)
-            if head == "thing":
-                return None
-            if head == "person":
-                return f"{asked} The same person {clause.removeprefix('who ')}."
-            return f"{asked} It is also the {head} {clause}."
-        named = branches[0].via[0] if len(branches) == 1 and branches[0].via else None
-        if named is None:
+        gone = [branch.start for branch in before.branches if branch not in grounding.query.branches]
+        if gone:
+            name = self.name(gone[0])
+            at = asked.casefold().find(name.casefold())
+            told = self._noun(added[0].hops[0], self._in_text(added[0].start, {}))
+            return _sentence(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
+        if grounding.query.shape is not Shape.TREE:
             return None
-        name = called.get(named) or self.name(named)
-        at = asked.casefold().find(name.casefold())
-        if at < 0:
+        head, clause = self._clause(added[0], called)
+        if head == "thing":
             return None
-        told = self._noun(branches[0].hops[0], called.get(branches[0].start) or self.name(branches[0].start))
-        return _ended(f"{asked[: at + len(name)]}, {told},{asked[at + len(name) :]}")
+        if head == "person":
+            return f"{asked} The same person {clause.removeprefix('who ')}."
+        return f"{asked} It is also the {head} {clause}."
 
     def statement(self, grounding: Grounding, called: Mapping[str, str]) -> str:
-        """The answers in a full sentence: "Rick Scott, the spouse of Anna Scott, was born in Bloomington."."""
+        """The answers in a full sentence: "The spouse of Anna Scott was born in Bloomington."."""
         union = grounding.query.shape is Shape.UNION
         parts: list[str] = []
         for at, branch in enumerate(grounding.query.branches):
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
-            names = _listed([self.name(answer) for answer in answers])
+            names = _listed([self._in_text(answer, {}) for answer in answers])
             before = self._before(branch, called)
-            said = self._said(branch.hops[-1], before, names).rstrip(".")
-            if parts and said.startswith("The ") and not any(name.startswith("The ") for name in (before, names)):
-                said = f"the {said.removeprefix('The ')}"  # no title, as in "The Happening"
+            said = self._said(branch.hops[-1], before, names)
+            said = said if names.endswith(".") else said.removesuffix(".")
+            if parts and said.startswith("The ") and not said.startswith((before, names)):  # as "The Happening"
+                said = f"the {said.removeprefix('The ')}"
             parts.append(said)
         return _sentence(", and ".join(parts) + ".")
 
     def _before(self, branch: Branch, called: Mapping[str, str]) -> str:
         """All of a branch but its last hop as a noun phrase: "the director of Psycho"."""
-        phrase = called.get(branch.start) or self.name(branch.start)
-        for at, hop in enumerate(branch.hops[:-1]):
+        phrase = self._in_text(branch.start, called)
+        for hop in branch.hops[:-1]:
             phrase = self._noun(hop, phrase)
-            named = branch.via[at]
-            if named is not None:  # told apart by what leads to it, and asked about by its name
-                phrase = f"{called.get(named) or self.name(named)}, {phrase},"
         return phrase
 
     def _question(self, branch: Branch, called: Mapping[str, str]) -> str:
-        return self._asked(branch.hops[-1], self._before(branch, called), False)
+        both = ">".join(hop.property for hop in branch.hops[-2:])
+        if len(branch.hops) > 1 and (template := wording(both).get("question")):
+            branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
+            return _sentence(template.format(subject=self._before(branch, called)))
+        asked = self._asked(branch.hops[-1], self._before(branch, called), False)
+        return asked if len(branch.hops) > 1 or not self._is_dead(branch.start) else _PRESENT.sub(_in_past, asked)
+
+    def _is_dead(self, entity_id: str) -> bool:
+        entity = self._facts.entity(entity_id)
+        return entity is not None and any(one.property == "P570" for one in entity.statements)
 
     def _asked(self, hop: Hop, subject: str, plural: bool) -> str:
         """The question that one hop asks of a subject, or of two of them."""
@@ -233,6 +255,11 @@ def is_clause(label: str) -> bool:
 def is_verb(label: str) -> bool:
     """Whether a property's label is what its subject does ("has part", "uses")."""
     return label.split(" ", 1)[0] in _VERBS
+
+
+def _in_past(match: re.Match[str]) -> str:
+    """The first "is" or "does" of a question, of which nothing before it is a name, of one who is dead."""
+    return match[0].removesuffix(match[1]) + {"is": "was", "does": "did"}[match[1]]
 
 
 def _listed(names: Sequence[str]) -> str:

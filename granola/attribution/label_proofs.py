@@ -34,7 +34,7 @@ def unproven(category: Category, truth: Grounding, evidence: Groups, facts: Stor
     if category is Category.PARTIAL:
         if not given_answers < answers:
             return "the rest gives all the answers still"
-        return None if cited & needed and cited < needed else "no needed fact is left"
+        return None if cited & needed else "no needed fact is left"
     if given_answers:
         return "irrelevant facts give an answer"
     return "an irrelevant fact is needed" if cited & needed else None

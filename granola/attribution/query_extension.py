@@ -1,8 +1,9 @@
 """Queries made more complex: a union of namesakes, or one more triple at the head or at the answer.
 
-Hu et al. 2025 (CAQA), section 3.3 and Table 3. The rule lets the triple at the answer enter it, the examples of the
-paper's appendix let it leave: `AnswerEdge`. A query for which the drawn option is impossible, of which the paper says
-nothing, stays as it is.
+Hu et al. 2025 (CAQA), section 3.3 and Table 3. A question names the subject of the triple at the head in the place of
+what it leads to, so that the triple is needed for the answer. The rule lets the triple at the answer enter it, the
+examples of the paper's appendix let it leave: `AnswerEdge`. A query for which the drawn option is impossible, of which
+the paper says nothing, stays as it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import random
 from collections.abc import Sequence, Set
 from enum import StrEnum
 
-from granola.attribution.relation_table import RelationValues, besides, meeting, used
+from granola.attribution.relation_table import RelationValues, followers, meeting, used
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 
@@ -73,14 +74,20 @@ class QueryExtender:
         return LogicalQuery(branches=branches, union=True) if same else None
 
     def _head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
-        """A subject that leads to one of the query's, which is named still."""
+        """A subject in the place of one of the query's, which it alone leads to, as "the spouse of Anna Scott".
+
+        Only before the single hop of a branch: no one asks for the star of the work that another is based on.
+        """
         branches = grounding.query.branches
         at = drawing.randrange(len(branches))
         branch = branches[at]
-        edge = self._leading_to(branch.start, grounding, drawing, besides() - grounding.query.properties)
-        if edge is None:
+        if len(branch.hops) > 1:
             return None
-        longer = Branch(start=edge[0], hops=(edge[1], *branch.hops), via=(branch.start, *branch.via))
+        relations = {one for one, asked in followers().items() if branch.hops[0].property in asked}
+        edge = self._leading_to(branch.start, grounding, drawing, relations - grounding.query.properties)
+        if edge is None or len(self._facts.targets(*edge)) > 1:
+            return None
+        longer = Branch(start=edge[0], hops=(edge[1], *branch.hops))
         return LogicalQuery(branches=(*branches[:at], longer, *branches[at + 1 :]))
 
     def _answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:

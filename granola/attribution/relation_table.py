@@ -23,7 +23,7 @@ def _data() -> dict[str, Any]:
 @cache
 def used() -> tuple[str, ...]:
     """Relations that a person would ask for, by number."""
-    return tuple(prop for prop, words in _data()["wordings"].items() if "question" in words)
+    return tuple(prop for prop, words in _data()["wordings"].items() if "question" in words and ">" not in prop)
 
 
 @cache
@@ -31,12 +31,6 @@ def followers() -> dict[str, tuple[str, ...]]:
     """Of each relation that leads to one thing which is asked about by what leads to it: what is asked of it."""
     data = _data()
     return {relation: tuple(data["asked"][kind]) for kind, own in data["through"].items() for relation in own}
-
-
-@cache
-def besides() -> frozenset[str]:
-    """Relations by which more is told of an entity that is named: "Jaws, a famous work of Steven Spielberg"."""
-    return frozenset(_data()["besides"])
 
 
 @cache
