@@ -41,6 +41,7 @@ class CategoryShares(StrEnum):
 
 
 LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # before reasons
+_RATHER_PARTIAL = 1.3  # with this, and with _BARE of the edits, no count of names or words tells the category
 WITHIN = 0.015  # of all samples: how far a share may be from Table 4's
 
 
@@ -153,7 +154,8 @@ class SampleMaker:
             self.counts[f"{LEFT_OUT}{error.reason}"] += 1
             return
         shape, drawing = grounding.query.shape, self._drawing(sourced, "category")
-        for category in self._categories(shape, drawing):
+        several = len(grounding.answers) > 1
+        for category in self._categories(shape, drawing, several=several):
             try:
                 groups = self._editor.edited(category, grounding, drawing)
                 reason = unproven(category, grounding, groups, self._facts)
@@ -169,13 +171,18 @@ class SampleMaker:
             if self.settings.shares is not CategoryShares.ALL:
                 return
 
-    def _categories(self, shape: Shape, drawing: random.Random) -> list[Category]:
-        """Those that are possible, in the order in which they are tried: what is lacking most first."""
+    def _categories(self, shape: Shape, drawing: random.Random, *, several: bool) -> list[Category]:
+        """Those that are possible, in the order in which they are tried: what is lacking most first.
+
+        Paths to several answers are rather partial, for what is cut at its end there tells nothing by its names.
+        """
         possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
         if self.settings.shares is CategoryShares.ALL:
             return possible
         drawing.shuffle(possible)
         weights = {one: _weight(one, COMPLEXITY[shape]) for one in possible}
+        if several and shape is Shape.PATH:
+            weights[Category.PARTIAL] *= _RATHER_PARTIAL
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
     def _texts(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:

@@ -23,6 +23,7 @@ _DEPTH = 4  # steps up to what contains an entity
 _STEPS = 60  # facts of an entity that are looked at
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
 _DATING = frozenset({"P569", "P571", "P577"})
+_BARE = 0.55  # of paths to one answer, those of which nothing but the end is left
 _PERIOD = 40  # years within which entities are of one time
 
 
@@ -66,21 +67,25 @@ class EvidenceEditor:
     def _partial(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """One fact less of a path, which names the answer still; one branch less of a tree or union.
 
-        In the place of a path's first fact stands another one of its subject that tells nothing of the answer: without
-        it no name of the question would be left, and names alone would tell the category.
+        Of a path to several answers the way to one of them is cut at its end. Else its first fact goes, and in its
+        place stands, in about half of the samples, another one of the subject that tells nothing of the answer: were no
+        name of the question ever left, names alone would tell the category; were one always left, their number would.
         """
         shape = grounding.query.shape
         if shape is Shape.SINGLE:
             raise EditError("nothing can be left out of a single triple")
         if shape is Shape.PATH:
-            lasts = {grounding.ways[answer][0][-1] for answer in grounding.answers}
-            before = [fact for fact in groups[0] if fact not in lasts]
-            if not before:
+            ways = [grounding.ways[answer][0] for answer in grounding.answers]
+            if len(ways) > 1:
+                gone = {drawing.choice(ways)[-1]}
+                return (tuple(fact for fact in groups[0] if fact not in gone),)
+            left = tuple(fact for fact in groups[0] if fact == ways[0][-1])
+            if len(left) == len(groups[0]):
                 raise EditError("every fact of the path names the answer")
+            if drawing.random() < _BARE:
+                return (left,)
             start = grounding.query.branches[0].start
-            gone = {fact for fact in before if start in (fact.subject, fact.object)}
-            instead = self._chain(start, 1, set(grounding.entities), _barred(grounding), drawing)
-            return ((*instead, *(fact for fact in groups[0] if fact not in gone)),)
+            return ((*self._chain(start, 1, set(grounding.entities), _barred(grounding), drawing), *left),)
         at = drawing.randrange(len(groups))
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)

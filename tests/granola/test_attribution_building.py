@@ -24,7 +24,7 @@ from granola.attribution.benchmark_building import (
     SourcedQuery,
     in_paper_shares,
 )
-from granola.attribution.benchmark_folder import counts, lengths
+from granola.attribution.benchmark_folder import counts, lengths, split, subjects_of
 from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording
@@ -32,12 +32,11 @@ from granola.attribution.label_proofs import unproven
 from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.attribution.question_sources import QuestionSources
 from granola.attribution.relation_table import RelationValues
-from granola.attribution.subject_split import split, subjects_of
 from granola.commands import AttributionBuild
 from granola.errors import UsageError
 from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
-from tests.attribution_world import PATH, SHAPES, TREE, UNION, single, world
+from tests.attribution_world import PATH, SHAPES, TREE, UNION, branch, single, world
 from tests.thorough import examples, thorough_only
 from tests.worlds import snapshot_at
 
@@ -81,7 +80,9 @@ def test_a_path_by_hand(facts: StoreFacts) -> None:
     assert set(supported.citations) == {
         "Rick Scott was born in Bloomington.", "Bloomington is the capital of McLean County.",
     }  # fmt: skip
-    assert samples[Category.PARTIAL].citations == ("Bloomington is the capital of McLean County.",)  # names the answer
+    *instead, left = samples[Category.PARTIAL].evidence  # how the subject and the answer hang together is not there
+    assert left.text == "Bloomington is the capital of McLean County."
+    assert all(fact.subject == "Q10" and fact.property != "P19" for fact in instead)
     told = set(samples[Category.CONTRADICTORY].citations) - {"Rick Scott was born in Bloomington."}
     assert told < {
         "Bloomington is the capital of Peoria County.", "Bloomington is the capital of Cook County.",
@@ -96,8 +97,8 @@ def test_a_path_by_hand(facts: StoreFacts) -> None:
 def test_a_tree_loses_one_subject(facts: StoreFacts) -> None:
     left = made(facts, "tree")[Category.PARTIAL]
     assert left.citations in (
-        ("Rick Scott was educated at University of Missouri-Kansas City.",),
-        ("Sharice Davids was educated at University of Missouri-Kansas City.",),
+        ("Rick Scott was educated at the University of Missouri-Kansas City.",),
+        ("Sharice Davids was educated at the University of Missouri-Kansas City.",),
     )
     assert left.question == "Where did both Rick Scott and Sharice Davids study?"
 
@@ -200,12 +201,14 @@ def test_a_union_takes_in_namesakes(facts: StoreFacts) -> None:
 def test_a_head_leads_to_the_subject(facts: StoreFacts) -> None:
     """(Anna Scott, spouse, Rick Scott): the paper's own example."""
     made = of_kind(facts, SHAPES["single"], Extension.HEAD)
-    assert (made.shape, made.branches[0].start, made.branches[0].via) == (Shape.PATH, "Q12", ("Q10",))
+    assert (made.shape, made.branches[0].start) == (Shape.PATH, "Q12")
     assert made.branches[0].hops[0].property == "P26"
     assert ground(made, facts).answers == ("Q1",)
     words = FactWording(facts)
-    asked = words.question(ground(made, facts), {})
-    assert asked == "Where was Rick Scott, the spouse of Anna Scott, born?"
+    assert words.question(ground(made, facts), {}) == "Where was the spouse of Anna Scott born?"
+    asked = words.extended("in what town was rick scott born", SHAPES["single"], ground(made, facts), {})
+    assert asked == "In what town was the spouse of Anna Scott born?"
+    assert words.extended("where was he born", SHAPES["single"], ground(made, facts), {}) is None
 
 
 def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
@@ -276,21 +279,20 @@ def test_statistics_by_hand(facts: StoreFacts) -> None:
     assert lengths([made(facts, "path")[Category.SUPPORTIVE]]) == {10: 1}
 
 
-def test_the_sides_of_a_split_share_no_entity(facts: StoreFacts) -> None:
+def test_the_sides_of_a_split_share_no_subject() -> None:
     samples = [
         AttributionSample(
-            id=str(n), question="q", statement="s", citations=("c",), answer_qids=(f"Q{n % 40 + 1}",),
-            query=single(f"Q{n % 70 + 100}", "P19").to_json(),
+            id=str(n), question="q", statement="s", citations=("c",),
+            query=LogicalQuery(branches=tuple(branch(f"Q{n % 70 + 100 * at}", "P19") for at in range(1, 3))).to_json(),
         )
         for n in range(400)
     ]  # fmt: skip
-    made = split(samples, test=0.3, seed=1)
-    sides = [
-        {one for sample in side for one in (*subjects_of(sample), *sample.answer_qids)}
-        for side in (made.train, made.test)
-    ]
-    assert not sides[0] & sides[1]
-    assert len(made.train) + len(made.test) + made.torn == 400
+    sides = split(samples, test=0.3, seed=1)
+    train, test = ({one for sample in side for one in subjects_of(sample)} for side in sides.values())
+    assert not train & test
+    assert sum(map(len, sides.values())) == 400
+    assert 90 < len(sides["test"]) <= 120
+    assert split(samples, test=0.3, seed=1) == sides
 
 
 def test_samples_come_back_from_a_file(facts: StoreFacts, tmp_path: Path) -> None:
@@ -368,7 +370,7 @@ def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     assert first.statistics == again.statistics
     folder = tmp_path / "bench"
     rows = {side: list(read_samples(folder / "data" / f"{side}.jsonl")) for side in first.statistics["counts"]}
-    assert sum(map(len, rows.values())) == first.maker.counts.samples - first.split.torn
+    assert sum(map(len, rows.values())) == first.built["samples"]
     card = (folder / "README.md").read_text()
     assert "| supportive | " in card
     assert "load_dataset" in card
@@ -415,7 +417,7 @@ def test_no_rule_of_one_line_tells_two_categories_apart(sample_snapshot: Path, t
     built = AttributionBuild(
         snapshot=str(sample_snapshot), out=tmp_path / "bench", mined=16_000
     ).run()
-    assert built.maker.counts.samples > 3_000
+    assert built.built["samples"] > 3_000
     values: dict[str, dict[Category, list[float]]] = {}
     for side in ("train", "test"):
         for sample in read_samples(tmp_path / "bench" / "data" / f"{side}.jsonl"):

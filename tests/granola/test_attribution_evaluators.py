@@ -30,18 +30,15 @@ from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, Wo
 from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
 from granola.attribution.evaluation import (
+    BY_PEOPLE,
     CATEGORIES,
-    AttributionVerdict,
-    EvaluatorReport,
-    agreement,
+    FACT_SCORE,
+    TRIPLES_LEFT,
     automatic_facts,
-    compared,
-    confusion,
-    evaluated,
     f1_of,
-    fact_score,
     macro_f1,
     micro_f1,
+    scores_of,
     verdict_row,
 )
 from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
@@ -52,6 +49,8 @@ from granola.attribution.tier_checks import TierAttributor, category_of
 from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 from granola.commands import AttributionEvaluate, AttributionTrain
 from granola.errors import UsageError
+from granola.evidence.evidence_task import Forming
+from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import cohen_kappa
 from kg.queries import StoreFacts
 from tests.abstraction.scripted_model import Scripted
@@ -353,40 +352,31 @@ def test_what_has_no_label_is_wrong() -> None:
     assert counted(PAIRS, micro_f1) == pytest.approx(5 / 10)
 
 
-def test_confusion_has_a_column_for_no_label() -> None:
-    found = confusion(PAIRS, CATEGORIES)
-    assert found["contradictory"] == {
-        "supportive": 0, "partially supportive": 0, "contradictory": 1, "irrelevant": 1, "unparsed": 1,
-    }  # fmt: skip
-    assert sum(sum(row.values()) for row in found.values()) == 10
-
-
-def report_of(name: str, samples: Sequence[AttributionSample], said: Sequence[str]) -> EvaluatorReport:
-    """The report of labels of samples, "unparsed" where there is none."""
-    verdicts = []
+def rows_of(name: str, samples: Sequence[AttributionSample], said: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of labels of samples, "unparsed" where there is none."""
+    rows = []
     for one, label in zip(samples, said, strict=True):
         known = {} if label == "unparsed" else {"category": Category(label), "supported": label == SUP}
-        row = verdict_row(name, one, AttributionJudgement(id=one.id, **known))
-        verdicts.append(AttributionVerdict.model_validate(row))
-    return evaluated(name, f"{name}|x", verdicts, resamples=50)
+        rows.append(verdict_row(name, one, AttributionJudgement(id=one.id, **known)))
+    return rows
 
 
-def test_a_report_by_hand() -> None:
+def test_scores_by_hand() -> None:
     samples = [
         sample(n, Category(gold), complexity=Complexity.SINGLE if n < 4 else Complexity.UNION)
         for n, (gold, _) in enumerate(PAIRS)
     ]
-    report = report_of("test", samples, [label for _, label in PAIRS])
-    assert report.figures["micro-F1, single"].value == pytest.approx(3 / 4)
-    assert report.figures["micro-F1, union"].value == pytest.approx(2 / 6)
+    rows = rows_of("test", samples, [label for _, label in PAIRS])
+    scores = scores_of(rows, Forming(resamples=50))
+    assert scores["micro-F1, single"].value == pytest.approx(3 / 4)
+    assert scores["micro-F1, union"].value == pytest.approx(2 / 6)
     # Two ways: supported is right twice of 3 gold and 3 said; not supported 5 times, once said so wrongly.
-    assert report.figures["supported F1"].value == pytest.approx(4 / 6)
-    assert report.two_way["not supported"] == {"supported": 1, "not supported": 4, "unparsed": 2}
-    assert report.unparsed == 2
-    assert "test|x|n:10|boot:50|" in report.signature
-    micro = report.figures["micro-F1"]
+    assert scores["supported F1"].value == pytest.approx(4 / 6)
+    assert scores["without a label"].value == pytest.approx(2 / 10)
+    micro = scores["micro-F1"]
     assert micro.interval.low <= micro.value <= micro.interval.high
-    (test,) = compared([report_of("perfect", samples, [gold for gold, _ in PAIRS]), report], resamples=200)
+    perfect = rows_of("perfect", samples, [gold for gold, _ in PAIRS])
+    (test,) = VerdictRows.of([*perfect, *rows], Forming(resamples=200)).tests("micro-F1")
     assert test.difference == pytest.approx(5 / 10)
     assert test.p < 0.1
 
@@ -407,21 +397,25 @@ def test_fact_scores_by_hand() -> None:
     left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
     assert automatic_facts(left) == (True, False, True)
     assert [one.statement for one in fact_samples(left)] == ["x.", "y.", "z."]
-    assert fact_score([(True, False, None), (), (True,)]) == pytest.approx((1 / 3 + 1) / 2)
-    assert math.isnan(fact_score([()]))
+    said = AttributionJudgement(id="s0", category=PAR, supported=False)
+    rows = [verdict_row("a", left, said, (True, False, None)), verdict_row("a", left, said, (True, True, True))]
+    scores = scores_of(rows, Forming(resamples=20))
+    assert scores[FACT_SCORE].value == pytest.approx((1 / 3 + 1) / 2)
+    assert scores[TRIPLES_LEFT].value == pytest.approx(2 / 3)
 
 
-def test_agreement_with_people() -> None:
-    samples = [sample(n, category) for n, category in enumerate([SUP, SUP, CON, IRR, PAR])]
-    first = {f"s{n}": str(label) for n, label in enumerate([SUP, SUP, CON, IRR, IRR])}
-    second = {**first, "s1": str(PAR)}
-    said = {"a": [SUP] * 5, "b": [SUP, SUP, CON, IRR, PAR], "c": [SUP, PAR, CON, CON, CON]}
-    judged = [report_of(name, samples, labels) for name, labels in said.items()]
-    found = agreement(samples, [first, second], judged)
-    # s1 is not unanimous; of s0, s2, s3, s4 people say SUP CON IRR IRR, the labels are SUP CON IRR PAR.
-    assert (found["labelled_by_all"], found["unanimous"]) == (5, 4)
-    assert [(one["automatic"], one["human"]) for one in found["points"]] == [(0.25, 0.25), (1.0, 0.75), (0.5, 0.5)]
-    assert found["pearson"] == pytest.approx(np.corrcoef([0.25, 1.0, 0.5], [0.25, 0.75, 0.5])[0, 1])
+def test_scores_by_what_people_say(tmp_path: Path) -> None:
+    """s1 is not unanimous; of s0, s2, s3, s4 people say SUP CON IRR IRR, the labels are SUP CON IRR PAR."""
+    write_samples([sample(n, category) for n, category in enumerate([SUP, SUP, CON, IRR, PAR])], tmp_path / "s.jsonl")
+    for name, second in (("one", SUP), ("two", PAR)):
+        labels = [SUP, second, CON, IRR, IRR]
+        rows = [{"id": f"s{n}", "evaluator": name, "category": label} for n, label in enumerate(labels)]
+        (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    told = AttributionEvaluate(
+        samples=tmp_path / "s.jsonl", evaluator=("trained=bundled",), resamples=20,
+        people=(tmp_path / "one.jsonl", tmp_path / "two.jsonl"),
+    ).run()  # fmt: skip
+    assert told.report["trained"][BY_PEOPLE].n == 4
 
 
 def test_attribution_bench_is_read_as_it_is(tmp_path: Path) -> None:
@@ -499,7 +493,7 @@ def test_the_commands_train_and_evaluate(tmp_path: Path) -> None:
         samples=tmp_path / "train.jsonl", out=tmp_path / "said.jsonl", resamples=20,
         evaluator=(f"trained={tmp_path / 'mine'}", "words=0.6"),
     ).run()  # fmt: skip
-    assert [one.name for one in found.reports] == ["trained", "words"]
+    assert list(found.report) == ["trained", "words"]
     assert len((tmp_path / "said.jsonl").read_text().splitlines()) == 2 * len(training_set())
     assert found.tests[0].metric == "two-way micro-F1"
     with pytest.raises(UsageError, match="give --force"):
@@ -530,8 +524,8 @@ def test_a_killed_evaluation_goes_on(tmp_path: Path) -> None:
         calls.append(calls_in(tmp_path / "kept.sqlite"))
         AttributionEvaluate(**asked).run()
         calls.append(calls_in(tmp_path / "kept.sqlite"))
-    assert (first.samples, whole.samples) == (5, 12)
-    assert whole.reports[0].unparsed == 12  # the server's answers are no labels, each asked for twice
+    assert first.report["options"]["without a label"].n == 5
+    assert whole.report["options"]["without a label"].value == 1  # its answers are no labels, each asked for twice
     assert calls == [10, 24, 24]
 
 
