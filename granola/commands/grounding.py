@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from granola.grounding.answer_judging import AnswerJudge
     from granola.grounding.grounded_samples import GroundedSample
 
-_ODD_SHOWN = 20
 CHAT, WORDS = "chat", "words=0.6"  # what `--sentences` takes beside other evaluators
 
 
@@ -96,14 +95,11 @@ class GroundingJudge(RowsCommand):
             return output.ended(told, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
     def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
-        """The questions by id; what was not understood of them is told."""
+        """The questions by id; those whose signs of a deflection disagree are told."""
         from granola.grounding.grounded_rows import read_grounded
 
-        unknown = Counter[str]()
-        read = read_grounded(self.questions, on_reject=output.rejected.append, unknown=unknown)
+        read = read_grounded(self.questions, on_reject=output.rejected.append)
         samples = {sample.id: sample for sample in read}
-        for odd, number in unknown.most_common(_ODD_SHOWN):
-            note(f"not understood {count(number, 'time')}: {odd}")
         if against := [one.id for one in samples.values() if one.signs is not None and one.signs.contradicting]:
             named = f"{count(len(against), 'question')} whose signs of a deflection disagree: {', '.join(against[:5])}"
             note(f"{named}; granola verdicts {self.questions} lists them")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -182,8 +181,8 @@ class Verdicts(Command[VerdictsTold]):
     rule: Annotated[
         tuple[str, ...],
         Setting(
-            "What GaRAGe's paper leaves open: over=all, deflecting=fails or left-out, unjudged=fails, bands=0.3,0.7. "
-            "May be given again.",
+            "What GaRAGe's paper leaves open: over=all, deflecting=fails or left-out, bands=0.3,0.7. May be "
+            "given again.",
             metavar="NAME=VALUE",
         ),
     ] = ()
@@ -300,11 +299,7 @@ class Verdicts(Command[VerdictsTold]):
         from granola.grounding.grounded_rows import read_grounded
         from granola.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
 
-        unknown = Counter[str]()
-        samples = [
-            one for path in self.judged
-            for one in read_grounded(path, on_reject=rejected.append, unknown=unknown)
-        ]  # fmt: skip
+        samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
         if not samples:
             why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise UsageError(f"{self.judged[0]} has no question with passages{why}")
@@ -312,7 +307,7 @@ class Verdicts(Command[VerdictsTold]):
             raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
         told = VerdictsTold(
             signature=f"questions:{len(samples)}",
-            counts={**statistics_of(samples), "not_understood": dict(unknown.most_common())},
+            counts=statistics_of(samples),
             panels=question_panels(samples, self.figure) if self.figure is not None else (),
             files=self._files(), rejected=rejected,
         )  # fmt: skip

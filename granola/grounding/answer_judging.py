@@ -14,11 +14,11 @@ from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import Prompt, prompts_hash
 from granola.evidence.judge_names import model_name
-from granola.grounding.answer_sentences import answer_sentences, is_cut
-from granola.grounding.citation_markers import LONGEST, cited_passages, deflects, without_markers
+from granola.grounding.answer_sentences import answer_sentences
+from granola.grounding.citation_markers import cited_passages, deflects, without_markers
 from granola.grounding.citation_scores import counted
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import CUT, AnsweredSentence, AnswerVerdict, GroundingItem, Verdicts
+from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, Verdicts
 from granola.grounding.sentence_judges import (
     AGAIN,
     DEFLECTION,
@@ -152,8 +152,6 @@ class AnswerJudge:
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
         lacking = {"eligibility": eligible[1], "deflection": declined[1]}
         lacking |= {f"sentences {reading or 'all'}": against[reading][1] for reading in (None, *labelled)}
-        if is_cut(answer, parted):
-            lacking[CUT] = f"of {len(answer):,} characters the first {len(parted):,} sentences were judged"
         if answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
         verdicts = {"all": against[None][0], **{str(reading): against[reading][0] for reading in labelled}}
@@ -193,7 +191,7 @@ class AnswerJudge:
 
 def _without_names(sample: GroundedSample, text: str) -> str:
     """As much of a text as is judged, without its citations: the same whatever passages are called."""
-    return without_markers(text[:LONGEST], [passage.id for passage in sample.passages])
+    return without_markers(text, [passage.id for passage in sample.passages])
 
 
 def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:

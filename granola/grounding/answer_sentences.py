@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from abstraction.language.sentences import sentences
 from granola.grounding.citation_markers import markers, without_markers
 
-LONGEST, MOST = 200_000, 2_000  # characters of an answer, and sentences, that are judged
 _ITEM = re.compile(
     r"^[ \t]{0,40}(?:[-*+•–‣▪]|\(?(?P<number>\d{1,3})[.)]|\(?[a-z][.)]|\(?[A-Z]\)|\(?[ivx]{1,5}[.)])[ \t]{1,10}(?=\S)"
 )
@@ -56,7 +55,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     of sources at the end, and a heading with nothing but citations behind it state nothing.
     """
     parts: list[list[str]] = []
-    for piece in _parts(text[:LONGEST], ids, language):
+    for piece in _parts(text, ids, language):
         sentence = piece.text
         if _lists_sources(sentence, ids):
             continue
@@ -72,12 +71,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
             parts.append([sentence])
         elif parts and (cited := markers(sentence, ids)):
             parts[-1] += [sentence[marker.start : marker.end] for marker in cited]
-    return [" ".join(sentence) for sentence in parts[:MOST]]
-
-
-def is_cut(text: str, parts: Sequence[str]) -> bool:
-    """Whether an answer is longer than what is judged of it."""
-    return len(text) > LONGEST or len(parts) >= MOST
+    return [" ".join(sentence) for sentence in parts]
 
 
 def _lists_sources(sentence: str, ids: Sequence[str]) -> bool:

@@ -62,7 +62,6 @@ def _closed(form: str) -> str:
     return _BEFORE_NUMBER.sub("", form.casefold())
 
 
-LONGEST = 200_000  # characters of an answer that are looked at
 WIDEST = 50  # passages of a range
 _NOUN = (
     r"(?:sources?|passages?|documents?|snippets?|quellen?|passagen?|dokumente?|fuentes?|pasajes?|documentos?"
@@ -145,7 +144,6 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     A bracket whose parts are neither known ids nor numbers is no marker: "[sic]", "(1999)".
     """
     known = names_of_passages(tuple(ids))
-    text = text[:LONGEST]
     joined = []
     for match in _JOINED.finditer(text):
         between = (_id_range(f"{match[1]}{match[2]}-{match[3]}", known) if match[1] else None) or _range(
@@ -175,7 +173,7 @@ class _Spans:
 
     def covers(self, at: int) -> bool:
         """Whether a marker begins at `at` or before it, and ends behind it."""
-        before = bisect(self._spans, (at, LONGEST))
+        before = bisect(self._spans, at, key=lambda span: span[0])
         return before > 0 and at < self._spans[before - 1][1]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, StrictBool, StringConstraints, model_validator
 
 if TYPE_CHECKING:
     from granola.grounding.deflection_signs import DeflectionSigns
@@ -30,44 +33,81 @@ class Relevance(StrEnum):
         return f"{RELEVANT_SHARE}_{self}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GroundingPassage:
-    """A passage: `relevant` by the first step of labelling, `label` by the second; None where nobody labelled.
+_CITE = re.compile(r"cite_?\d{1,4}", re.IGNORECASE)
+_UNTOLD = re.compile(r"(?:published date:)?\s*(?:not defined|not available|n/a|none|unknown)?\.?", re.IGNORECASE)
 
-    `private` is None where nothing says whether the passage is from the web or from somebody's own documents.
+
+def label_of(value: object) -> object:
+    """A label in capitals with hyphens; None for an empty one."""
+    return value.strip().upper().replace("_", "-").replace(" ", "-") or None if isinstance(value, str) else value
+
+
+def _told(value: object) -> object:
+    """A text, None for what says that it is not told: "not defined", "Published date: N/A"."""
+    return None if isinstance(value, str) and _UNTOLD.fullmatch(value.strip()) else _text(value)
+
+
+def _text(value: object) -> object:
+    return str(value) if isinstance(value, int) else value
+
+
+Told = Annotated[str | None, BeforeValidator(_told)]
+SecondStep = Annotated[
+    Literal["ANSWER-THE-QUESTION", "RELATED-INFORMATION", "OUTDATED", "UNKNOWN", "IRRELEVANT"] | None,
+    BeforeValidator(label_of),
+]
+
+
+class GroundingPassage(BaseModel, frozen=True):
+    """A passage, as a row has it: a text, these fields, or GaRAGe's {"cite_3": text, ...}.
+
+    `relevant` by the first step of labelling, `label` by the second; None where nobody labelled. `private` says whether
+    it is from somebody's own documents, where `provider` does not say "web" or "ent".
     """
 
-    id: str
-    text: str
-    date: str | None = None
-    age: str | None = None
-    provider: str | None = None
-    relevant: bool | None = None
-    label: str | None = None
-    private: bool | None = None
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    id: Annotated[str, BeforeValidator(_text)] = ""
+    date: Told = None
+    age: Told = None
+    provider: Told = None
+    relevant: StrictBool | None = None
+    label: SecondStep = None
+    private: StrictBool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fields(cls, given: object) -> object:
+        if isinstance(given, str):
+            return {"text": given}
+        if not isinstance(given, Mapping):
+            raise ValueError("is neither a text nor an object with a text")
+        fields = dict(given)
+        if "text" not in fields and (cite := next((name for name in fields if _CITE.fullmatch(name)), None)):
+            fields |= {"text": fields[cite], "id": cite}
+        provider = str(fields.get("provider")).casefold()
+        if fields.get("private") is None and provider in ("web", "ent"):
+            fields["private"] = provider == "ent"
+        return fields
 
     def is_relevant(self, reading: Relevance) -> bool | None:
         """Whether it counts; a relevant passage without a second label counts in both readings.
 
-        One whose second label is of no known kind, or contradicts the first step, counts in the wide one alone.
+        One whose second label contradicts the first step counts in the wide reading alone.
         """
-        if self.relevant is False:
-            return False
+        if self.relevant is False or self.label is None:
+            return self.relevant
         if self.label in WIDE_LABELS:
             return self.label in STRICT_LABELS or reading is Relevance.WIDE
-        if self.label is not None:  # relevant by the first step alone
-            return bool(self.relevant) and reading is Relevance.WIDE
-        return self.relevant
+        return bool(self.relevant) and reading is Relevance.WIDE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroundedSample:
     """One question. `deflection`: whether a good answer says that the passages do not suffice.
 
-    `cited`: ids of the passages that the reference answer cites, None where nobody told. `related` is the reference
-    with related information added, `comments` what the annotators noted. `tags` hold `time_sensitivity` (fast-changing,
-    slow-changing or static), `complexity`, `popularity`, `category` and whatever else a row tells. `signs` are what
-    told of a published row whether it deflects.
+    `cited`: ids of the passages that the reference answer cites, None where nobody told. `tags` hold `time_sensitivity`
+    (fast-changing, slow-changing or static), `complexity`, `popularity`, `category` and whatever else a row tells.
+    `signs` are what told of a published row whether it deflects.
     """
 
     id: str
@@ -76,8 +116,6 @@ class GroundedSample:
     question_date: str | None = None
     reference: str = ""
     cited: tuple[str, ...] | None = None
-    related: str = ""
-    comments: str = ""
     deflection: bool = False
     signs: DeflectionSigns | None = None
     tags: Mapping[str, str] = field(default_factory=dict)

@@ -12,8 +12,6 @@ from pydantic import BaseModel, Field, StrictBool, StrictStr, field_serializer, 
 from abstraction.files.row_models import RowModel
 from granola.grounding.grounded_samples import Relevance
 
-CUT = "sentences cut"  # in `unjudged`: the answer is longer than what was judged of it
-
 
 class AnswerVerdict(StrEnum):
     """How an answer stands to the reference answer."""
@@ -135,7 +133,7 @@ class GroundingItem(RowModel):
         verdicts = self.verdicts(reading)
         if not verdicts or any(one in _AGAINST for one in verdicts):
             return False
-        return None if None in verdicts or CUT in self.unjudged else True
+        return None if None in verdicts else True
 
     @property
     def deflecting(self) -> float | None:

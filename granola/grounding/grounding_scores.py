@@ -43,13 +43,6 @@ class Deflecting(StrEnum):
     LEFT_OUT = "left-out"
 
 
-class Unjudged(StrEnum):
-    """What an answer is worth of which a judge gave no verdict."""
-
-    LEFT_OUT = "left-out"
-    FAILS = "fails"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroundingSettings:
     """How scores are formed; all of it stands in the signature.
@@ -59,22 +52,21 @@ class GroundingSettings:
 
     over: Over = Over.ANSWERABLE
     deflecting: Deflecting = Deflecting.AS_JUDGED
-    unjudged: Unjudged = Unjudged.LEFT_OUT
     bands: tuple[float, ...] = THIRDS
     resamples: int = RESAMPLES
     seed: int = 0
 
     def __str__(self) -> str:
         return (
-            f"over:{self.over}|deflecting:{self.deflecting}|unjudged:{self.unjudged}|citations over:{Over.ANSWERABLE}"
+            f"over:{self.over}|deflecting:{self.deflecting}|citations over:{Over.ANSWERABLE}"
             "|strict:answers,related,relevant without second label"
             "|wide:strict,outdated,unknown,relevant with another second label"
             f"|intervals:wilson of shares, else boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
         )
 
 
-_RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting, "unjudged": Unjudged}
-RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, unjudged=left-out|fails, bands=0.3,0.7"
+_RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting}
+RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7"
 
 
 @lru_cache(maxsize=8)
@@ -138,9 +130,7 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
             worth = None  # nobody said whether it deflects
         elif item.deflects:
             return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
-    if worth is None:
-        return None if settings.unjudged is Unjudged.LEFT_OUT else 0.0
-    return float(worth)
+    return None if worth is None else float(worth)
 
 
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from abstraction.files.records import Record, read_records
+from granola.evidence.estimates import by_slice
 from granola.figures.charts import Panel, Place
 from granola.grounding.grounded_samples import GroundedSample, Relevance
 from granola.scoring.aggregation import Estimate
@@ -27,30 +27,29 @@ def has_questions(path: Path) -> bool:
 
 
 def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
-    """Counts over questions as JSON has them: most frequent values first, None for a mean of nothing.
+    """Counts over questions as JSON has them, most frequent values first, and shares of relevant passages.
 
     `contradicting` lists published rows whose signs of a deflection disagree with the human answer.
     """
     samples = list(given)
-    passages = [passage for sample in samples for passage in sample.passages]
-    deflections = sum(sample.deflection for sample in samples)
+    labels = _labels_by_provider(samples)
     signs = [(sample.id, sample.signs) for sample in samples if sample.signs is not None]
     against = [{"id": id_, "by": one.by, "signs": list(one.contradicting)} for id_, one in signs if one.contradicting]
+    deflections = sum(sample.deflection for sample in samples)
     return {
         "questions": len(samples),
-        "passages": len(passages),
+        "passages": sum(map(len, labels.values())),
         "deflection_expected": deflections,
         "answerable": len(samples) - deflections,
         "sources": _counts(sample.source or "not told" for sample in samples),
-        "providers": {
-            name: _counts(_label(one) for one in own) for name, own in sorted(_by_provider(samples).items())
-        },
+        "providers": {name: _counts(own) for name, own in sorted(labels.items())},
         "relevant_share": {
-            str(reading): fmean(own) if (own := _shares(samples, reading)) else None for reading in Relevance
+            reading: one.to_json()
+            for reading in Relevance
+            for one in _relevance(samples, reading, lambda _: "all").values()
         },
         "relevance_by_knowledge_base": {
-            base: {"questions": len(own), "relevant_share": fmean(shares) if (shares := _shares(own)) else None}
-            for base, own in sorted(_by_base(samples).items())
+            base: one.to_json() for base, one in _relevance(samples, Relevance.WIDE, _base_of).items()
         },
         "tags": {
             tag: _counts(sample.tags[tag] for sample in samples if tag in sample.tags)
@@ -68,15 +67,14 @@ def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]
     if figure == "garage-3":
         told = {tag: [sample.tags[tag] for sample in samples if tag in sample.tags] for tag in _LABELS}
         return [_panel(tag, {"questions": _parts(own)}, "share of questions") for tag, own in told.items() if own]
-    providers = _by_provider(samples)
-    names = [name for name, own in providers.items() for _ in own]
-    bases = {base: shares for base, own in _by_base(samples).items() if (shares := _shares(own))}
-    panels = [
-        _panel("provider", {"passages": _parts(names)}, "share of passages"),
-        _panel("label", {name: _parts(list(map(_label, own))) for name, own in providers.items()}, "share of passages"),
+    labels = _labels_by_provider(samples)
+    providers = _parts([name for name, own in labels.items() for _ in own])
+    relevant = list(_relevance(samples, Relevance.WIDE, _base_of).items())
+    return [
+        _panel("provider", {"passages": providers}, "share of passages"),
+        _panel("label", {name: _parts(own) for name, own in labels.items()}, "share of passages"),
+        *([_panel("knowledge base", {"relevant passages": relevant}, "mean share")] if relevant else []),
     ]
-    relevant = [(base, mean_estimate(shares)) for base, shares in bases.items()]
-    return [*panels, *([_panel("knowledge base", {"relevant passages": relevant}, "mean share")] if relevant else [])]
 
 
 def _panel(name: str, lines: Mapping[str, Sequence[tuple[Place, Estimate]]], score: str) -> Panel:
@@ -87,28 +85,25 @@ def _parts(values: Sequence[str]) -> list[tuple[Place, Estimate]]:
     return [(value, share_estimate([float(one == value) for one in values])) for value in _counts(values)]
 
 
-def _label(passage: Any) -> str:
-    return passage.label or _RELEVANT[passage.relevant]
-
-
-def _shares(samples: Iterable[GroundedSample], reading: Relevance = Relevance.WIDE) -> list[float]:
-    return [share for sample in samples if (share := sample.relevant_share(reading)) is not None]
-
-
-def _by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     for passage in (passage for sample in samples for passage in sample.passages):
-        found.setdefault(passage.provider or "not told", []).append(passage)
+        label = passage.label or _RELEVANT[passage.relevant]
+        found.setdefault(passage.provider or "not told", []).append(label)
     return found
 
 
-def _by_base(samples: Iterable[GroundedSample]) -> dict[str, list[GroundedSample]]:
-    """Questions by what they were made from: the knowledge base, else the tag of one's own rows."""
-    found: dict[str, list[GroundedSample]] = {}
-    for sample in samples:
-        if base := sample.tags.get("knowledge_base") or sample.tags.get("question_tag"):
-            found.setdefault(base, []).append(sample)
-    return found
+def _relevance(
+    samples: Iterable[GroundedSample], reading: Relevance, place_of: Callable[[GroundedSample], str]
+) -> dict[str, Estimate]:
+    """The mean share of relevant passages of the questions at each place, "" being none."""
+    shares = ((place_of(sample), sample.relevant_share(reading)) for sample in samples)
+    return by_slice(((place, share) for place, share in shares if place and share is not None), mean_estimate)
+
+
+def _base_of(sample: GroundedSample) -> str:
+    """What a question was made from: the knowledge base, else the tag of one's own rows."""
+    return sample.tags.get("knowledge_base") or sample.tags.get("question_tag") or ""
 
 
 def _counts(values: Iterable[str]) -> dict[str, int]:

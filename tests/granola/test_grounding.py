@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ from granola.grounding.grounding_scores import (
     Deflecting,
     GroundingSettings,
     Over,
-    Unjudged,
     both,
     grounding_report,
     value,
@@ -71,20 +69,16 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
         "sample_id": 7, "question": "When?", "question_date": "2024-11-01",
         "grounding": [{"cite_1": "It opened.", "age": "3 days", "provider": "web"},
                       {"cite_2": "Old.", "date": "2020-01-01"}, {"cite_3": "Plain."}],
-        "evidence_relevant": ["RELEVANT", "RELEVANT", "IRRELEVANT"],
-        "evidence_correct": ["ANSWER-THE-QUESTION", "OUTDATED", None], "evidence_cited": [True, 0, "no"],
+        "evidence_relevant": ["YES", "RELEVANT", "IRRELEVANT"],
+        "evidence_correct": ["ANSWER-THE-QUESTION", "OUTDATED", None], "evidence_cited": [True, "NO", "no"],
         "answer_generate": "It opened [cite_1].", "question_popularity": "tail", "topic_tag": "Travel",
     }  # fmt: skip
-    odd = {**row, "sample_id": 8, "evidence_relevant": ["RELEVANT", "MAYBE", "IRRELEVANT"]}
     short = {**row, "sample_id": 9, "evidence_relevant": ["RELEVANT"]}
-    declined = {**row, "sample_id": 10, "answer_generate": "", "related_info": "It is a bridge."}
+    declined = {**row, "sample_id": 10, "answer_generate": ""}
     path = tmp_path / "garage.jsonl"
-    path.write_bytes(b"\n".join(map(orjson.dumps, [row, odd, short, declined, row])))
-    unknown: Counter[str] = Counter()
+    path.write_bytes(b"\n".join(map(orjson.dumps, [row, short, declined, row])))
     rejected: list[Any] = []
-    found = list(read_grounded(path, on_reject=rejected.append, unknown=unknown))
-    assert [one.id for one in found] == ["7", "8", "10"]
-    first = found[0]
+    first, second = read_grounded(path, on_reject=rejected.append)
     assert [(one.text, one.age, one.date, one.provider) for one in first.passages] == [
         ("It opened.", "3 days", None, "web"), ("Old.", None, "2020-01-01", None), ("Plain.", None, None, None),
     ]  # fmt: skip
@@ -92,11 +86,8 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
         ["cite_1"],
         ["cite_1", "cite_2"],
     )
-    assert (first.cited, first.deflection) == (("cite_1",), False)
+    assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, True)
     assert first.tags == {"popularity": "tail", "topic_tag": "Travel"}
-    assert found[2].deflection
-    assert unknown == {"relevance MAYBE (counts as not labelled)": 1}
-    assert found[2].related == "It is a bridge."
     assert "1 entries for 3 passages" in rejected[0].reason
     assert "stands already" in rejected[1].reason
 
@@ -107,7 +98,7 @@ def test_rows_of_ones_own_need_little(tmp_path: Path) -> None:
     (found,) = read_grounded(path)
     assert [(one.id, one.relevant) for one in found.passages] == [("1", None), ("2", True)]
     path.write_text('{"id": "a", "question": "q", "passages": []}\n')
-    with pytest.raises(RowError, match="is no list of passages"):
+    with pytest.raises(RowError, match=r"passages is \[\]"):
         list(read_grounded(path))
 
 
@@ -139,8 +130,7 @@ def test_the_papers_inequalities_hold_item_by_item(
     one = item(
         eligibility=grade, sentences=("s",) * n, all_=tuple(whole[:n]), relevant={STRICT: tuple(own[:n])}
     )
-    settings = GroundingSettings(unjudged=Unjudged.FAILS)
-    told = {name: value(one, name, settings) for name in WORTHS if "wide" not in name}
+    told = {name: value(one, name, GroundingSettings()) for name in WORTHS if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -152,12 +142,11 @@ def test_what_counts_is_a_setting() -> None:
     deflecting = item(id="c", deflects="rule")
     lacking = item(id="d", eligibility=None)
     assert value(declines, "E", GroundingSettings()) is None
-    assert value(declines, "E", GroundingSettings(over=Over.ALL, unjudged=Unjudged.FAILS)) == 0.0
+    assert value(declines, "uF", GroundingSettings(over=Over.ALL)) == 0.0
     assert value(deflecting, "E", GroundingSettings()) == 1.0
     assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
     assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
     assert value(lacking, "E", GroundingSettings()) is None
-    assert value(lacking, "E", GroundingSettings(unjudged=Unjudged.FAILS)) == 0.0
     assert [both(True, None), both(None, False), both(True, False), both(True, True)] == [None, None, False, True]
 
 
@@ -354,7 +343,8 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
 def test_order_and_names_of_passages_change_nothing() -> None:
     renamed = {"1": "x", "2": "y", "3": "z"}
     turned = sample(
-        passages=tuple(replace(one, id=renamed[one.id]) for one in reversed(sample().passages)), cited=("x",)
+        passages=tuple(one.model_copy(update={"id": renamed[one.id]}) for one in reversed(sample().passages)),
+        cited=("x",),
     )
     answers = ["It opened in 1999 [1]. It closed in 1932 [2].", "It opened in 1999 [x]. It closed in 1932 [y]."]
     found = []
@@ -376,7 +366,6 @@ def test_a_judge_that_fails_loses_no_row() -> None:
     assert 10 < len(lacking) < 60
     report = grounding_report(found, GroundingSettings(resamples=10))
     assert 0 < report["RAF strict"].n < 60
-    assert grounding_report(found, GroundingSettings(resamples=10, unjudged=Unjudged.FAILS))["RAF strict"].n == 60
 
 
 def hash_of(text: str) -> float:

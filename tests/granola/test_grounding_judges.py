@@ -18,7 +18,6 @@ from granola.grounding.grounding_items import GroundingItem
 from granola.grounding.grounding_scores import (
     Deflecting,
     GroundingSettings,
-    Unjudged,
     grounding_report,
     share_estimate,
     value,
@@ -48,7 +47,6 @@ def test_a_judge_that_does_not_say_whether_an_answer_deflects_leaves_it_out() ->
     assert (report["deflection FP"].value, report["deflection FP"].n) == (1.0, 2)
     left_out = GroundingSettings(deflecting=Deflecting.LEFT_OUT)
     assert value(silent, "E", left_out) is None
-    assert value(silent, "E", GroundingSettings(deflecting=Deflecting.FAILS, unjudged=Unjudged.FAILS)) == 0.0
     assert GroundingItem.model_validate(orjson.loads(orjson.dumps(silent.model_dump(mode="json")))) == silent
 
 
@@ -107,11 +105,8 @@ def test_a_replay_is_the_judge_whose_calls_it_repeats(
 def test_what_the_runs_say_of_what_they_lack(
     questions: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = {"id": "q9", "question": "q", "passages": [{"text": "a", "relevant": True, "label": "NO"}]}
-    questions.write_bytes(questions.read_bytes() + b"\n" + orjson.dumps(row))
     GroundingJudge(questions=questions, given=answers, language="fi", out=str(tmp_path / "j.jsonl")).execute()
     noted = capsys.readouterr().err
     assert "no phrases" in noted  # Finnish has no rules of deflection
-    assert "not understood 1 time: RELEVANT, second label NO (counts in the wide reading alone)" in noted
     scored = Verdicts(judged=(tmp_path / "j.jsonl",), rule=("over=all",), resamples=20).run()
     assert "|citations over:answerable|strict:answers,related,relevant without second label|" in scored.signature

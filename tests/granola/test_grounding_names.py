@@ -66,7 +66,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[GroundedSample
 def _renamed(sample: GroundedSample, answer: str, called: Callable[[int], str]) -> tuple[GroundedSample, str]:
     """A question and an answer with other names; the passages stand the other way round where they are no numbers."""
     names = {passage.id: called(int(passage.id)) for passage in sample.passages}
-    passages = [replace(passage, id=names[passage.id]) for passage in sample.passages]
+    passages = [passage.model_copy(update={"id": names[passage.id]}) for passage in sample.passages]
     renamed = replace(
         sample,
         passages=tuple(passages if called is str else passages[::-1]),
