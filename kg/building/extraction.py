@@ -1,8 +1,4 @@
-"""A block of a dump -> what a snapshot takes from it. Pure: it may be done anywhere, in any order.
-
-Lines are read by the typed decoder; a line that it does not accept is read by the tolerant reader, with the same
-outcome for what both can read.
-"""
+"""A block of a dump -> what a snapshot takes from it. Pure: it may be done anywhere, in any order."""
 
 from __future__ import annotations
 
@@ -18,10 +14,16 @@ from kg.building.pair_counts import key_of
 from kg.building.typed_rows import TypedRowMaker
 from kg.ids import IdSet, number_of
 from kg.reading.dump import Block, lines_of, parse
-from kg.reading.entity_json import Reject, decode, edges, entity_id, term_texts
+from kg.reading.entity_json import (
+    HEAD,
+    Pieces,
+    Reject,
+    by_language,
+    entity_decoder,
+    number_of_entity,
+    sketch_decoder,
+)
 from kg.reading.snaks import Unreadable
-from kg.reading.typed_decoder import HEAD, Unusual, by_language, entity_decoder, sketch_decoder
-from kg.store.entity_rows import NameRow, Record, name_rows, record_of
 from kg.store.filling import digest_of, summed
 from kg.terms import normalise
 
@@ -74,6 +76,9 @@ def reader(recipe: ExtractionPlan) -> Callable[..., bytes]:
     return lambda *given: encode(read(*given))
 
 
+_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # what has to be read in pieces
+
+
 class Extractor:
     """Reads blocks by one recipe."""
 
@@ -83,6 +88,7 @@ class Extractor:
         self._whole = entity_decoder(recipe.languages)
         self._sketch = sketch_decoder(recipe.languages, named=self._named)
         self._rows = TypedRowMaker()
+        self._pieces = Pieces(recipe.languages, self._rows.check)
         self._encode = msgspec.msgpack.Encoder().encode
 
     def read(self, block: Block, limit: int | None = None) -> BlockRows:
@@ -96,78 +102,53 @@ class Extractor:
             if batch.entities == limit:
                 break
             try:
-                digests += self._typed(text, batch, heard)
+                digests += self._line(text, batch, heard)
                 batch.entities += 1
-            except (msgspec.DecodeError, Unusual, UnicodeDecodeError, RecursionError):
+            except _REFUSED:
                 for at, parsed in parse(Block(line=line, data=text, single=True)):
                     if batch.entities == limit:
                         break
-                    digests += self._tolerant(at, parsed, batch, heard)
+                    digests += self._in_pieces(at, parsed, batch, heard)
         batch.heard = sorted(heard)
         batch.digest = summed(digests)
         return batch
 
-    # The typed way
-
-    def _typed(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
+    def _line(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
+        """Add one entity, and return its digest. Raises one of _REFUSED, with nothing added."""
         recipe = self._recipe
         if not recipe.everything or recipe.excluded:
             head = None if self._named or recipe.along else HEAD.match(text)
             number = None if head is None else number_of(head[1].decode())
             if number is None or not self._picks(number):
                 sketch = self._sketch(text)
-                number = self._number(sketch)
+                number = _number(sketch)
                 picked = self._picks(number)
                 named = self._named and not picked and self._is_named(_texts(sketch))
                 if recipe.along or not (picked or named):
-                    return self._passed_over(batch, number, self._rows.edges(sketch.claims), named)
+                    return self._passed_over(batch, number, list(self._rows.edges(sketch.claims)), named)
         entity = self._whole(text)
-        number = self._number(entity)
-        if entity.redirects is not UNSET:
-            raise Unusual
-        return self._taken(batch, number, *self._rows.record(entity, number, heard))
-
-    def _number(self, entity: Any) -> int:
-        number = number_of(entity.id) if entity.type in ("item", "property") else None
-        if number is None or entity.statements is not UNSET or entity.missing is not UNSET:
-            raise Unusual
-        return number
-
-    # The tolerant way
-
-    def _tolerant(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
-        if isinstance(parsed, Reject):
-            batch.rejects.append(replace(parsed, line=line))
-            return 0
-        batch.entities += 1
-        try:
-            number = number_of(entity_id(parsed))
-        except Unreadable:
-            number = None
-        languages = self._recipe.languages
-        if number is not None:
-            picked = self._picks(number)
-            named = self._named and not picked and self._is_named(term_texts(parsed, languages))
-            if self._recipe.along or not (picked or named):
-                return self._passed_over(batch, number, _keyed(parsed), named)
-        decoded = decode(parsed, languages=languages)
-        batch.rejects.extend(replace(reject, line=line) for reject in decoded.rejects)
-        entity = decoded.entity
-        if entity is None or number is None:
-            return 0
-        heard.update(entity.labels)
-        batch.redirects += [(merged, number) for merged in map(number_of, decoded.redirects) if merged is not None]
-        return self._taken(batch, number, record_of(entity, number), list(name_rows(entity, number)))
-
-    # Both
-
-    def _taken(self, batch: BlockRows, number: int, record: Record, names: list[NameRow]) -> int:
+        number = _number(entity)
+        record, names = self._rows.record(entity, number, heard)
+        if entity.redirects is not UNSET and (merged := number_of(entity.redirects.source)) not in (None, number):
+            batch.redirects.append((merged, number))
         encoded = self._encode(record)
         batch.numbers.append(number)
         batch.kept.append(True)
         batch.records.append(msgspec.Raw(encoded))
         batch.names.append(names)
         return digest_of(encoded)
+
+    def _in_pieces(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
+        """Add what can be read of an entity, and what cannot as rejects."""
+        if isinstance(parsed, Reject):
+            batch.rejects.append(replace(parsed, line=line))
+            return 0
+        batch.entities += 1
+        text, rejects = self._pieces.readable(parsed)
+        digest = self._line(text, batch, heard) if text is not None else 0
+        if text is None or (batch.kept and batch.kept[-1]):  # of what is not taken nobody misses a part
+            batch.rejects += [replace(reject, line=line) for reject in rejects]
+        return digest
 
     def _picks(self, number: int) -> bool:
         recipe = self._recipe
@@ -179,7 +160,7 @@ class Extractor:
         keys = self._recipe.keys
         return any(normalise(text) in keys for text in texts)
 
-    def _passed_over(self, batch: BlockRows, number: int, pairs: Iterator[tuple[int, int | None]], named: bool) -> int:
+    def _passed_over(self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool) -> int:
         if along := self._recipe.along:
             batch.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
             batch.named += [number] * named
@@ -197,18 +178,12 @@ class Extractor:
         return 0
 
 
+def _number(entity: Any) -> int:
+    return number_of_entity(entity.id, entity.type, missing=entity.missing is not UNSET)
+
+
 def _texts(sketch: Any) -> Iterator[str]:
-    for code, term in by_language(sketch.labels):
-        if term.language != code:
-            raise Unusual
+    for _, term in by_language(sketch.labels):
         yield term.value
-    for code, terms in by_language(sketch.aliases):
-        for term in terms:
-            if term.language != code:
-                raise Unusual
-            yield term.value
-
-
-def _keyed(data: Any) -> Iterator[tuple[int, int | None]]:
-    for prop, target in edges(data):
-        yield int(prop[1:]), None if target is None else number_of(target)
+    for _, terms in by_language(sketch.aliases):
+        yield from (term.value for term in terms)

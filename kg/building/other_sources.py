@@ -153,7 +153,9 @@ def build_from_api(
 
     out = Path(out)
     check_output(out, force=options.get("force", False))
-    _check_scope(scope, "the API", "name ids or names, or take a dump or --from sparql", able=not scope.classes)
+    if scope.classes:
+        raise SelectionError("the API cannot select by classes; name ids or names, or take a dump or --from sparql")
+    _check_scope(scope, "the API")
     languages = options.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=with_fallbacks(languages), patience=patience)
@@ -191,7 +193,7 @@ def build_from_sparql(
 
     out = Path(out)
     check_output(out, force=options.get("force", False))
-    _check_scope(scope, "an endpoint", "select by ids, names or classes")
+    _check_scope(scope, "an endpoint")
     asked = with_fallbacks(options.get("languages"))
     endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
     source = SPARQLEntities(endpoint_asked, languages=asked)
@@ -223,16 +225,14 @@ def _build_online(
     rejects: Sequence[Reject] = (),
 ) -> Report:
     """Fetch what the scope names and what that leads to, and build a snapshot of it. `facts`: asked for at the end."""
-    spared = (scope.ids | scope.also).union(named)  # never excluded
-    seeds = sorted(spared.union(instances))
+    seeds = sorted((scope.ids | scope.also).union(named, instances))
     if not seeds:
         raise SelectionError(f"{url} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}
-    idle = set(scope.excluded)
     limit = options.get("limit")
 
     def entities(_: Path) -> Iterator[Mapping[str, Any]]:
-        found = reached(fetch, seeds, scope, redirects, spared, idle)
+        found = reached(fetch, seeds, scope, redirects)
         there = (data for data in found if "missing" not in data or data.get("id") not in scope.also - scope.ids)
         return islice(there, limit)
 
@@ -250,7 +250,6 @@ def _build_online(
             rejects=[(url, reject) for reject in rejects],
             facts=found,
             redirects=redirects,
-            idle=sorted(idle),
             warnings=[warning] if lacking else (),
         )
 
@@ -277,12 +276,12 @@ def _build_gathered(
         return build([copy], out, scope=scope, origin=origin(), **options)
 
 
-def _check_scope(scope: Scope, what: str, instead: str, *, able: bool = True) -> None:
-    """Raises SelectionError where a source is not able to select by class, or is asked for everything."""
+def _check_scope(scope: Scope, what: str) -> None:
+    """Raises SelectionError for what no service can be asked for."""
     if scope.everything:
-        raise SelectionError(f"{what} cannot be asked for everything; {instead}")
-    if not able:
-        raise SelectionError(f"{what} cannot select by classes; {instead}")
+        raise SelectionError(f"{what} cannot be asked for everything; name ids or names")
+    if scope.excluded:
+        raise SelectionError(f"{what} cannot leave classes out; take a dump, or name who is wanted")
 
 
 def _moment(at: float) -> str:

@@ -39,8 +39,8 @@ class Origin:
 
     `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
     that came is built. `rejects`: what was not even copied, as (source, reject). `facts`:
-    further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say. `idle`:
-    classes that were asked for and that nothing there belongs to. `warnings`: further ones of the manifest.
+    further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say.
+    `warnings`: further ones of the manifest.
     """
 
     sources: Sequence[Mapping[str, Any]]
@@ -48,7 +48,6 @@ class Origin:
     rejects: Iterable[tuple[str, Reject]] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     redirects: Mapping[str, str] = field(default_factory=dict)
-    idle: Collection[str] = ()
     warnings: Sequence[str] = ()
 
 
@@ -217,7 +216,7 @@ class _BuildJob:
             filling.redirect(self.work.connection, origin.redirects)
         _check_result(collector, [name for _, name in sources], self.work)
         asked_for = origin.scope if origin else scope
-        idle = [*self.work.state.get("idle", ()), *(origin.idle if origin else ())]
+        idle = self.work.state.get("idle", ())
         unheard = sorted(set(heard) - collector.heard)
         warnings = [
             *(unclosed(name) for name in reading.unclosed),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from hashlib import md5
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -12,26 +14,20 @@ import orjson
 from msgspec import UNSET
 
 from kg.ids import number_afresh
-from kg.reading.entity_json import in_order
-from kg.reading.numbers import LONGEST_NAME, is_language
-from kg.reading.snaks import (
-    Unreadable,
-    read_coordinate,
-    read_entity_value,
-    read_property_id,
-    read_quantity,
-    read_time,
-)
-from kg.reading.typed_decoder import (
+from kg.reading.entity_json import (
     EntityData,
+    OtherData,
     PlaceData,
     QuantityData,
     StringData,
     TimeData,
-    Unusual,
+    TypedStatement,
     WordsData,
     by_language,
+    in_order,
 )
+from kg.reading.numbers import LONGEST_NAME, is_language
+from kg.reading.snaks import Unreadable, property_number, read_coordinate, read_quantity, read_target, read_time
 from kg.store import schema
 from kg.store.entity_rows import DATATYPE_CODES, UUID, NameRow, Record, TermRow, encode_value, name_row, stored_name
 
@@ -40,6 +36,8 @@ _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
 _first = itemgetter(0)
 _is_uuid, _from_hex = UUID.match, bytes.fromhex
 _REMEMBERED = 1 << 17  # entity references
+_LISTS = (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER)  # kinds of value that are stored as JSON
+_OTHER_LANGUAGE = Unreadable("bad-term", "a term of another language inside")
 
 
 class TypedRowMaker:
@@ -52,23 +50,23 @@ class TypedRowMaker:
     def record(self, entity: Any, number: int, heard: set[str]) -> tuple[Record, list[NameRow]]:
         """The record of an entity and its names; the languages of its labels are added to `heard`.
 
-        Raises `Unusual` where the tolerant reader should judge.
+        Raises `Unreadable` for what `Pieces.readable` would take out.
         """
         terms: list[TermRow] = []
         names: list[NameRow] = []
         for code, term in by_language(entity.labels):
             if term.language != code:
-                raise Unusual
+                raise _OTHER_LANGUAGE
             terms.append((number, code, schema.LABEL, 0, term.value))
             names += name_row(term.value, code, schema.LABEL, number, 0)
         for code, term in by_language(entity.descriptions):
             if term.language != code:
-                raise Unusual
+                raise _OTHER_LANGUAGE
             terms.append((number, code, schema.DESCRIPTION, 0, term.value))
         for code, group in by_language(entity.aliases):
             for ordinal, term in enumerate(group):
                 if term.language != code:
-                    raise Unusual
+                    raise _OTHER_LANGUAGE
                 terms.append((number, code, schema.ALIAS, ordinal, term.value))
                 names += name_row(term.value, code, schema.ALIAS, number, ordinal)
         heard.update(row[1] for row in terms if row[2] == schema.LABEL)
@@ -78,12 +76,17 @@ class TypedRowMaker:
         flat = list(chain.from_iterable(terms))
         return (number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements), names
 
+    def check(self, subject: str, prop: str, statement: TypedStatement) -> None:
+        """Raise `Unreadable` where a statement cannot be made a row."""
+        self._statements({prop: [statement]}, 0, subject)
+
     def _statements(self, claims: Any, number: int, subject: str) -> list[Any]:
         if type(claims) is not dict:
-            raise Unusual
+            raise Unreadable("bad-statement", "statements in a list, not a map by property")
         columns: list[Any] = []
         add = columns.extend
         value_of, targets, ranks, codes = self._value, self._targets, _RANKS, DATATYPE_CODES
+        unnamed: Counter[str] = Counter()
         prefix = subject + "$"
         start = len(prefix)
         length = start + 36
@@ -93,8 +96,10 @@ class TypedRowMaker:
             for ordinal, statement in enumerate(group):
                 snak = statement.mainsnak
                 rank = ranks.get(statement.rank)
-                if rank is None or snak.property != prop:
-                    raise Unusual
+                if rank is None:
+                    raise Unreadable("bad-rank", f"rank {statement.rank!r:.80} is none of {', '.join(ranks)}")
+                if snak.property != prop:
+                    raise Unreadable("bad-property", f"{snak.property:.40} stands under {prop:.40}")
                 if snak.snaktype == "value":
                     data = snak.datavalue
                     target = targets.get(data.value.id) if type(data) is EntityData else None
@@ -103,13 +108,13 @@ class TypedRowMaker:
                         value = orjson.dumps(value).decode()
                 else:
                     kind, value = _unknown(snak.snaktype), None
-                name = statement.id
+                name = statement.id or _name(f"{prefix}{prop}", snak.snaktype, kind, value, unnamed)
                 if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
                     name = _from_hex(name[start:].replace("-", ""))  # as `stored_name`, which takes a while
-                elif name and len(name) <= LONGEST_NAME:
+                elif len(name) <= LONGEST_NAME:
                     name = stored_name(name, subject)
                 else:
-                    raise Unusual
+                    raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
                 datatype = snak.datatype
                 qualifiers = statement.qualifiers
                 add(
@@ -130,23 +135,18 @@ class TypedRowMaker:
     def _property(self, prop: str) -> int:
         number = self._properties.get(prop)
         if number is None:
-            try:
-                if read_property_id(prop) != prop:
-                    raise Unusual
-            except Unreadable:
-                raise Unusual from None
-            number = self._properties[prop] = int(prop[1:])
+            number = self._properties[prop] = property_number(prop)
         return number
 
     def _qualifiers(self, snaks_by_property: Any, order: list[str]) -> str | None:
         if type(snaks_by_property) is not dict:
-            raise Unusual
+            raise Unreadable("bad-statement", "qualifiers in a list, not a map by property")
         qualifiers = []
         for prop in in_order(snaks_by_property, order):
             number = self._property(prop)
             for snak in snaks_by_property[prop]:
                 if snak.property != prop:
-                    raise Unusual
+                    raise Unreadable("bad-property", f"qualifier {snak.property:.40} stands under {prop:.40}")
                 if snak.snaktype == "value":
                     qualifiers.append([number, *self._value(snak.datavalue)])
                 else:
@@ -171,36 +171,37 @@ class TypedRowMaker:
             return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
         if kind is WordsData:
             if not is_language(data.value.language):
-                raise Unusual
+                raise Unreadable("bad-text", f"{data.value.language:.40} is no language code")
             return schema.MONOLINGUAL, [data.value.text, data.value.language]
         if kind is PlaceData:
             try:
-                place = read_coordinate(orjson.loads(memoryview(data.value)))
-            except (orjson.JSONDecodeError, Unreadable):
-                raise Unusual from None
-            return encode_value(place)
-        raise Unusual
+                return encode_value(read_coordinate(orjson.loads(memoryview(data.value))))
+            except orjson.JSONDecodeError as error:
+                raise Unreadable("bad-coordinate", str(error)) from None
+        if kind is OtherData:
+            return schema.OTHER, [data.value.type, data.value.json]
+        raise Unreadable("no-datavalue", "a value snak needs a datavalue")
 
     def _target(self, entity_id: str) -> tuple[int, int | str]:
         number = number_afresh(entity_id)
         if number is not None:
             target: tuple[int, int | str] = (schema.ENTITY, number)
         else:
-            try:
-                target = encode_value(read_entity_value(entity_id))
-            except Unreadable:
-                raise Unusual from None
+            target = encode_value(read_target(entity_id))
         if len(self._targets) > _REMEMBERED:
             self._targets.clear()
         self._targets[entity_id] = target
         return target
 
     def edges(self, claims: Any) -> Iterator[tuple[int, int | None]]:
-        """(property, target) of every statement that counts, as `kg.reading.snaks.entity_edge` has them."""
+        """(property, target or None) of every statement that counts: not deprecated, no stated absence.
+
+        The light reading for counts and walks over a whole source; `claims` as the sketch decoder gives them.
+        """
         if not claims:
             return
         if type(claims) is not dict:
-            raise Unusual
+            raise Unreadable("bad-statement", "statements in a list, not a map by property")
         for group in claims.values():
             for statement in group:
                 if statement.rank == "deprecated":
@@ -212,16 +213,12 @@ class TypedRowMaker:
                 prop = self._property(snak.property)
                 if kind == "somevalue":
                     yield prop, None
-                elif kind != "value":
-                    raise Unusual
                 else:
                     data = snak.datavalue
-                    if data is UNSET:
-                        raise Unusual
+                    if kind != "value" or data is UNSET:
+                        raise Unreadable("no-datavalue", f"a snak of type {kind:.40} without a value")
                     if data.type == "wikibase-entityid":
-                        entity_id = data.value if type(data.value) is str else data.value.id
-                        if entity_id is None:
-                            raise Unusual
+                        entity_id = "" if type(data.value) is str else data.value.id or ""
                         target = self._targets.get(entity_id)
                         if target is None:
                             target = self._target(entity_id)
@@ -233,8 +230,20 @@ class TypedRowMaker:
 def _unknown(snaktype: str) -> int:
     kind = _UNKNOWN.get(snaktype)
     if kind is None:
-        raise Unusual
+        raise Unreadable("unknown-snaktype", f"snaktype {snaktype:.40} is none of value, {', '.join(_UNKNOWN)}")
     return kind
+
+
+def _name(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
+    """What a statement without an id is known by: its value, so that nothing that stands beside it names it anew.
+
+    Statements of equal values are numbered.
+    """
+    told = None if snaktype != "value" else [kind, orjson.loads(value) if kind in _LISTS else value]
+    digest = md5(orjson.dumps([snaktype, told]), usedforsecurity=False).hexdigest()[:16]
+    name = f"{prefix}-{digest}"
+    unnamed[name] += 1
+    return name if unnamed[name] == 1 else f"{name}-{unnamed[name]}"
 
 
 # Dates, and amounts of few digits, come again and again.
@@ -243,19 +252,12 @@ def _unknown(snaktype: str) -> int:
 @lru_cache(maxsize=1 << 15)
 def _time(time: str, precision: int, model: str) -> list[Any]:
     """What a time of such parts is stored as."""
-    try:
-        stored: list[Any] = encode_value(read_time({"time": time, "precision": precision, "calendarmodel": model}))[1]
-    except Unreadable:
-        raise Unusual from None
+    stored: list[Any] = encode_value(read_time(time, precision, model))[1]
     return stored
 
 
 @lru_cache(maxsize=1 << 15)
 def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[Any]:
     """What a quantity of such parts is stored as."""
-    parts = {"amount": amount, "unit": unit, "lowerBound": lower, "upperBound": upper}
-    try:
-        stored: list[Any] = encode_value(read_quantity(parts))[1]
-    except Unreadable:
-        raise Unusual from None
+    stored: list[Any] = encode_value(read_quantity(amount, unit, lower, upper))[1]
     return stored

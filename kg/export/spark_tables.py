@@ -19,20 +19,24 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
+from msgspec.structs import replace
 
+from kg.building.extraction import ExtractionPlan, Extractor
 from kg.errors import SourceError
 from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
 from kg.export.output_streams import folder_out
 from kg.export.parquet import arrow_schema, record_batch, write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
-from kg.reading.dump import Block, brackets, file_facts, parse, unclosed
-from kg.reading.entity_json import decode
+from kg.ids import id_of
+from kg.reading.dump import Block, file_facts
+from kg.store.entity_rows import Decoder, entity_of
 from kg.terms import with_fallbacks
 
 REJECTS_SUFFIX = ".rejects.jsonl"
-_ITEM, _PROPERTY, _REJECT, _BRACKET = 0, 1, 2, 3  # sides, in the order of the tables
+_ITEM, _PROPERTY, _REJECT = 0, 1, 2  # sides, in the order of the tables
 _LONG = 100_000  # entities a partition
 _MOST = 4_096  # partitions
 _ROWS = 20_000  # that an executor hands over together
@@ -42,16 +46,12 @@ _SPARK_TYPES = {"string": "string", "int8": "tinyint", "int32": "int", "int64": 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SparkReport:
-    """What was written: rows by table, rejects by reason and the file that lists them, entities that came again.
-
-    `incomplete`: the sources with an array that is never closed, also by no later one.
-    """
+    """What was written: rows by table, rejects by reason and the file that lists them, entities that came again."""
 
     rows: Mapping[str, int]
     duplicates: int = 0
     rejects: Mapping[str, int] = field(default_factory=dict)
     rejects_path: Path | None = None
-    incomplete: Sequence[str] = ()
 
 
 def decode_dump(
@@ -93,7 +93,6 @@ def decode_dump(
             raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
         files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
         rows = _write_entities(decoded, folder, files) | _write_counts(spark, folder)
-        incomplete = _unclosed(decoded, paths)
         rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
         rejects = _write_rejects(decoded, rejects_path)
         for checksum in folder.glob("*/.*.crc"):
@@ -110,8 +109,6 @@ def decode_dump(
                 "limit": None,
                 "source_entities": rows["entities"],
                 "duplicates": total - rows["entities"],
-                **({"incomplete": incomplete} if incomplete else {}),
-                "warnings": [unclosed(name) for name in incomplete],
                 "rejects": rejects,
             },
         )
@@ -120,24 +117,11 @@ def decode_dump(
         duplicates=total - rows["entities"],
         rejects=rejects,
         rejects_path=rejects_path if rejects else None,
-        incomplete=incomplete,
     )
 
 
-def _unclosed(decoded: Any, paths: Sequence[Path]) -> list[str]:
-    """The names of sources whose array is closed neither in them nor in a later one."""
-    rows = decoded.filter(f"side = {_BRACKET}").groupBy("source").sum("number").collect()
-    names: list[str] = []
-    for source, opened in sorted(map(tuple, rows)):
-        if opened > 0:
-            names.append(paths[source].name)
-        elif opened < 0:
-            names = names[:-1]
-    return names
-
-
 def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
-    """A row for each entity, reject and bracket; decoded once, kept on the executors' disks."""
+    """A row for each entity and reject; decoded once, kept on the executors' disks."""
     from pyspark import StorageLevel
     from pyspark.sql import functions
 
@@ -171,32 +155,30 @@ class _Decoding:
                 ("block", pyarrow.int64()), ("place", pyarrow.int64()), ("payload", pyarrow.binary()),
             ]
         )  # fmt: skip
-        place = 0
+        place, extractor = 0, Extractor(ExtractionPlan(everything=True, languages=self._languages))
         for batch in batches:
             rows: list[tuple[int, int, int, int, int, bytes]] = []
             for source, block, line in _columns([batch], "source", "block", "line"):
-                for side, number, payload in self._line(line, source, block):
+                for side, number, payload in self._line(extractor, line, source, block):
                     rows.append((side, number, source, block, place, payload))
                     place += 1
             if rows:
                 yield record_batch(rows, schema)
 
-    def _line(self, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
+    def _line(self, extractor: Extractor, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
         if block == 0:
             line = line.removeprefix(BOM_UTF8)
-        if opened := brackets(line):
-            yield _BRACKET, opened, b""
-        for _, parsed in parse(Block(line=0, data=line, single=True)):
-            decoded = decode(parsed, languages=self._languages)
-            for reject in decoded.rejects:
-                # `block`: where its piece of the file begins; Spark numbers no lines.
-                record = {"source": self._names[source], "block": block, **reject.to_json()}
-                yield _REJECT, 0, orjson.dumps(record)
-            if (entity := decoded.entity) is not None:
-                side = _ITEM if entity.id[0] == "Q" else _PROPERTY
-                rows = rows_of([entity]) | {"redirects": [(merged, entity.id) for merged in decoded.redirects]}
-                payload = pickle.dumps(rows, protocol=5)
-                yield side, int(entity.id[1:]), payload
+        batch = extractor.read(Block(line=0, data=line, single=True))
+        for reject in batch.rejects:
+            # `block`: where its piece of the file begins; Spark numbers no lines.
+            record = {"source": self._names[source], "block": block, **replace(reject, line=None).to_json()}
+            yield _REJECT, 0, orjson.dumps(record)
+        merged = [(id_of(source), id_of(target)) for source, target in batch.redirects]
+        for encoded in batch.records:
+            entity = entity_of(msgspec.msgpack.decode(encoded), Decoder())
+            rows = rows_of([entity]) | {"redirects": [pair for pair in merged if pair[1] == entity.id]}
+            side = _ITEM if entity.id[0] == "Q" else _PROPERTY
+            yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)
 
 
 def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from kg.model import ENTITY_ID
-from kg.reading.entity_json import edges
+from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId
 from kg.reading.numbers import by_number
 from kg.scope import Scope
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
-
-_AT_A_TIME = 50  # entities whose classes are looked up together
 
 
 def reached(
@@ -21,22 +20,18 @@ def reached(
     seeds: Sequence[str],
     scope: Scope,
     redirects: dict[str, str],
-    spared: Collection[str],
-    idle: set[str],
 ) -> Iterator[Mapping[str, Any]]:
     """The seeds and what the steps reach, layer by layer, each entity once; then the properties that these use.
 
-    Ids that were merged go to `redirects`. Entities in `spared` are never excluded. Excluded classes that come up leave
-    `idle`.
+    Ids that were merged go to `redirects`.
     """
     asked = set(seeds)
     yielded: set[str] = set()
     used: set[str] = set()
-    exclusion = _Exclusion(fetch, scope.excluded, spared, idle)
     layer = list(seeds)
     for hop in range(scope.hops + 1):
         following: set[str] = set()
-        for data in _each_once(exclusion.applied(fetch(layer)), asked, yielded, redirects, missing=hop == 0):
+        for data in _each_once(fetch(layer), asked, yielded, redirects, missing=hop == 0):
             yield data
             if "missing" in data:
                 continue
@@ -55,50 +50,16 @@ def reached(
         yield from _each_once(fetch(lacking), asked, yielded, redirects, missing=False)
 
 
-class _Exclusion:
-    """Keeps the instances of some classes, or of any class below them, out; the classes are fetched as they come up."""
-
-    def __init__(self, fetch: Fetch, classes: Collection[str], spared: Collection[str], idle: set[str]) -> None:
-        self._fetch = fetch
-        self._excluded = frozenset(classes)
-        self._spared = spared
-        self._idle = idle
-        self._above: dict[str, set[str]] = {}
-
-    def applied(self, entities: Iterator[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """What is not excluded, in order."""
-        if not self._excluded:
-            yield from entities
-            return
-        while batch := list(islice(entities, _AT_A_TIME)):
-            classes = [_targets(data, "P31") for _, data in batch]
-            self._learn(set().union(*classes))
-            for (asked_id, data), kinds in zip(batch, classes, strict=True):
-                if asked_id in self._spared or data["id"] in self._spared or not self._reaches(kinds):
-                    yield asked_id, data
-
-    def _learn(self, classes: set[str]) -> None:
-        layer = classes - self._above.keys()
-        while layer:
-            for wanted, data in self._fetch(sorted(layer)):
-                self._above[wanted] = _targets(data, "P279")
-                if data["id"] != wanted:
-                    self._above[wanted] = {str(data["id"])}
-            layer = set().union(*(self._above[kind] for kind in layer)) - self._above.keys()
-        self._idle.difference_update(self._above)
-
-    def _reaches(self, classes: set[str]) -> bool:
-        seen: set[str] = set()
-        while layer := classes - seen:
-            if not self._excluded.isdisjoint(layer):
-                return True
-            seen |= layer
-            classes = set().union(*(self._above.get(kind, ()) for kind in layer))
-        return False
-
-
 def _targets(data: Mapping[str, Any], prop: str) -> set[str]:
-    return {target for edge, target in edges(data) if edge == prop and target is not None and ENTITY_ID.match(target)}
+    """The entities that the statements of a property lead to; what cannot be read is told when it is built from."""
+    claims = data.get("claims")
+    try:
+        stated = msgspec.convert(claims.get(prop) or [] if isinstance(claims, dict) else [], list[EdgeStatement])
+    except msgspec.ValidationError:
+        return set()
+    values = (one.mainsnak.datavalue for one in stated if one.rank != "deprecated")
+    ids = (data.value.id for data in values if isinstance(data, EdgeData) and isinstance(data.value, MaybeId))
+    return {target for target in ids if target is not None and ENTITY_ID.match(target)}
 
 
 def _each_once(

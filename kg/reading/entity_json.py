@@ -1,32 +1,35 @@
-"""One entity object, as a dump line or a `wbgetentities` answer has it -> `Entity`.
+"""One entity object, as a dump line or a `wbgetentities` answer has it -> typed structures.
 
-Tolerant of what the format has been over the years: `[]`, `{}`, null or nothing for any empty map or list, no
-datatype, plain strings for terms and entity values, numeric ids alone, no claims, `statements` for `claims`.
-Items and properties are read. Lexemes, media files and other kinds are rejected with their kind as the
-reason. What cannot be read inside an entity is rejected piece by piece and the rest kept. A statement with an
-unreadable qualifier is rejected whole: without its end time, say, it would state something else.
+They are what WikiData writes today, with `[]` for empty maps. Only the fields that are needed are made into objects:
+references are not read, for no answer rests on them, and they are most of a dump's bytes. Items and properties are
+read; lexemes, media files and other kinds are rejected with their kind as the reason.
 
-References are not read: no answer rests on them, and they are most of a dump's bytes.
+An object with something else in it is read piece by piece (`Pieces`): what cannot be read is rejected, and the rest
+kept. A statement with an unreadable qualifier is rejected whole: without its end time, say, it would state something
+else.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from hashlib import md5
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+import msgspec
 import orjson
-from msgspec import Struct, structs
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
-from kg.model import ENTITY_ID, Entity, Rank, Snak, SnakKind, Statement, Value
+from kg.ids import number_of
 from kg.reading.numbers import LONGEST_NAME, is_language
-from kg.reading.snaks import Unreadable, entity_edge, read_property_id, read_snak, shortened
-from kg.store.entity_rows import encode_value
+from kg.reading.snaks import Unreadable, canonical, shortened
 
-_RANKS: Mapping[object, Rank] = {rank.value: rank for rank in Rank}
+# The beginning of every line of a dump, in the order that Wikibase writes.
+HEAD = re.compile(rb'\{"type":"(?:item|property)","id":"([QP][1-9][0-9]{0,17})"')
+
+_KNOWN: set[str] = set()  # language codes that were looked at
+_MOST_KNOWN = 10_000
+_OTHER = "urn:granola:other"  # what stands for any type of value that is not known
 
 
 class Reject(Struct, frozen=True, kw_only=True, array_like=True):
@@ -44,154 +47,230 @@ class Reject(Struct, frozen=True, kw_only=True, array_like=True):
         return {key: value for key, value in structs.asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Decoded:
-    """What one entity object gave: the entity (None where rejected whole), rejects, ids merged into it."""
+class IdValue(Struct, gc=False):
+    """The value of an entity reference."""
 
-    entity: Entity | None
-    rejects: tuple[Reject, ...] = ()
-    redirects: tuple[str, ...] = ()
+    id: str
 
 
-def entity_id(data: Mapping[str, Any]) -> str:
-    """The id of an item or property. Raises `Unreadable` for other kinds, missing entities and bad ids."""
-    raw_id = data.get("id")
-    kind = data.get("type")
-    if isinstance(kind, str) and kind not in ("item", "property"):
-        raise Unreadable(kind if kind in ("lexeme", "mediainfo") else "unknown-kind", f"{raw_id} is of kind {kind!r}")
+class TimePoint(Struct, gc=False):
+    """The value of a time."""
+
+    time: str
+    precision: int
+    calendarmodel: str
+
+
+class Amount(Struct, gc=False):
+    """The value of a quantity."""
+
+    amount: str
+    unit: str = "1"
+    lower: str | None = msgspec.field(default=None, name="lowerBound")
+    upper: str | None = msgspec.field(default=None, name="upperBound")
+
+
+class Words(Struct, gc=False):
+    """The value of a text in a language."""
+
+    text: str
+    language: str
+
+
+class OtherPart(Struct, gc=False):
+    """A value of a type that is not known, as JSON."""
+
+    type: str
+    json: str
+
+
+class EntityData(Struct, tag="wikibase-entityid", tag_field="type", gc=False):
+    """A datavalue that is an entity."""
+
+    value: IdValue
+
+
+class TimeData(Struct, tag="time", tag_field="type", gc=False):
+    """A datavalue that is a time."""
+
+    value: TimePoint
+
+
+class QuantityData(Struct, tag="quantity", tag_field="type", gc=False):
+    """A datavalue that is a quantity."""
+
+    value: Amount
+
+
+class StringData(Struct, tag="string", tag_field="type", gc=False):
+    """A datavalue that is a plain text."""
+
+    value: str
+
+
+class WordsData(Struct, tag="monolingualtext", tag_field="type", gc=False):
+    """A datavalue that is a text in a language."""
+
+    value: Words
+
+
+class PlaceData(Struct, tag="globecoordinate", tag_field="type", gc=False):
+    """A datavalue that is a coordinate, kept as it is written."""
+
+    value: Raw
+
+
+class OtherData(Struct, tag=_OTHER, tag_field="type", gc=False):
+    """A datavalue of a type that is not known."""
+
+    value: OtherPart
+
+
+Data = EntityData | TimeData | QuantityData | StringData | WordsData | PlaceData | OtherData
+_TYPES = frozenset(one.__struct_config__.tag for one in Data.__args__)
+
+
+class TypedQualifier(Struct, gc=False):
+    """A snak of a qualifier."""
+
+    snaktype: str
+    property: str
+    datavalue: Data | UnsetType = UNSET
+
+
+class TypedSnak(TypedQualifier, gc=False):
+    """A main snak."""
+
+    datatype: str | None = None
+
+
+class TypedStatement(Struct, gc=False):
+    """A statement without its references. Truthy data have no id."""
+
+    mainsnak: TypedSnak
+    rank: str
+    id: str | None = None
+    qualifiers: dict[str, list[TypedQualifier]] | list[Any] | None = None
+    order: list[str] = msgspec.field(default_factory=list, name="qualifiers-order")
+
+
+class TypedTerm(Struct, gc=False):
+    """A label, a description or an alias."""
+
+    language: str
+    value: str
+
+
+class Nothing(Struct, gc=False):
+    """An object that is counted and not read."""
+
+
+class Merged(Struct, gc=False):
+    """The id under which an entity was asked for that was merged into this one."""
+
+    source: str = msgspec.field(name="from")
+
+
+class MaybeId(Struct, gc=False):
+    """The id in an object, if there is one."""
+
+    id: str | None = None
+
+
+class EdgeData(Struct, gc=False):
+    """Any datavalue by its type."""
+
+    type: str
+    value: MaybeId | str
+
+
+class EdgeSnak(Struct, gc=False):
+    """A main snak as far as an edge needs it."""
+
+    snaktype: str
+    property: str
+    datavalue: EdgeData | UnsetType = UNSET
+
+
+class EdgeStatement(Struct, gc=False):
+    """A statement as far as an edge needs it."""
+
+    mainsnak: EdgeSnak
+    rank: str
+
+
+def entity_decoder(languages: Collection[str] | None) -> Callable[[bytes], Any]:
+    """A decoder of whole entities with the terms of `languages` (None: all), whose fields are those of `_entity`."""
+    return msgspec.json.Decoder(_entity(languages, statements=TypedStatement)).decode
+
+
+def sketch_decoder(languages: Collection[str] | None, *, named: bool) -> Callable[[bytes], Any]:
+    """As `entity_decoder`, of statements what counting and walking need; terms only with `named`."""
+    return msgspec.json.Decoder(_entity(languages if named else (), statements=EdgeStatement)).decode
+
+
+def _entity(languages: Collection[str] | None, *, statements: type) -> type:
+    texts = _by_language(languages, TypedTerm)
+    aliases = _by_language(languages, list[TypedTerm])
+    fields: list[Any] = [
+        ("id", str),
+        ("type", str, "item"),
+        ("datatype", str | None, None),
+        ("labels", texts | list[Any] | None, None),
+        ("descriptions", texts | list[Any] | None, None),
+        ("aliases", aliases | list[Any] | None, None),
+        ("claims", dict[str, list[statements]] | list[Any] | None, None),  # type: ignore[valid-type]
+        ("sitelinks", dict[str, Nothing] | list[Any] | None, None),
+        ("missing", Raw | UnsetType, UNSET),
+        ("redirects", Merged | UnsetType, UNSET),
+    ]
+    return msgspec.defstruct("TypedEntity", fields, gc=False)
+
+
+def _by_language(languages: Collection[str] | None, what: Any) -> Any:
+    if languages is None:
+        return dict[str, what]
+    ordered = sorted(languages)
+    # Other languages are not even looked at.
+    return msgspec.defstruct(
+        "Languages",
+        [(f"language_{n}", what | UnsetType, UNSET) for n in range(len(ordered))],
+        rename={f"language_{n}": code for n, code in enumerate(ordered)},
+        namespace={"codes": tuple(ordered)},
+        gc=False,
+    )
+
+
+def by_language(terms: Any) -> list[tuple[str, Any]]:
+    """(language, term or terms) of a field of terms. Raises `Unreadable` for what is no map by language."""
+    if not terms:
+        return []
+    if type(terms) is dict:
+        if not _KNOWN.issuperset(terms):
+            if not all(map(is_language, terms)):
+                raise Unreadable("bad-term", "no language code")
+            if len(_KNOWN) < _MOST_KNOWN:
+                _KNOWN.update(terms)
+        return list(terms.items())
+    if type(terms) is list:
+        raise Unreadable("bad-term", "a list, not a map by language")
+    codes: tuple[str, ...] = terms.codes
+    return [(code, term) for code, term in zip(codes, structs.astuple(terms), strict=True) if term is not UNSET]
+
+
+def number_of_entity(raw_id: object, kind: object, *, missing: bool) -> int:
+    """The number of an item or property. Raises `Unreadable` for other kinds, missing entities and bad ids."""
+    if kind not in ("item", "property"):
+        known = kind if kind in ("lexeme", "mediainfo") else "unknown-kind"
+        raise Unreadable(str(known), f"{raw_id!s:.40} is of kind {kind!r:.40}")
     if not isinstance(raw_id, str):
         raise Unreadable("no-id", "an entity needs an id")
-    if "missing" in data:
-        raise Unreadable("missing", f"{raw_id} does not exist at the source")
-    if ENTITY_ID.match(raw_id):
-        return raw_id
-    if ENTITY_ID.match(raw_id.upper()):
-        return raw_id.upper()
-    if raw_id[:1] in ("L", "M"):
-        raise Unreadable("lexeme" if raw_id[0] == "L" else "mediainfo", f"{raw_id} is neither item nor property")
-    raise Unreadable("bad-id", f"{raw_id[:40]!r} is no item or property id")
-
-
-def decode(data: object, *, languages: Collection[str] | None = None) -> Decoded:
-    """Read one entity object, with terms of `languages` alone (None: all). Never raises for bad content.
-
-    A line that was rejected stays so.
-    """
-    if isinstance(data, Reject):
-        return Decoded(entity=None, rejects=(data,))
-    if not isinstance(data, dict):
-        return Decoded(
-            entity=None,
-            rejects=(Reject(reason="not-an-object", detail=f"expected an object, found {type(data).__name__}"),),
-        )
-    try:
-        subject = entity_id(data)
-    except Unreadable as error:
-        given = data.get("id")
-        shown_id = given[:40] if isinstance(given, str) else None
-        return Decoded(entity=None, rejects=(Reject(reason=error.reason, detail=str(error), entity=shown_id),))
-    rejects: list[Reject] = []
-    datatype = data.get("datatype")
-    sitelinks = data.get("sitelinks")
-    if sitelinks is not None and not isinstance(sitelinks, dict | list):
-        detail = shortened(f"sitelinks {sitelinks!r:.80} are neither a map nor a list")
-        rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=subject))
-        sitelinks = None
-    entity = Entity(
-        id=subject,
-        labels=_texts(data.get("labels"), languages, subject, "label", rejects),
-        descriptions=_texts(data.get("descriptions"), languages, subject, "description", rejects),
-        aliases=_aliases(data.get("aliases"), languages, subject, rejects),
-        statements=tuple(_statements(data, subject, rejects)),
-        sitelinks=len(sitelinks) if sitelinks else 0,
-        datatype=datatype if isinstance(datatype, str) else None,
-    )
-    return Decoded(entity=entity, rejects=tuple(rejects), redirects=_redirects(data, subject))
-
-
-def edges(data: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """(property, target id or None) of every statement that counts, in source order; see `entity_edge`."""
-    for _, statement in _claims(data):
-        edge = entity_edge(statement)
-        if edge is not None:
-            yield edge
-
-
-def term_texts(data: Mapping[str, Any], languages: Collection[str] | None = None) -> Iterator[str]:
-    """Every label and alias of an entity object in `languages` (None: all), without building the entity."""
-    unread: list[Reject] = []
-    yield from _texts(data.get("labels"), languages, "", "label", unread).values()
-    for texts in _aliases(data.get("aliases"), languages, "", unread).values():
-        yield from texts
-
-
-def _claims(data: Mapping[str, Any]) -> Iterator[tuple[str | None, Any]]:
-    claims = data.get("claims") or data.get("statements")
-    if isinstance(claims, dict):
-        for prop, statements in claims.items():
-            if isinstance(statements, list):
-                for statement in statements:
-                    yield prop, statement
-            elif statements:  # one statement without its list
-                yield prop, statements
-    elif isinstance(claims, list):
-        for statement in claims:
-            yield None, statement
-
-
-def _statements(data: Mapping[str, Any], subject: str, rejects: list[Reject]) -> Iterator[Statement]:
-    checked: dict[str, str] = {}
-    unnamed: Counter[str] = Counter()
-    for key, claim in _claims(data):
-        try:
-            prop = None
-            if key is not None and (prop := checked.get(key)) is None:
-                prop = checked[key] = read_property_id(key)
-            if not isinstance(claim, dict):
-                raise Unreadable("bad-statement", f"expected an object, found {type(claim).__name__}")
-            snak = claim.get("mainsnak")
-            if snak is None:
-                raise Unreadable("bad-statement", "a statement needs a mainsnak")
-            prop, kind, value = read_snak(snak, prop)
-            rank = _RANKS.get(claim.get("rank", "normal"))
-            if rank is None:
-                raise Unreadable("bad-rank", f"rank {claim['rank']!r:.80} is none of {', '.join(Rank)}")
-            qualifiers = claim.get("qualifiers")
-            datatype = snak.get("datatype")
-            name = claim.get("id")
-            if isinstance(name, str) and len(name) > LONGEST_NAME:
-                raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
-            if not isinstance(name, str) or not name:  # statements of old dumps carry none
-                name = f"{subject}${prop}-{_digest(kind, value)}"
-                unnamed[name] += 1
-                if unnamed[name] > 1:
-                    name = f"{name}-{unnamed[name]}"
-            yield Statement(
-                id=name,
-                subject=subject,
-                property=prop,
-                rank=rank,
-                kind=kind,
-                value=value,
-                qualifiers=_qualifiers(qualifiers, claim.get("qualifiers-order")) if qualifiers else (),
-                datatype=datatype if isinstance(datatype, str) else None,
-            )
-        except (Unreadable, TypeError) as error:  # TypeError: an unhashable where a word is due
-            name = claim.get("id") if isinstance(claim, dict) else None
-            rejects.append(
-                Reject(
-                    reason=error.reason if isinstance(error, Unreadable) else "bad-statement",
-                    detail=shortened(f"{shortened(str(key), 24)}: {error}"),
-                    entity=subject,
-                    statement=shortened(name, LONGEST_NAME) if isinstance(name, str) else None,
-                )
-            )
-
-
-def _digest(kind: SnakKind, value: Value | None) -> str:
-    """What a statement without an id is known by: its value, so that nothing that stands beside it names it anew."""
-    content = orjson.dumps([kind, None if value is None else encode_value(value)])
-    return md5(content, usedforsecurity=False).hexdigest()[:16]
+    if missing:
+        raise Unreadable("missing", f"{raw_id:.40} does not exist at the source")
+    number = number_of(raw_id)
+    if number is None:
+        raise Unreadable("bad-id", f"{raw_id[:40]!r} is no item or property id")
+    return number
 
 
 def in_order(snaks: Mapping[str, Any], told: Iterable[str]) -> Iterable[str]:
@@ -199,85 +278,105 @@ def in_order(snaks: Mapping[str, Any], told: Iterable[str]) -> Iterable[str]:
     return snaks if len(snaks) < 2 else dict.fromkeys(chain((prop for prop in told if prop in snaks), snaks))
 
 
-def _qualifiers(data: object, order: object) -> tuple[Snak, ...]:
-    if isinstance(data, dict):
-        groups: list[Any] = [(prop, data[prop]) for prop in in_order(data, order if isinstance(order, list) else ())]
-    else:
-        groups = [(None, data)]
-    snaks: list[Snak] = []
-    for prop, group in groups:
-        for snak in group if isinstance(group, list) else [group]:
-            try:
-                of, kind, value = read_snak(snak, read_property_id(prop) if prop is not None else None)
-                snaks.append(Snak(property=of, kind=kind, value=value))
-            except Unreadable as error:
-                raise Unreadable(error.reason, f"qualifier {shortened(str(prop), 24)}: {error}") from None
-    return tuple(snaks)
+class Pieces:
+    """Takes what the decoder cannot read out of an entity object.
+
+    `check` raises `Unreadable` for a statement of (entity id, property) that has an unreadable value.
+    """
+
+    def __init__(
+        self, languages: Collection[str] | None, check: Callable[[str, str, TypedStatement], object]
+    ) -> None:
+        self._languages = languages
+        self._check = check
+        self._statement = msgspec.json.Decoder(TypedStatement).decode
+        self._term = msgspec.json.Decoder(TypedTerm).decode
+
+    def readable(self, data: Mapping[str, Any]) -> tuple[bytes | None, list[Reject]]:
+        """(a line with what can be read of an object, what cannot): no line where there is no entity in it."""
+        given = data.get("id")
+        try:
+            number_of_entity(given, data.get("type", "item"), missing="missing" in data)
+        except Unreadable as error:
+            shown = given[:40] if isinstance(given, str) else None
+            return None, [Reject(reason=error.reason, detail=str(error), entity=shown)]
+        subject = str(given)
+        rejects: list[Reject] = []
+        kept: dict[str, Any] = {key: data[key] for key in ("id", "type") if key in data}
+        if isinstance(data.get("datatype"), str):
+            kept["datatype"] = data["datatype"]
+        for key in ("labels", "descriptions", "aliases"):
+            kept[key] = dict(self._terms(data.get(key), subject, key, rejects))
+        kept["claims"] = {}
+        for prop, statement in self._statements(data.get("claims"), subject, rejects):
+            kept["claims"].setdefault(prop, []).append(statement)
+        sitelinks = data.get("sitelinks")
+        if isinstance(sitelinks, dict | list | None):
+            kept["sitelinks"] = dict.fromkeys(map(str, sitelinks or ()), Nothing())
+        else:
+            detail = shortened(f"sitelinks {sitelinks!r:.80} are neither a map nor a list")
+            rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=subject))
+        merged = data.get("redirects")
+        if isinstance(merged, dict) and isinstance(merged.get("from"), str):
+            kept["redirects"] = {"from": merged["from"]}
+        return msgspec.json.encode(kept), rejects
+
+    def _terms(self, terms: object, subject: str, key: str, rejects: list[Reject]) -> Iterator[tuple[str, Any]]:
+        for code, given in terms.items() if isinstance(terms, dict) else (("", terms),) if terms else ():
+            if self._languages is not None and code not in self._languages:
+                continue
+            read: list[TypedTerm] = []
+            for one in given if key == "aliases" and isinstance(given, list) else [given]:
+                try:
+                    term = self._term(orjson.dumps(one))
+                    if not is_language(code) or term.language != code:
+                        raise Unreadable("bad-term", "no language code, or another one inside")
+                    read.append(term)
+                except (msgspec.ValidationError, Unreadable, TypeError) as error:
+                    detail = shortened(f"{key} {shortened(code, 24)}: {error}")
+                    rejects.append(Reject(reason="bad-term", detail=detail, entity=subject))
+            if read:
+                yield code, read if key == "aliases" else read[0]
+
+    def _statements(self, claims: object, subject: str, rejects: list[Reject]) -> Iterator[tuple[str, TypedStatement]]:
+        for prop, group in claims.items() if isinstance(claims, dict) else (("", claims),) if claims else ():
+            for given in group if isinstance(group, list) else [group]:
+                try:
+                    statement = self._statement(orjson.dumps(_with_other_types(given)))
+                    self._check(subject, prop, statement)
+                    yield prop, statement
+                except (msgspec.ValidationError, Unreadable, TypeError) as error:  # TypeError: nested too deeply
+                    name = given.get("id") if isinstance(given, dict) else None
+                    rejects.append(
+                        Reject(
+                            reason=error.reason if isinstance(error, Unreadable) else "bad-statement",
+                            detail=shortened(f"{shortened(prop, 24)}: {error}"),
+                            entity=subject,
+                            statement=shortened(name, LONGEST_NAME) if isinstance(name, str) else None,
+                        )
+                    )
 
 
-def _term(language: object, entry: object) -> tuple[str, str] | None:
-    # With languagefallback the API puts another language's text under the asked key and says so inside.
-    if isinstance(entry, dict):
-        inside = entry.get("language")
-        if isinstance(inside, str):
-            language = inside
-        entry = entry.get("value")
-    if isinstance(language, str) and is_language(language) and isinstance(entry, str):
-        return language, entry
-    return None
+def _with_other_types(statement: Any) -> Any:
+    """A statement whose values of unknown types are told as JSON."""
+    if not isinstance(statement, dict):
+        return statement
+    kept = {key: statement[key] for key in ("id", "rank", "qualifiers-order") if key in statement}
+    kept["mainsnak"] = _with_other_type(statement.get("mainsnak"))
+    qualifiers = statement.get("qualifiers")
+    if isinstance(qualifiers, dict):
+        kept["qualifiers"] = {
+            prop: [_with_other_type(snak) for snak in snaks] if isinstance(snaks, list) else snaks
+            for prop, snaks in qualifiers.items()
+        }
+    elif qualifiers:
+        kept["qualifiers"] = qualifiers
+    return kept
 
 
-def _bad_term(what: str, key: object, given: object, subject: str) -> Reject:
-    inside = given.get("language") if isinstance(given, dict) else None
-    bad = any(isinstance(code, str) and not is_language(code) for code in (key, inside))
-    why = "no language code" if bad else "no text"
-    return Reject(reason="bad-term", detail=f"{what} {shortened(str(key), 24)}: {why}", entity=subject)
-
-
-def _entries(data: object) -> Iterator[tuple[object, Any]]:
-    if isinstance(data, dict):
-        yield from data.items()
-    elif isinstance(data, list):  # a list of {language, value} instead of a map
-        for given in data:
-            yield None, given
-    elif data is not None:  # neither: one entry that cannot be used
-        yield None, data
-
-
-def _texts(
-    data: object, languages: Collection[str] | None, subject: str, what: str, rejects: list[Reject]
-) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for key, entry in _entries(data):
-        if languages is not None and isinstance(key, str) and key not in languages:
-            continue
-        term = _term(key, entry)
-        if term is None:
-            rejects.append(_bad_term(what, key, entry, subject))
-        elif languages is None or term[0] in languages:
-            texts.setdefault(*term)
-    return texts
-
-
-def _aliases(
-    data: object, languages: Collection[str] | None, subject: str, rejects: list[Reject]
-) -> dict[str, tuple[str, ...]]:
-    texts_by_language: dict[str, list[str]] = {}
-    for key, group in _entries(data):
-        if languages is not None and isinstance(key, str) and key not in languages:
-            continue
-        if isinstance(group, dict) and "value" not in group:  # {"0": {...}} for a list, as PHP may write one
-            group = list(group.values())
-        for entry in group if isinstance(group, list) else [group]:
-            term = _term(key, entry)
-            if term is None:
-                rejects.append(_bad_term("alias", key, entry, subject))
-            elif languages is None or term[0] in languages:
-                texts_by_language.setdefault(term[0], []).append(term[1])
-    return {language: tuple(texts) for language, texts in texts_by_language.items()}
-
-
-def _redirects(data: Mapping[str, Any], subject: str) -> tuple[str, ...]:
-    given = data.get("redirects")
-    merged = given.get("from") if isinstance(given, dict) else None
-    return (merged,) if isinstance(merged, str) and ENTITY_ID.match(merged) and merged != subject else ()
+def _with_other_type(snak: Any) -> Any:
+    data = snak.get("datavalue") if isinstance(snak, dict) else None
+    kind = data.get("type") if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind in _TYPES or "value" not in data:
+        return snak
+    return {**snak, "datavalue": {"type": _OTHER, "value": {"type": kind, "json": canonical(data["value"])}}}

@@ -417,7 +417,10 @@ def _statement(
         )
     ] + [((*by_number(of), ABSENT), {"snaktype": "novalue", "property": of}) for of in absent]
     if qualifiers:
-        out["qualifiers"] = in_places(qualifiers, order)
+        by_property: dict[str, list[Any]] = {}
+        for snak in in_places(qualifiers, order):
+            by_property.setdefault(snak["property"], []).append(snak)
+        out |= {"qualifiers": by_property, "qualifiers-order": list(by_property)}
     return out
 
 

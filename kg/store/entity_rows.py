@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, groupby
 from operator import itemgetter
@@ -251,6 +251,31 @@ class Decoder:
         if kind == schema.OTHER:
             return OtherValue(type=value[0], json=value[1])
         return None
+
+
+def entity_of(record: Sequence[Any], decoder: Decoder) -> Entity:
+    """The inverse of `record_of`."""
+    number, sitelinks, datatype, terms, statements = record
+    subject = id_of(number)
+    texts: dict[int, dict[str, str]] = {schema.LABEL: {}, schema.DESCRIPTION: {}}
+    aliases: dict[str, list[str]] = {}
+    for _, language, kind, _, text in zip(*[iter(terms)] * 5, strict=True):
+        if kind == schema.ALIAS:
+            aliases.setdefault(language, []).append(text)
+        else:
+            texts[kind][language] = text
+    return Entity(
+        id=subject,
+        labels=texts[schema.LABEL],
+        descriptions=texts[schema.DESCRIPTION],
+        aliases={language: tuple(several) for language, several in aliases.items()},
+        statements=tuple(
+            decoder.statement(subject, prop, *columns)
+            for _, prop, _, *columns in zip(*[iter(statements)] * 9, strict=True)
+        ),
+        sitelinks=sitelinks,
+        datatype=datatype,
+    )
 
 
 class RowGroups:

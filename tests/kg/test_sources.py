@@ -99,7 +99,7 @@ def test_merged_missing_and_select_by_class_name_and_steps(
         for labels in (found.labels for found in other.entities(list(other.ids())).values()):
             assert set(labels) <= {"en", "mul"}
     assert report.rejects == {}
-    scope = dataclasses.replace(scope, hops=2, excluded=frozenset({"Q515"}), hub_limit=1, properties=False)
+    scope = dataclasses.replace(scope, hops=2, hub_limit=1, properties=False)
     build([kinds / "world.json"], tmp_path / "by-dump", scope=scope, force=True)
     build_from_sparql(server.url, tmp_path / "by-sparql", scope=scope, patience=QUICK, languages=["en"], force=True)
     with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-sparql") as other:
