@@ -349,19 +349,16 @@ class SnapshotSpark(Command["Timed[SparkReport]"]):
         return Timed(report=report, seconds=time.monotonic() - began)
 
     def failed(self, result: Timed[SparkReport]) -> bool:
-        """Whether anything was rejected, or a dump was cut short."""
-        return bool(result.report.rejects or result.report.incomplete)
+        """Whether anything was rejected."""
+        return bool(result.report.rejects)
 
     def show(self, result: Timed[SparkReport]) -> None:
         """Rows by table and what was left out, on standard error."""
-        from kg.reading.dump import unclosed
-
         report = result.report
         tables = ", ".join(f"{number:,} {table}" for table, number in report.rows.items())
         lines = [f"{self.out}: {tables}, in {result.seconds:.1f} s"]
         if report.duplicates:
             lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
-        lines += [f"warning: {unclosed(name)}" for name in report.incomplete]
         if report.rejects:
             reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
             lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")

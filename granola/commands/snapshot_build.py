@@ -254,8 +254,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         SourceKind,
         Setting(
             "What the sources are. The online ones need GRANOLA_CONTACT=<your address>;"
-            " GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD are sent to a URL that is given, and ?key=$MY_KEY in it"
-            " is taken from the variable MY_KEY.",
+            " GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD are sent to a URL that is given.",
             flag="--from",
         ),
     ] = SourceKind.DUMP

@@ -1,8 +1,8 @@
 """A dump, whatever its shape and packing -> blocks of bytes, and those -> JSON objects, each block by itself.
 
-Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, pretty-printed
-objects or arrays, API answers. `DumpReader.blocks` reads, `parse` parses. Memory is bounded by the block
-size, or by the longest entity where that is larger.
+Shapes: a JSON array with one entity a line (WikiData's own), NDJSON, an array on one line, an API answer; and one
+object or array over many lines, which is read whole. `DumpReader.blocks` reads, `parse` parses. Memory is bounded by
+the block size, or by the longest line where that is larger.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -76,23 +75,15 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
                 yield number, _damaged("not-an-object", f"expected an object, found {type(value).__name__}", text)
 
 
-def is_cut(line: bytes) -> bool:
-    """Whether a line is no JSON, as one that was cut is, whatever it ends with."""
-    parsed = (entry for _, entry in parse(Block(line=0, data=line, single=True)))
-    return any(isinstance(entry, Reject) and entry.reason == NOT_JSON for entry in parsed)
-
-
-def brackets(line: bytes) -> int:
-    """1 for a line that opens an array of several lines, -1 for one that closes it, else 0; a cut line does neither."""
-    text = line.strip(BLANK)
-    return 0 if is_cut(text) else (text[:1] == b"[") - (text[-1:] == b"]")
-
-
 def unclosed(name: str) -> str:
     """The warning about a source whose array is never closed."""
     return (
         f"{name}: the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
     )
+
+
+def _is_no_json(parsed: Mapping[str, Any] | Reject) -> bool:
+    return isinstance(parsed, Reject) and parsed.reason == NOT_JSON
 
 
 def _loads(text: bytes) -> Any:
@@ -127,13 +118,10 @@ def _damaged(reason: str, detail: str, text: bytes) -> Reject:
 
 STDIN = "-"
 BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
-LONGEST = 1 << 26  # bytes of one entity; WikiData's own limit is far below
-_HEAD = 1 << 16  # plain bytes by which a dump's shape is told
+LONGEST = 1 << 26  # bytes of one line; WikiData's own limit of an entity is far below
 
 _OPENS, _CLOSES = b"[]"
-# Strings first, so that braces inside them do not count; a lone quote is a string that has not ended yet.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}]|"', re.DOTALL)
-_OPENS_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")
+_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")  # how what goes over many lines begins
 
 
 class DumpReader:
@@ -141,8 +129,8 @@ class DumpReader:
 
     After reading: `bytes_read` and `describe` of the file as it was, `damage` where it was cut short. With
     `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
-    An array that ends inside a line is damage. `brackets` is 1 where lines are whole but the array is never closed,
-    as in a piece of a dump, -1 in a piece that closes one, else 0. An empty source raises `SourceError`.
+    An array that ends inside a line is damage. `brackets` is 1 where lines are whole but the array is never closed, as
+    in a piece of a dump, -1 in a piece that closes one, else 0. An empty source raises `SourceError`.
     """
 
     def __init__(self, path: Path | str, *, name: str | None = None, keep_partial: bool = False) -> None:
@@ -201,20 +189,13 @@ class DumpReader:
             yield chunk
 
     def _split(self, chunks: Iterator[bytes]) -> Iterator[Block]:
-        chunks = _with_head(chunks)
-        head = next(chunks)
-        if _OPENS_PRETTY.match(head):
-            yield from _objects(head, chunks, 1, 0, self.name)
-        else:
-            yield from self._lines(chain((head,), chunks))
-
-    def _lines(self, chunks: Iterator[bytes]) -> Iterator[Block]:
-        """Blocks of whole lines, of objects from a line without end on; what damage leaves whole before the error."""
+        """Blocks of whole lines; what damage leaves whole before the error."""
         line, offset = 1, 0
         pending = b""
         parts: list[bytes] = []
-        size = 0  # of pending and parts
-        fresh = 0  # line ends in pending and parts: counted while a chunk is in the processor's cache
+        size = fresh = 0  # bytes and line ends in pending and parts
+        most = BLOCK
+        pretty = False
         damage: DamagedError | None = None
         while True:
             try:
@@ -225,36 +206,34 @@ class DumpReader:
                 break
             parts.append(chunk)
             size += len(chunk)
-            fresh += _line_ends(chunk)
-            if size < BLOCK:
+            fresh += _line_ends(chunk)  # while the chunk is in the processor's cache
+            if size < most:
                 continue
-            if cut := chunk.rfind(b"\n") + 1:  # the usual case, without a second copy
-                parts[-1] = chunk[:cut]
-                whole, pending = b"".join((pending, *parts)), chunk[cut:]
-            else:
-                pending = b"".join((pending, *parts))
-                cut = pending.rfind(b"\n") + 1
-                whole, pending = pending[:cut], pending[cut:]
+            pending = b"".join((pending, *parts))
             parts.clear()
-            size = len(pending)
-            if whole:
-                offset += len(whole)
-                yield Block(line=line, data=whole, end=offset)
+            pretty = pretty or (not offset and _PRETTY.match(pending) is not None)
+            if cut := 0 if pretty else pending.rfind(b"\n") + 1:
+                offset += cut
+                yield Block(line=line, data=pending[:cut], end=offset)
                 line, fresh = line + fresh, 0
+                pending = pending[cut:]
             elif size > LONGEST:
-                yield from _objects(pending, chunks, line, offset, self.name)
-                return
-        pending, tail = b"".join((pending, *parts)), b""
-        if damage is not None or self._first == _OPENS:
-            at = pending.rfind(b"\n") + 1
-            if is_cut(pending[at:]):
-                pending, tail = pending[:at], pending[at:]
+                raise SourceError(
+                    f"{self.name}, line {line}: more than {LONGEST >> 20} MiB without an end; a dump has one entity a"
+                    " line: 'jq -c .[]' makes it of an array over many"
+                )
+            size = len(pending)
+            most = BLOCK if cut else 2 * size
+        pending = b"".join((pending, *parts))
+        last = Block(line=0, data=pending[pending.rfind(b"\n") + 1 :], single=True)
+        if damage is None and self._first == _OPENS and any(_is_no_json(one) for _, one in parse(last)):
+            number = line + pending.count(b"\n")
+            damage = DamagedError(f"{self.name}: truncated: line {number} is cut, and the array is never closed")
+        if damage is not None:
+            pending = pending[: pending.rfind(b"\n") + 1]
         if pending:
-            yield Block(line=line, data=pending, end=offset + len(pending))
-        try:  # of a line that is cut, what is whole
-            yield from _objects(tail, iter(()), line + pending.count(b"\n"), offset + len(pending), self.name)
-        except DamagedError as error:
-            damage = damage or error
+            pretty = not offset and _PRETTY.match(pending) is not None
+            yield Block(line=line, data=pending, single=pretty, end=offset + len(pending))
         if damage is not None:
             raise damage
 
@@ -296,27 +275,6 @@ def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield from chunks
 
 
-def _with_head(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The chunks, the first of them long enough to tell the dump's shape, or all that there is before damage."""
-    head = b""
-    try:
-        for chunk in chunks:
-            head += chunk
-            if _tells_shape(head):
-                break
-    except DamagedError:
-        yield head
-        raise
-    yield head
-    yield from chunks
-
-
-def _tells_shape(head: bytes) -> bool:
-    """Whether a dump's beginning shows its shape: it has a line end behind the first brace, or is long enough."""
-    brace = head.find(b"{")
-    return len(head) >= _HEAD or (brace >= 0 and head.find(b"\n", brace) >= 0)
-
-
 def _line_ends(chunk: bytes) -> int:
     """How many there are. Entities are long lines: finding each end is several times faster than counting."""
     count, at = 0, chunk.find(b"\n")
@@ -326,49 +284,3 @@ def _line_ends(chunk: bytes) -> int:
             return count + chunk.count(b"\n", at + 1)
         at = chunk.find(b"\n", at + 1)
     return count
-
-
-def _objects(buffer: bytes, chunks: Iterator[bytes], line: int, offset: int, name: str) -> Iterator[Block]:
-    """One block for each outermost object, by counting braces outside strings. `offset`: where the buffer begins."""
-    depth = start = at = 0
-    gap = 0  # where the bytes after the last object begin
-    while True:
-        for token in _TOKEN.finditer(buffer, at):
-            at = token.end()
-            kind = buffer[token.start()]
-            if kind == 0x7B:  # {
-                if depth == 0:
-                    start = token.start()
-                depth += 1
-            elif kind == 0x7D and depth:  # }
-                depth -= 1
-                if depth == 0:
-                    yield from _between(buffer[gap:start], line, offset + start)
-                    line += buffer.count(b"\n", gap, start)
-                    yield Block(line=line, data=buffer[start:at], single=True, end=offset + at)
-                    line += buffer.count(b"\n", start, at)
-                    gap = at
-            elif kind == 0x22 and at - token.start() == 1:  # a string that goes on in the next chunk
-                at = token.start()
-                break
-        if len(buffer) - gap > LONGEST:
-            raise SourceError(
-                f"{name}, line {line}: no end of the object within {LONGEST >> 20} MiB; braces do not match"
-            )
-        buffer = buffer[gap:]
-        offset += gap
-        start, at, gap = start - gap, at - gap, 0
-        chunk = next(chunks, None)
-        if chunk is None:
-            break
-        buffer += chunk
-    if depth:
-        raise DamagedError(f"{name}: truncated: the object at line {line} is never closed")
-    yield from _between(buffer, line, offset + len(buffer))
-
-
-def _between(gap: bytes, line: int, end: int) -> Iterator[Block]:
-    # Brackets and commas stand between objects; anything else is a damaged line, which `parse` will say.
-    if rest := gap.strip(BLANK + b"[]"):
-        first = line + gap.count(b"\n", 0, gap.find(rest))
-        yield Block(line=first, data=rest, single=True, end=end)

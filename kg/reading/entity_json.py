@@ -375,7 +375,7 @@ def _with_other_types(statement: Any) -> Any:
 
 
 def _with_other_type(snak: Any) -> Any:
-    data = snak.get("datavalue") if isinstance(snak, dict) else None
+    data: Any = snak.get("datavalue") if isinstance(snak, dict) else None
     kind = data.get("type") if isinstance(data, dict) else None
     if not isinstance(kind, str) or kind in _TYPES or "value" not in data:
         return snak

@@ -63,15 +63,6 @@ def name_row(text: str, language: str, kind: int, number: int, ordinal: int) -> 
     return ((key, language, kind, number, ordinal),) if key else ()
 
 
-def name_rows(entity: Entity, number: int) -> Iterator[NameRow]:
-    """The rows by which an entity's labels and aliases are found."""
-    for language, text in entity.labels.items():
-        yield from name_row(text, language, schema.LABEL, number, 0)
-    for language, texts in entity.aliases.items():
-        for ordinal, text in enumerate(texts):
-            yield from name_row(text, language, schema.ALIAS, number, ordinal)
-
-
 def record_of(entity: Entity, number: int) -> Record:
     """All rows of an entity but its names."""
     statements = sorted(statement_rows(entity, number), key=itemgetter(0, 1, 2))

@@ -1,8 +1,7 @@
-"""Addresses of services: what of them may be shown, and how secrets reach them from the environment.
+"""Addresses of services: what of them may be shown, and whose name and password are sent.
 
 A name and a password do not stand in an address; they are taken from GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD.
-A value in its query may name a variable, as in https://host/sparql?key=$MY_KEY. A secret that stands there in plain is
-sent, but never shown: what is shown, and kept in manifests, names a variable in its place.
+A key in its query is sent, but never shown, nor kept in a manifest: ?key=abc becomes ?key=***.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from kg.errors import SourceError
 
 USER, PASSWORD = "GRANOLA_SOURCE_USER", "GRANOLA_SOURCE_PASSWORD"
 
-_VARIABLE = re.compile(r"\$([A-Z_][A-Z0-9_]*)\Z")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}\Z")
 _BEGIN = r"[A-Za-z][A-Za-z0-9+.-]+:(?:[A-Za-z][A-Za-z0-9+.-]+:)?/"  # not C:/; with one slash as a path has it
 _PLACE = re.compile(rf"({_BEGIN}/?)([^/]*)(.*)", re.DOTALL)
@@ -30,10 +28,9 @@ _HIDDEN = "***"
 
 
 def without_secrets(address: str) -> str:
-    """An address as it may be shown: no name and password, no fragment, and variables for the values of its query.
+    """An address as it may be shown: no name and password, no fragment, no values in its query.
 
-    Nor what stands where a port does and is no number, which may be a password. ?key=abc becomes
-    ?key=$GRANOLA_SOURCE_KEY, which an address that is given may say too.
+    Nor what stands where a port does and is no number, which may be a password.
     """
     main_part, _, query = address.partition("#")[0].partition("?")
     match = _PLACE.match(main_part)
@@ -42,25 +39,14 @@ def without_secrets(address: str) -> str:
     scheme, place, path = match.groups()
     host = _HOST.match(place.rpartition("@")[2])
     shown = f"{scheme}{host[0] if host else ''}{path}"
-    return f"{shown}?{'&'.join(map(_shown, _parts(query)))}" if query else shown
+    parts = [part.partition("=") for part in re.split("[&;]", query) if query]
+    hidden = "&".join(f"{name}={_HIDDEN}" if equals and _NAME.match(name) else _HIDDEN for name, equals, _ in parts)
+    return f"{shown}?{hidden}" if query else shown
 
 
 def scrubbed(message: str) -> str:
     """A message with the addresses in it as they may be shown."""
     return _ADDRESS.sub(lambda match: without_secrets(match[0]), message)
-
-
-def _parts(query: str) -> list[str]:
-    return re.split("[&;]", query)
-
-
-def _shown(part: str) -> str:
-    name, equals, value = part.partition("=")
-    if not (equals and _NAME.match(name)):
-        return part if _VARIABLE.match(part) else "$GRANOLA_SOURCE_QUERY"
-    if not value or _VARIABLE.match(value):
-        return part
-    return f"{name}=$GRANOLA_SOURCE_{re.sub('[^A-Z0-9]', '_', name.upper())}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,10 +60,10 @@ class ServiceAddress:
 
     @classmethod
     def parse(cls, address: str, *, known: bool = False) -> ServiceAddress:
-        """Variables in the query are put in. `known`: an address of ours, which gets nobody's name and password.
+        """`known`: an address of ours, which gets nobody's name and password.
 
-        Raises SourceError for what is no http or https address, one with a name and password in it, and a variable that
-        is not set; no message repeats a secret.
+        Raises SourceError for what is no http or https address, and one with a name and password in it; no message
+        repeats a secret.
         """
         shown = without_secrets(address)
         try:
@@ -92,10 +78,8 @@ class ServiceAddress:
         blank = any(letter <= " " or letter == "\x7f" for letter in address)
         if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_well or blank:
             raise SourceError(f"{shown!r} is no address of a service; expected one as https://host/path")
-        main_part, _, query = address.partition("#")[0].partition("?")
-        values = [_value(part, shown) for part in _parts(query)] if query else []
-        sent = f"{main_part}?{'&'.join(whole for whole, _ in values)}" if query else main_part
-        secrets = {value for _, value in values}
+        sent = address.partition("#")[0]
+        secrets = {unquote_plus(part.partition("=")[2] or part) for part in re.split("[&;]", parts.query)}
         credentials = None if known else _credentials()
         if credentials is not None:
             secrets |= {credentials[1]}
@@ -112,20 +96,6 @@ class ServiceAddress:
 def _credentials() -> tuple[str, str] | None:
     password = os.environ.get(PASSWORD)
     return (os.environ.get(USER, ""), password) if password else None
-
-
-def _value(part: str, shown: str) -> tuple[str, str]:
-    """A part of a query as it is sent, and its value."""
-    name, equals, value = part.rpartition("=") if _VARIABLE.match(part.rpartition("=")[2]) else part.partition("=")
-    if not equals:
-        name, value = "", part
-    match = _VARIABLE.match(value)
-    if match is None:
-        return part, unquote_plus(value)
-    meant = os.environ.get(match[1])
-    if not meant:
-        raise SourceError(f"{shown} needs the environment variable {match[1]}, which is not set")
-    return f"{name}{equals}{quote(meant, safe='')}", meant
 
 
 def _written(secret: str) -> tuple[str, ...]:

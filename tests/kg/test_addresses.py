@@ -38,16 +38,15 @@ ONE = Scope(ids=frozenset({"Q1"}))
     ("given", "shown"),
     [
         ("https://host/sparql", "https://host/sparql"),
-        ("https://host:8443/sparql?key=abc", "https://host:8443/sparql?key=$GRANOLA_SOURCE_KEY"),
-        ("https://h/s?apikey=abc&token=d", "https://h/s?apikey=$GRANOLA_SOURCE_APIKEY&token=$GRANOLA_SOURCE_TOKEN"),
-        ("https://h/s?a-b.c=x;y=", "https://h/s?a-b.c=$GRANOLA_SOURCE_A_B_C&y="),
-        ("https://h/s?key=$MY_KEY", "https://h/s?key=$MY_KEY"),
-        ("https://h/s?abc", "https://h/s?$GRANOLA_SOURCE_QUERY"),
-        ("https://h/s?s e c=x&%3d=y", "https://h/s?$GRANOLA_SOURCE_QUERY&$GRANOLA_SOURCE_QUERY"),
+        ("https://host:8443/sparql?key=abc", "https://host:8443/sparql?key=***"),
+        ("https://h/s?apikey=abc&token=d", "https://h/s?apikey=***&token=***"),
+        ("https://h/s?a-b.c=x;y=", "https://h/s?a-b.c=***&y=***"),
+        ("https://h/s?abc", "https://h/s?***"),
+        ("https://h/s?s e c=x&%3d=y", "https://h/s?***&***"),
         ("https://me:abc@host/s#abc", "https://host/s"),
         ("https://me:a@b@host/s", "https://host/s"),
         ("bolt://me:abc@host:7687/db", "bolt://host:7687/db"),
-        ("openai:http://me:abc@host/v1?x=y", "openai:http://host/v1?x=$GRANOLA_SOURCE_X"),
+        ("openai:http://me:abc@host/v1?x=y", "openai:http://host/v1?x=***"),
         ("me:abc@host/s", "host/s"),
         ("ftp:/me:abc@host/s", "ftp:/host/s"),
         ("https://me:abc", "https://me"),
@@ -76,15 +75,12 @@ def test_no_address_shows_its_secrets(user: str, path: str, query: list[tuple[st
     assert mark not in without_secrets(f"https://{head}:{mark}@host/{path.replace('?', '')}?{parts}")
 
 
-def test_variables_are_put_in_where_they_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", CANARY)
-    address = ServiceAddress.parse("https://host/s?graph=g&key=$MY_KEY")
+def test_a_key_is_sent_and_not_shown() -> None:
+    address = ServiceAddress.parse(f"https://host/s?graph=g&key={QUOTED}#x")
     assert address.sent == f"https://host/s?graph=g&key={QUOTED}"
-    assert address.shown == "https://host/s?graph=$GRANOLA_SOURCE_GRAPH&key=$MY_KEY"
+    assert address.shown == "https://host/s?graph=***&key=***"
     assert "c4n4ry" not in repr(address)
     assert "c4n4ry" not in address.clean(f"{CANARY} {QUOTED} c4n4ry/&amp;&lt;x&gt;")
-    with pytest.raises(SourceError, match="needs the environment variable MY_OTHER, which is not set"):
-        ServiceAddress.parse("https://host/s?key=$MY_OTHER")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +171,7 @@ def test_a_server_that_repeats_the_secrets_is_not_repeated(
         assert server.asked[0]["Authorization"] == "Basic " + base64.b64encode(b"me:c4n4ry-pass").decode()
     told = "".join(traceback.format_exception(caught.value))
     messages = [line for line in told.splitlines() if "Error" in line or "TryAgain" in line]
-    assert "key=$GRANOLA_SOURCE_KEY" in str(caught.value)
+    assert "key=***" in str(caught.value)
     assert not any(sign in text for sign in HIDDEN for text in (str(caught.value), *messages))
     for path in tmp_path.iterdir():
         assert b"c4n4ry" not in path.read_bytes()
@@ -196,7 +192,7 @@ def test_what_works_records_no_secret(kinds: Path, tmp_path: Path) -> None:
         report = build_from_sparql(
             f"{server.url}?key={QUOTED}", tmp_path / "a", scope=every_kind.IDS, patience=every_kind.QUICK
         )
-    assert report.manifest["sources"][0]["name"] == f"{server.url}?key=$GRANOLA_SOURCE_KEY"
+    assert report.manifest["sources"][0]["name"] == f"{server.url}?key=***"
     with api.serving({"Q1": entity_json(every_kind.ALL_KINDS)}, {}) as other:
         build_from_api(tmp_path / "b", scope=ONE, url=f"{other.url}?key={QUOTED}", patience=QUICK)
         assert other.params[0]["key"] == CANARY
@@ -224,7 +220,7 @@ def test_a_redirect_is_told_and_not_followed(
         with pytest.raises(QueryError) as caught:
             build_at(one.url)
         assert len(one.asked) == 1
-    assert f"leads elsewhere ({status}): to {target}?key=$GRANOLA_SOURCE_KEY" in str(caught.value)
+    assert f"leads elsewhere ({status}): to {target}?key=***" in str(caught.value)
     assert elsewhere.asked == []
     assert not (tmp_path / "s").exists()
 

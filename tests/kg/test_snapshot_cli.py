@@ -175,7 +175,7 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
         ("build . --out w", "is a folder"),
         ("build empty --out w", "empty is empty"),
         ("build cut.gz --out w", "truncated"),
-        ("build behind.json --out w", "behind.json: truncated: the object at line 14 is never closed. What precedes"),
+        ("build behind.json --out w", "behind.json: truncated: line 14 is cut, and the array is never closed."),
         ("build world.json.gz --out /proc/a", "cannot build /proc/a: no file can be made in /proc"),
         ("build --from rdf one.nt --out /proc/a", "cannot build /proc/a: no file can be made in /proc"),
         ("build /proc/self/mem --out w", "granola: mem cannot be read beyond 0 bytes: Input/output error"),

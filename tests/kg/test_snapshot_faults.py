@@ -31,12 +31,12 @@ def test_rejects_are_listed_and_counted(tmp_path: Path) -> None:
         b"\n".join([orjson.dumps(bad_statement), b'{"id":"Q9"', b'{"type":"lexeme","id":"L3"}', b"[1]", good])
     )
     report = build([source], out)
-    assert report.rejects == {"lexeme": 1, "no-datavalue": 1, "not-an-object": 1, "not-json": 1}
+    assert report.rejects == {"bad-statement": 1, "lexeme": 1, "not-an-object": 1, "not-json": 1}
     assert report.manifest["rejects"] == report.rejects
     assert report.rejects_path == tmp_path / f"out{REJECTS_SUFFIX}"
     listed = [orjson.loads(line) for line in report.rejects_path.read_bytes().splitlines()]
     assert [(one["line"], one["reason"], one.get("entity")) for one in listed] == [
-        (1, "no-datavalue", "Q1"),
+        (1, "bad-statement", "Q1"),
         (2, "not-json", None),
         (3, "lexeme", "L3"),
         (4, "not-an-object", None),
