@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.builders import builder_for
-from abstraction.ladders.class_terms import concepts, taxa
+from abstraction.ladders.class_terms import taxa
 from abstraction.ladders.language_ladders import languages
 from abstraction.ladders.positions import posts
-from abstraction.ladders.things import awards, events
+from abstraction.ladders.things import awards
 from abstraction.rows import TieredRow
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
 from kg.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
-from tests.worlds import entity, maker, row, store_of, texts
+from tests.worlds import entity, store_of
 
 AWARDS = (
     entity("Q618779", "award"),
@@ -61,37 +61,6 @@ def test_a_category_is_one_of_the_award_that_its_name_begins_with() -> None:
     assert found.evidence[0].kind == "rule"
 
 
-@pytest.mark.parametrize(
-    ("said", "described", "expected"),
-    [
-        ({"P31": "Q178561", "P585": 1943, "P276": "Q1"}, "", "a 1943 battle in Tunisia"),
-        ({"P31": "Q198", "P580": 1950, "P582": 1953}, "", "a 1950s war"),
-        ({"P31": "Q198", "P580": 1939, "P582": 1945, "P585": 1942}, "", "a war"),
-        ({"P31": "Q178561"}, "battle of October 1973", "a battle"),
-        ({"P31": "Q178561"}, "longest continuous military campaign in a war", "a continuous military campaign"),
-    ],
-)
-def test_events_by_year_kind_and_place(said: dict[str, object], described: str, expected: str) -> None:
-    case = case_of(
-        entity("Q10", "The Clash", described, **said),  # type: ignore[arg-type]
-        entity("Q178561", "battle", P279="Q1190554"), entity("Q198", "war", P279="Q1190554"),
-        entity("Q1190554", "occurrence"), entity("Q1", "Tunisia", P31="Q3624078"),
-        relation_id="P607",
-    )  # fmt: skip
-    assert ladder(events, case)[0] == [expected]
-
-
-def test_an_event_is_of_the_larger_event_and_an_edition_of_its_series() -> None:
-    war = entity("Q362", "World War II", P31="Q198")
-    classes = (entity("Q198", "war"), entity("Q178561", "battle"), entity("Q1656682", "event"))
-    case = case_of(entity("Q10", "Battle of X", P31="Q178561", P361="Q362"), war, *classes, relation_id="P607")
-    assert ladder(events, case)[0] == ["World War II", "a battle"]
-    case = case_of(
-        entity("Q10", "2004 Summer Games"), entity("Q11", "Summer Games", P31="Q1656682"), *classes, relation_id="P607"
-    )
-    assert ladder(events, case) == [["Summer Games"], ["an event"]]
-
-
 POSTS = (
     entity("Q4164871", "position"),
     entity("Q12737077", "occupation"),
@@ -105,22 +74,6 @@ def test_a_post_by_land_and_broader_post() -> None:
     case = case_of(entity("Q10", "Secretary X", P31="Q4164871", P279="Q1", P17="Q30"), *POSTS, relation_id="P39")
     check_sound(posts(case), {})
     assert ladder(posts, case) == [["American secretary of state"], ["secretary of state"], ["minister"]]
-
-
-def test_a_deputy_is_none_of_those_it_stands_in_for() -> None:
-    vice, president = (
-        entity("Q11", "vice president", P31="Q4164871", P279=["Q12", "Q2"]),
-        entity("Q12", "president", P31="Q4164871"),
-    )
-    case = case_of(
-        entity("Q10", "Vice President of X", P31="Q4164871", P279="Q11"), vice, president, *POSTS, relation_id="P39"
-    )
-    assert ladder(posts, case) == [["vice president"], ["minister"]]
-
-
-def test_a_post_without_statements_is_read_by_its_name() -> None:
-    case = case_of(entity("Q10", "Mayor of Chicago", P31="Q4164871"), *POSTS, relation_id="P39")
-    assert ladder(posts, case) == [["mayor"]]
 
 
 def lineage(rank_of: dict[str, str]) -> list[Entity]:
@@ -142,27 +95,6 @@ def test_a_taxon_without_lineage_is_what_its_description_calls_it() -> None:
     case = case_of(entity("Q10", "Passer x", "extinct species of bird in the family Y"), relation_id="P171")
     (tier,) = taxa(case)
     assert (tier.text, tier.aliases) == ("a species of bird", ("a bird",))
-
-
-def test_concepts_climb_to_answers_of_the_relation_or_to_its_noun() -> None:
-    world = (
-        entity("Q10", "Lutheranism", P279="Q11"),
-        entity("Q11", "Protestantism", P279="Q12"),
-        entity("Q12", "Christianity", P279="Q13"),
-        entity("Q13", "Abrahamic religion", P279="Q14"),
-        entity("Q14", "belief"),
-        entity("Q20", "Person", P31="Q5", P140="Q12"),
-    )
-    case = case_of(*world, relation_id="P140")
-    assert ladder(concepts, case) == [["Christianity"]]
-    case = case_of(*world, entity("P140", "religion"), relation_id="P140")
-    assert ladder(concepts, case) == [["Christianity"], ["Abrahamic religion"]]
-
-
-def test_nothing_is_climbed_where_nothing_was_asked() -> None:
-    world = maker(entity("Q10", "jazz dance", P279="Q11"), entity("Q11", "specialty", P279="Q12"), entity("Q12", "art"))
-    made = world.make(row("jazz dance", None, question="What is it?"))
-    assert texts(made) == []
 
 
 @pytest.mark.parametrize(

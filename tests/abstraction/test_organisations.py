@@ -32,52 +32,6 @@ def organisation(description: str = "", **said: object) -> Entity:
     return entity("Q900601", "Example Works", description, **said)  # type: ignore[arg-type]
 
 
-def test_a_kind_with_its_nationality() -> None:
-    assert rungs(organisation("American record label")) == [["an American record label"], ["a record label"]]
-    assert rungs(organisation("record label", P17="Q17")) == [["a Japanese record label"], ["a record label"]]
-    assert rungs(organisation("record label in the United Kingdom")) == [["a British record label"], ["a record label"]]
-
-
-def test_without_a_description_the_class_speaks() -> None:
-    assert rungs(organisation(P31="Q786820", P17="Q17"))[0] == ["a Japanese automobile manufacturer"]
-    # A class that says nothing gives way to the trade.
-    trade = entity("Q900602", "automotive industry", "branch of industry")
-    assert rungs(organisation("company", P31="Q4830453", P17="Q17", P452="Q900602"), trade)[0] == [
-        "a Japanese automotive company"
-    ]
-    cars = entity("Q1420", "car", "motor vehicle")
-    assert rungs(organisation(P31="Q4830453", P1056="Q1420"), cars, relation_id="P176")[0] == ["a car manufacturer"]
-
-
-def test_the_seat_tells_the_country_at_last() -> None:
-    tokyo = entity("Q1490", "Tokyo", "capital of Japan", P31="Q515", P17="Q17")
-    assert rungs(organisation("record label", P159="Q1490"), tokyo)[0] == ["a Japanese record label"]
-
-
-def test_places_widen_up_to_the_country() -> None:
-    made = rungs(
-        organisation("regional, comprehensive public university in Cheney, Washington", P31="Q3918", P17="Q30")
-    )
-    assert made[:3] == [
-        ["a public university in Cheney, Washington"],
-        ["a public university in Washington"],
-        ["a public university in the United States"],
-    ]
-    assert made[-1] == ["a university"]
-
-
-def test_parents_come_first_and_are_current() -> None:
-    made = rungs(organisation("American record label", P749=[("Q900603", {"end": 1990}), "Q38903"]), UMG,
-                 entity("Q900603", "Old Owner Records", "record label", P31="Q18127"))  # fmt: skip
-    assert made == [["Universal Music Group", "an American record label"], ["a record label"]]
-
-
-def test_what_holds_of_the_parent_too_follows_from_naming_it() -> None:
-    label = entity("Q900607", "Tooth Records", "American record label", P31="Q18127", P17="Q30")
-    made = rungs(organisation("American record label", P749="Q900607"), label)
-    assert made == [["Tooth Records"], ["an American record label"], ["a record label"]]
-
-
 def test_parents_climb_and_stop_at_persons_and_shells() -> None:
     vivendi = entity("Q1127887", "Vivendi", "French media company", P31="Q4830453", P127="Q900604")
     person = entity("Q900604", "Vincent Example", "French businessman", P31="Q5")
@@ -102,27 +56,6 @@ def test_many_owners_are_shareholders() -> None:
     owners = [entity(f"Q90061{n}", f"Owner {n}", "company", P31="Q4830453") for n in range(3)]
     company = organisation("American record label", P127=[o.id for o in owners])
     assert parents(case_of(company, *WORLD, *owners)) == []
-
-
-def test_a_description_names_the_parent() -> None:
-    made = rungs(organisation("American record label, subsidiary of Universal Music Group"), UMG)
-    assert made[0] == ["Universal Music Group", "an American record label"]
-    beside = rungs(organisation("American record label; currently owned by Universal Music Group"), UMG)
-    assert beside[0] == ["Universal Music Group", "an American record label"]
-
-
-def test_only_an_owner_s_parent_is_one_too() -> None:
-    motown = organisation("American record label", P749="Q38903")
-    assert rungs(motown, UMG)[0] == ["Universal Music Group", "an American record label"]
-    for relation_id in ("P264", "P176", "P170", "P112"):
-        assert "Universal Music Group" not in str(rungs(motown, UMG, relation_id=relation_id)), relation_id
-
-
-def test_a_nationality_is_not_told_twice() -> None:
-    league = organisation("a professional American football league", P31="Q15991303", P17="Q30")
-    made = str(rungs(league, entity("Q15991303", "association football league", "league")))
-    assert "American American" not in made
-    assert "American football league" in made
 
 
 def test_a_label_belongs_to_a_group_where_it_held_or_is_made_to() -> None:

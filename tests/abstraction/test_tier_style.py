@@ -25,7 +25,6 @@ _OPEN_END = re.compile(r"\b(?:an?|the|of|in|and|or|for|to|with|from|by|at|who|fo
 _WEAK = re.compile(
     r"an? (?:host|member|head|fan|native|son|daughter|part|type|kind|form|name|one|other|citizen|figure|holder)"
 )
-_STOP = re.compile(r"(?<!\b\w)(?<!\b(?:Inc|Ltd|Bro|Jr.))[.,;:]\Z")
 _DESCRIBES = re.compile(r"(?:District|Canton|Isle|Commonwealth|Duchy) of ")
 _VOWEL = re.compile(
     r"(?!(?:eu|one\b|once|ubi|ufo|u[bcfkrst][aeiu]|uni(?!n|m)))[aeiou]|(?:hour|hono|heir)|8|1[18]\b|18\d\d", re.I
