@@ -15,9 +15,9 @@ from measuring import arguments
 from abstraction.language.sentences import sentences
 from abstraction.models.spec import open_coherence, open_continuations, open_relevance
 from abstraction.models.text_scorers import Continuation, QueryPassage
+from granola.knowledge.choosing import somers_d
 from granola.knowledge.knowledge_items import read_items
 from granola.knowledge.knowledge_metrics import sentence_coherence
-from granola.knowledge.rank_association import somers_d
 
 CUT = 100.0  # the authors' perplexities are cut there
 
@@ -56,9 +56,8 @@ def _told(name: str, ours: list[float], theirs: list[float]) -> None:
     pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if not math.isnan(a) and not math.isnan(b)]
     mine, others = [a for a, _ in pairs], [b for _, b in pairs]
     mean, their_mean = (sum(values) / len(values) for values in (mine, others))
-    association = somers_d(others, mine)
-    interval = f"{association.interval.low:.3f} to {association.interval.high:.3f}"
-    print(f"{name}: n {len(pairs):,}, ours {mean:.4f}, theirs {their_mean:.4f}, D {association.d:.3f} ({interval})")
+    d, p = somers_d(others, mine)
+    print(f"{name}: n {len(pairs):,}, ours {mean:.4f}, theirs {their_mean:.4f}, D {d:.3f} (p {p:.3g})")
 
 
 def _lines(path: Path) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from granola.evidence.paper_tables import FilledTable
     from granola.evidence.verdict_rows import VerdictRows
     from granola.figures.charts import Panel
-    from granola.knowledge.choosing import Chosen, RankLine
+    from granola.knowledge.choosing import Association, Chosen
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
@@ -46,7 +46,7 @@ class VerdictsTold:
     table: FilledTable | None = None
     pool: JudgePool | None = None
     chosen: Chosen | None = None
-    associations: Sequence[RankLine] = ()
+    associations: Sequence[Association] = ()
     notes: Sequence[str] = ()
     counts: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[Path] = ()
@@ -286,13 +286,13 @@ class Verdicts(Command[VerdictsTold]):
         _check_knowledge(given, "--best")
         return chosen(given.rows, self.best, coefficients(self.quality), given.forming)
 
-    def _associations(self, given: VerdictRows) -> Sequence[RankLine]:
+    def _associations(self, given: VerdictRows) -> Sequence[Association]:
         from granola.knowledge.choosing import associations
 
         if not self.correlate:
             return ()
         _check_knowledge(given, "--correlate")
-        return associations(given.rows, given.forming)
+        return associations(given.rows)
 
     def _questions(self, rejected: list[RejectedRow]) -> VerdictsTold:
         """Counts of questions with passages, or a figure of them."""
@@ -394,16 +394,10 @@ def _of_chosen(chosen: Chosen) -> Iterator[Part]:
     yield TextTable(rows=[(name, *_cells(one)) for name, one in chosen.gains.items()], words=(2, 3), indent=2)
 
 
-def _of_associations(lines: Sequence[RankLine]) -> TextTable:
-    def shown(value: float) -> str:
-        return "-" if math.isnan(value) else f"{value:.3f}"
-
-    return TextTable(
-        head=("system", "independent", "dependent", "D", "95 %", "p", "n"),
-        rows=[
-            (line.system, line.independent, line.dependent, shown(one.d),
-             f"[{shown(one.interval.low)}, {shown(one.interval.high)}]", shown(one.p), f"{one.n:,}")
-            for line in lines for one in (line.association,)
-        ],
-        words=(1, 2, 4), keys=3,
-    )  # fmt: skip
+def _of_associations(lines: Sequence[Association]) -> TextTable:
+    rows = [
+        (one.system, one.independent, one.dependent, *("-" if math.isnan(x) else f"{x:.3f}" for x in (one.d, one.p)),
+         f"{one.n:,}")
+        for one in lines
+    ]  # fmt: skip
+    return TextTable(head=("system", "independent", "dependent", "D", "p", "n"), rows=rows, words=(1, 2), keys=3)

@@ -19,7 +19,7 @@ from granola.shared_settings import Force, Out
 from granola.terminal_lines import Verbatim
 
 if TYPE_CHECKING:
-    from granola.knowledge.evidence_pieces import EvidenceSource
+    from granola.knowledge.evidence_pieces import ItemPieces
     from granola.knowledge.knowledge_items import KnowledgeItem
     from granola.knowledge.knowledge_judge import KnowledgeJudge as Judge
 
@@ -60,8 +60,8 @@ class KnowledgeJudge(RowsCommand):
     evidence: Annotated[
         tuple[str, ...],
         Setting(
-            "Evidence beside the item's own, given again for each: reference (the right knowledge), a file of passages "
-            "(records with a text, or a .txt of lines), a snapshot (statements about the topic).",
+            "Evidence beside the item's own, given again for each: reference (the right knowledge), or a file of "
+            "passages (records with a text, or a .txt of lines).",
             metavar="SOURCE",
         ),
     ] = ()
@@ -137,7 +137,7 @@ class KnowledgeJudge(RowsCommand):
     def _rows(self, items: Sequence[KnowledgeItem], judge: Judge) -> Iterator[dict[str, Any]]:
         source = iter(items)
         while block := list(islice(source, _TOGETHER)):
-            yield from (scored.to_json() for scored in judge.judge(block))
+            yield from (scored.to_json(judge.name) for scored in judge.judge(block))
 
     def _judge(
         self, stack: ExitStack, store_path: Path | None, words: dict[str, str], items: Sequence[KnowledgeItem],
@@ -169,40 +169,16 @@ class KnowledgeJudge(RowsCommand):
                 aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
                 baselines=self.baselines, perplexity_cut=self.perplexity_cut,
             ),
-            evidence=self._evidence(stack, encoder),
+            evidence=self._evidence(encoder),
             pool=pool or items,
             examples=pool,
             answered=any(item.answer for item in items),
         )  # fmt: skip
 
-    def _evidence(self, stack: ExitStack, encoder: Any) -> EvidenceSource:
-        """The item's own, then each source that is named: a snapshot is known by what it is."""
-        from granola.knowledge.evidence_pieces import (
-            ItemPieces,
-            StatementPieces,
-            VectorIndex,
-            WordIndex,
-            read_passages,
-        )
-        from kg.store import open_store
+    def _evidence(self, encoder: Any) -> ItemPieces:
+        """The item's own, then each file that is named."""
+        from granola.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
 
-        sources: list[EvidenceSource] = []
-        for source in self.evidence:
-            if source == REFERENCE:
-                continue
-            if _is_snapshot(source):
-                sources.append(StatementPieces(stack.enter_context(closing(open_store(source)))))
-            else:
-                passages = read_passages(source)
-                sources.append(WordIndex(passages) if encoder is None else VectorIndex(passages, encoder))
+        files = (read_passages(source) for source in self.evidence if source != REFERENCE)
+        sources = [WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files]
         return ItemPieces(reference=REFERENCE in self.evidence, sources=tuple(sources))
-
-
-def _is_snapshot(source: str) -> bool:
-    """Whether a source of evidence is a snapshot: an address, or a file of SQLite's."""
-    from kg.store import is_address
-
-    if is_address(source):
-        return True
-    with Path(source).open("rb") as stream:
-        return stream.read(16).startswith(b"SQLite format 3")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from statistics import fmean
 from typing import Any
 
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming, Row
-from granola.knowledge.rank_association import Association, somers_d
 from granola.scoring.aggregation import Estimate
 from granola.scoring.statistics import mean_estimate
+from kg.extras import install_hint
 
 # One number of a text, Q_know: equation 9.
 
@@ -112,21 +112,44 @@ RATED = "rated "  # before the axis in the scores of a person
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RankLine:
-    """Somers' D of a score given another, or given a rating: of a system, or of all."""
+class Association:
+    """Somers' D of a score given another, or given a rating: of a system, or of all.
+
+    `d`, in [-1, 1]: of the pairs of texts that differ in the independent variable, the share that the dependent one
+    orders alike less the share that it orders the other way round. `p` is two-sided, of the normal approximation, which
+    knows no error where |D| is 1. `n` texts have both.
+    """
 
     system: str
     independent: str
     dependent: str
-    association: Association
+    d: float
+    p: float
+    n: int
 
     def to_json(self) -> dict[str, Any]:
-        """The names, then the association's."""
-        names = {"system": self.system, "independent": self.independent, "dependent": self.dependent}
-        return {**names, **self.association.to_json()}
+        """NaN as null."""
+        return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
-def associations(rows: Sequence[Row], forming: Forming) -> list[RankLine]:
+def somers_d(independent: Sequence[float], dependent: Sequence[float]) -> tuple[float, float]:
+    """D(dependent | independent) and its p-value; in meta-evaluation the rating is the independent variable.
+
+    NaN where that does not vary. Raises UsageError where scipy is missing.
+    """
+    try:
+        from scipy.stats import somersd
+    except ImportError as error:
+        raise UsageError(f"Somers' D needs scipy: {install_hint('evidence')}") from error
+    if len(set(independent)) < 2:
+        return math.nan, math.nan
+    if len(set(dependent)) < 2:
+        return 0.0, math.nan  # every pair is tied in the dependent variable
+    found = somersd(independent, dependent)
+    return float(found.statistic), float(found.pvalue)
+
+
+def associations(rows: Sequence[Row]) -> list[Association]:
     """Somers' D over all systems and of each: of scores with people's ratings where rows of people are among these.
 
     Else of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is the
@@ -141,7 +164,7 @@ def associations(rows: Sequence[Row], forming: Forming) -> list[RankLine]:
         for axis, mark in rated.items():
             ratings.setdefault(_key(row), {}).setdefault(axis, []).append(mark)
     pairs = [(axis, name) for axis, names in OF_AXIS.items() for name in names]
-    return list(_lines(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC)), forming))
+    return list(_lines(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC))))
 
 
 def _key(row: Row) -> tuple[Any, ...]:
@@ -150,8 +173,8 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 def _lines(
     texts: Sequence[Row], ratings: Mapping[tuple[Any, ...], Mapping[str, Sequence[float]]],
-    pairs: Sequence[tuple[str, str]], forming: Forming,
-) -> Iterator[RankLine]:  # fmt: skip
+    pairs: Sequence[tuple[str, str]],
+) -> Iterator[Association]:  # fmt: skip
     systems = ["", *sorted({str(row["system"]) for row in texts if row.get("system")})]
     for system, (independent, dependent) in product(systems, pairs):
         both = []
@@ -162,8 +185,7 @@ def _lines(
             if system in ("", row.get("system")) and first is not None and second is not None:
                 both.append((first, second))
         if both:
-            first_values, second_values = zip(*both, strict=True)
-            yield RankLine(
-                system=system or "all", independent=independent, dependent=dependent,
-                association=somers_d(first_values, second_values, resamples=forming.resamples, seed=forming.seed),
-            )  # fmt: skip
+            d, p = somers_d(*zip(*both, strict=True))
+            yield Association(
+                system=system or "all", independent=independent, dependent=dependent, d=d, p=p, n=len(both)
+            )

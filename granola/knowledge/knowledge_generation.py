@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
@@ -28,13 +27,6 @@ KIND_OF: Mapping[Generated, PromptKind] = {
     Generated.ANSWER: ANSWER_FROM,
     Generated.REPLY: REPLY_FROM,
 }
-
-
-def drawn(pool: Sequence[KnowledgeItem], n: int | None, *, seed: int) -> list[KnowledgeItem]:
-    """`n` examples of a pool by a seed, whatever its order; all in their order for None, or where there are no more."""
-    if n is None or n >= len(pool):
-        return list(pool)
-    return random.Random(seed).sample(sorted(pool, key=lambda item: item.key), n)
 
 
 def messages_for(

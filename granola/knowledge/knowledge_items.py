@@ -6,7 +6,6 @@ item a line; turns of a dialogue are parted by [SEP].
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -19,8 +18,6 @@ from abstraction.faults import OnReject, RejectedRow
 from abstraction.files.records import Record, opened_to_read, read_records
 from abstraction.files.row_models import NeededId, RowModel
 from abstraction.files.row_reading import accepted, each_once
-from abstraction.rows import TieredRow
-from granola.attribution.fact_sentences import step_sentence
 
 COLUMNS_ENDINGS = (".txt", ".tsv")
 TURN = "[SEP]"
@@ -92,46 +89,24 @@ def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = Non
 
 
 def item_of(record: Record) -> KnowledgeItem:
-    """An item of a JSON object; "question" is read as "query", a tiered row as the text of its evidence.
-
-    Raises RowError with what is wrong.
-    """
-    if "levels" in record.data and "knowledge" not in record.data:
-        return _of_ladder(TieredRow.from_json(record.data), record.source)
-    data = {name: value for name, value in record.data.items() if name != "schema_version"}
-    if "query" in data:
-        data.pop("question", None)
+    """An item of a JSON object; "question" is read as "query". Raises RowError with what is wrong."""
+    handed_on = record.data.keys() - {"schema_version", "question" if "query" in record.data else ""}
+    data = {name: value for name, value in record.data.items() if name in handed_on}
     item = KnowledgeItem.of(Record(source=record.source, data=data))
     return item.with_changes(read_from=record.source)
 
 
-def _of_ladder(row: TieredRow, source: str) -> KnowledgeItem:
-    """The evidence of a row's tiers in words, a sentence a step, each once; "" where there is none."""
-    steps = (step for level in row.levels for tier in level.tiers for step in tier.evidence)
-    sentences = dict.fromkeys(step_sentence(step) for step in steps if step.kind in ("description", "statement"))
-    return KnowledgeItem(
-        id=row.id, query=row.question, topic=str((row.question_entity or {}).get("text") or ""),
-        knowledge=" ".join(filter(None, sentences)), gold=tuple(row.answers), read_from=source,
-    )  # fmt: skip
-
-
 def _lines(path: Path | str) -> Iterator[Record]:
-    number = 0
     try:
         with opened_to_read(path) as stream:
             for number, line in enumerate(stream, 1):
                 yield Record(source=f"{path}:{number}", data={"line": line.rstrip(b"\r\n")})
-    except (gzip.BadGzipFile, EOFError) as error:
+    except EOFError as error:
         raise RowError(f"{path} is no whole gzip file: {error}") from error
-    if not number:
-        raise RowError(f"{path} is empty")
 
 
 def _of_columns(record: Record) -> KnowledgeItem:
-    try:
-        cells = record.data["line"].decode("utf-8").split("\t")
-    except UnicodeDecodeError as error:
-        raise RowError(f"the line is not UTF-8: byte {error.start}") from error
+    cells = record.data["line"].decode("utf-8", errors="replace").split("\t")
     if len(cells) != 4:
         raise RowError(f"{len(cells)} columns; four are needed: topic, query, knowledge, response, parted by tabs")
     topic, asked, knowledge, response = (cell.strip() for cell in cells)

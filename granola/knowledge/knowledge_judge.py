@@ -20,7 +20,7 @@ from abstraction.models.text_scorers import (
 )
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.evidence.judge_names import identity_name
-from granola.knowledge.evidence_pieces import PIECES, EvidenceSource, ItemPieces
+from granola.knowledge.evidence_pieces import PIECES, ItemPieces
 from granola.knowledge.knowledge_baselines import answer_em, hallucinated_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_metrics import (
@@ -83,40 +83,19 @@ class JudgeModels:
         return {name: dict(one.identity) for name in PARTS_OF_MODELS if (one := getattr(self, name)) is not None}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class ScoredKnowledge:
     """An item with its scores by name; None where a score is not defined for it, as helpfulness without a gold answer.
 
-    `notes` say what the scores alone do not: that a text is empty, that a model gave no number.
+    `sentences` are those of its text, `judged` the same with their vectors where factuality is scored. `notes` say what
+    the scores alone do not: that a text is empty, that a model gave no number.
     """
 
     item: KnowledgeItem
-    scores: Mapping[str, float | None]
-    label: str | None = None
-    sentences: Sequence[JudgedSentence] = ()
-    notes: Sequence[str] = ()
-    judge: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The item's own fields, the scores, and each sentence with its vector."""
-        record = {**self.item.to_json(), "scores": dict(self.scores), "judge": self.judge}
-        if self.label is not None:
-            record["factuality_label"] = self.label
-            record["sentences"] = [
-                {"text": one.text, "entailed": one.vector.entailed, "neutral": one.vector.neutral,
-                 "refuted": one.vector.refuted, "piece": one.piece} for one in self.sentences
-            ]  # fmt: skip
-        return record | ({"notes": list(self.notes)} if self.notes else {})
-
-
-@dataclass(slots=True)
-class _Work:
-    item: KnowledgeItem
-    sentences: list[str]
-    text: bool  # whether there is any
+    sentences: Sequence[str] = ()
     scores: dict[str, float | None] = field(default_factory=dict)
     label: str | None = None
-    judged: list[JudgedSentence] = field(default_factory=list)
+    judged: Sequence[JudgedSentence] = ()
     notes: list[str] = field(default_factory=list)
 
     def score(self, name: str, value: float) -> None:
@@ -124,6 +103,17 @@ class _Work:
         if math.isnan(value):
             self.notes.append(f"{name}: the model gave no number")
         self.scores[name] = 0.0 if math.isnan(value) else value
+
+    def to_json(self, judge: str) -> dict[str, Any]:
+        """The item's own fields, the scores, who judged, and each sentence with its vector."""
+        record = {**self.item.to_json(), "scores": self.scores, "judge": judge}
+        if self.label is not None:
+            record["factuality_label"] = self.label
+            record["sentences"] = [
+                {"text": one.text, "entailed": one.vector.entailed, "neutral": one.vector.neutral,
+                 "refuted": one.vector.refuted, "piece": one.piece} for one in self.judged
+            ]  # fmt: skip
+        return record | ({"notes": self.notes} if self.notes else {})
 
 
 class KnowledgeJudge:
@@ -135,7 +125,7 @@ class KnowledgeJudge:
         prompts: Mapping[str, Prompt],
         *,
         settings: JudgeSettings | None = None,
-        evidence: EvidenceSource | None = None,
+        evidence: ItemPieces | None = None,
         pool: Sequence[KnowledgeItem] = (),
         examples: Sequence[KnowledgeItem] = (),
         answered: bool = True,
@@ -174,11 +164,9 @@ class KnowledgeJudge:
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
-        work = [
-            _Work(item, parted(item.knowledge, self.settings.language), bool(item.knowledge.strip())) for item in items
-        ]
+        work = [ScoredKnowledge(item=one, sentences=parted(one.knowledge, self.settings.language)) for one in items]
         for task in work:
-            if not task.text:
+            if not task.item.knowledge.strip():
                 task.notes.append("the knowledge is empty")
         self._factuality(work)
         self._relevance(work)
@@ -188,16 +176,9 @@ class KnowledgeJudge:
         self._validity(work)
         if self.settings.baselines:
             self._baselines(work)
-        name = self.name
-        return [
-            ScoredKnowledge(
-                item=task.item, scores=task.scores, label=task.label, sentences=task.judged, notes=task.notes,
-                judge=name,
-            )
-            for task in work
-        ]
+        return work
 
-    def _factuality(self, work: Sequence[_Work]) -> None:
+    def _factuality(self, work: Sequence[ScoredKnowledge]) -> None:
         model = self.models.entailment
         if model is None:
             return
@@ -212,14 +193,14 @@ class KnowledgeJudge:
             task.label = label_of(vector)
             task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
 
-    def _relevance(self, work: Sequence[_Work]) -> None:
+    def _relevance(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.relevance is None:
             return
-        asked = [[QueryPassage(task.item.query, task.item.knowledge)] * bool(task.text) for task in work]
+        asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
         for task, found in zip(work, _scored(self.models.relevance, asked), strict=True):
             task.score("relevance", found[0] if found else 0.0)
 
-    def _coherence(self, work: Sequence[_Work]) -> None:
+    def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is not None:
             asked = [[Continuation("", text) for text in task.sentences] for task in work]
             for task, scores in zip(work, _scored(self.models.causal, asked), strict=True):
@@ -237,7 +218,7 @@ class KnowledgeJudge:
                     task.scores["coherence_sentence"] or 0.0, task.scores["coherence_paragraph"] or 0.0
                 )
 
-    def _informativeness(self, work: Sequence[_Work]) -> None:
+    def _informativeness(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is None:
             return
         prompt = self._prompts[GIVEN_QUERY.name]
@@ -256,7 +237,7 @@ class KnowledgeJudge:
                 task.notes.append("informativeness: the model gave no number")
             task.scores["informativeness"] = informativeness(scores)
 
-    def _helpfulness(self, work: Sequence[_Work]) -> None:
+    def _helpfulness(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.reader is None:
             return
         asked = [self._with_texts(task.item) for task in work]
@@ -279,7 +260,7 @@ class KnowledgeJudge:
         texts = [item.knowledge, *self._pool.drawn(item, self.settings.randoms)]
         return [Continuation(as_text(prompt, _given(item, text), before), f" {item.gold[0]}") for text in texts]
 
-    def _validity(self, work: Sequence[_Work]) -> None:
+    def _validity(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.entailment is None or not self._answered:
             return
         asked = [self._answer_pairs(task.item) for task in work]
@@ -302,7 +283,7 @@ class KnowledgeJudge:
         (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
         return [TextPair(piece, item.answer) for piece in pieces]
 
-    def _baselines(self, work: Sequence[_Work]) -> None:
+    def _baselines(self, work: Sequence[ScoredKnowledge]) -> None:
         for task in work:
             item = task.item
             if item.reference.strip():
@@ -337,8 +318,6 @@ def _given(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
     return {"topic": item.topic, "query": item.query, "knowledge": text}
 
 
-def _before(
-    item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]
-) -> list[tuple[dict[str, str], str]]:
+def _before(item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]) -> list[tuple[dict[str, str], str]]:
     """Demonstrations before an item, without itself and those that have no text or answer."""
     return [(_given(one), target) for one, target in shown if one.id != item.id and target.strip()]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, FiniteFloat
 
 from abstraction.files.records import Record
 from abstraction.files.row_models import RowModel
@@ -50,14 +50,7 @@ class KnowledgeVerdict(RowModel):
     """A row of `granola knowledge judge`, or of a person: scores, each a number or null."""
 
     id: str = Field(min_length=1, description="a text")
-    scores: dict[str, float | None] = Field(description="an object of numbers")
-
-    @field_validator("scores")
-    @classmethod
-    def _finite(cls, value: dict[str, float | None]) -> dict[str, float | None]:
-        if any(score is not None and not math.isfinite(score) for score in value.values()):
-            raise ValueError("has a number that is not finite")
-        return value
+    scores: dict[str, FiniteFloat | None] = Field(description="an object of numbers")
 
 
 def read_verdict_row(record: Record) -> dict[str, Any]:

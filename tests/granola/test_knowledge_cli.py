@@ -218,28 +218,15 @@ def test_a_mark_that_is_none_is_told(tmp_path: Path) -> None:
         read_sheet(tmp_path / "s.csv", KNOWLEDGE.sheet)
 
 
-def test_ladders_as_texts(tmp_path: Path) -> None:
-    step = {"kind": "statement", "subject": "Q1", "property": "P131", "value": "Q2",
-            "labels": {"Q1": "Ulm", "P131": "located in", "Q2": "Germany"}}  # fmt: skip
-    rows = [
-        {"schema_version": 1, "id": str(at), "question": "where is the place", "answer": ["a city"], "levels": [
-            {"tiers": [{"text": "a city", "bits": 9.0 + at}]},
-            {"tiers": [{"text": "a country", "qid": "Q2", "bits": 3.0, "evidence": [step]}]},
-        ]} for at in range(3)
-    ]  # fmt: skip
-    tiered = lines(tmp_path / "tiered.jsonl", rows)
-    first, *_ = read_items(tiered, on_reject=lambda row: pytest.fail(row.reason))
-    assert first.knowledge == "Ulm lies in the administrative area of Germany."
-    assert first.gold == ("a city",)
-
-
 def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> None:
     """Equations 1, 3, 5 and 6 once more, with nothing of ours between the saved weights and the numbers."""
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
     from abstraction.models.spec import open_continuations, open_entailment
-    from granola.knowledge import JudgeModels, JudgeSettings, KnowledgeItem, KnowledgeJudge, read_knowledge_prompts
+    from granola.knowledge.knowledge_items import KnowledgeItem
+    from granola.knowledge.knowledge_judge import JudgeModels, JudgeSettings, KnowledgeJudge
+    from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 
     sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]
     item = KnowledgeItem(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from granola.knowledge import (
-    JudgeModels,
-    KnowledgeItem,
-    KnowledgeJudge,
-    WordIndex,
-    read_knowledge_prompts,
-    somers_d,
-)
-from granola.knowledge.choosing import EQUAL, quality
+from granola.knowledge.choosing import EQUAL, quality, somers_d
+from granola.knowledge.evidence_pieces import ItemPieces, WordIndex
+from granola.knowledge.knowledge_items import KnowledgeItem
+from granola.knowledge.knowledge_judge import JudgeModels, KnowledgeJudge
+from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 from tests.knowledge_models import TableEntailment
 
 PASSAGES = ["Ulm lies on the Danube.", "Bread is baked."]
@@ -21,7 +17,7 @@ def test_a_text_is_judged_by_passages() -> None:
     judge = KnowledgeJudge(
         JudgeModels(entailment=TableEntailment({(SAYS, SAYS): (0.9, 0.1, 0.0)})),
         read_knowledge_prompts(),
-        evidence=WordIndex(PASSAGES),
+        evidence=ItemPieces(sources=(WordIndex(PASSAGES),)),
     )
     right, empty = judge.judge([
         KnowledgeItem(id="1", query="Where does Ulm lie?", knowledge=SAYS),
@@ -38,4 +34,4 @@ def test_one_number_to_choose_by() -> None:
 
 
 def test_do_people_agree() -> None:
-    assert somers_d([0, 1, 2], [0.1, 0.5, 0.7]).d == 1.0
+    assert somers_d([0, 1, 2], [0.1, 0.5, 0.7])[0] == 1.0
