@@ -7,21 +7,14 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import every_kind
 import pytest
-import sparql_server as srv
-import wikidata_api as api
 from api_world import QUICK
-from dump_json import entity_json
-from hypothesis import given
-from hypothesis import strategies as st
 from loopback import Answering, Loopback, running
 
 from kg.building.other_sources import build_from_api, build_from_sparql
 from kg.building.snapshot import Report
-from kg.errors import KGError, QueryError, ServiceError, SourceError
+from kg.errors import QueryError, ServiceError
 from kg.reading.api import WikiDataAPI
-from kg.reading.sparql import Endpoint, Profile
 from kg.scope import Scope
 from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
 from kg.web.answer_cache import Cache
@@ -66,47 +59,12 @@ def test_what_is_shown_of_an_address(given: str, shown: str) -> None:
     )
 
 
-@given(st.text(max_size=8), st.text(max_size=8), st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5))))
-def test_no_address_shows_its_secrets(user: str, path: str, query: list[tuple[str, str]]) -> None:
-    mark = "S3CR3T"
-    parts = "&".join(f"{name}={mark}{value}" for name, value in query)
-    head = user.replace("/", "").replace("?", "").replace("#", "").replace("@", "")
-    head = "".join(head.split())
-    assert mark not in without_secrets(f"https://{head}:{mark}@host/{path.replace('?', '')}?{parts}")
-
-
 def test_a_key_is_sent_and_not_shown() -> None:
     address = ServiceAddress.parse(f"https://host/s?graph=g&key={QUOTED}#x")
     assert address.sent == f"https://host/s?graph=g&key={QUOTED}"
     assert address.shown == "https://host/s?graph=***&key=***"
     assert "c4n4ry" not in repr(address)
     assert "c4n4ry" not in address.clean(f"{CANARY} {QUOTED} c4n4ry/&amp;&lt;x&gt;")
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://me:c4n4ry@host/s",
-        "https://me:c4n4ry",
-        "https://c4n4ry@host/s",
-        "https://[c4n4ry",
-        "me:c4n4ry@host/s",
-        "ftp://me:c4n4ry@host/s",
-        "ftp://host/s?key=c4n4ry",
-        "https:///s?key=c4n4ry",
-        "https://ho st/s?key=c4n4ry",
-        "https://host:c4n4ry/s",
-    ],
-)
-@pytest.mark.usefixtures("contact")
-def test_what_is_refused_is_not_repeated(tmp_path: Path, url: str) -> None:
-    for call in (
-        lambda: build_from_sparql(url, tmp_path / "s", scope=ONE),
-        lambda: build_from_api(tmp_path / "s", scope=ONE, url=url),
-    ):
-        with pytest.raises(SourceError) as caught:
-            call()
-        assert "c4n4ry" not in str(caught.value)
 
 
 class Repeating(Loopback):
@@ -157,7 +115,7 @@ def build_at(
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        *((status, "html") for status in (500, 503, 429, 403, 400, 404, 401, 200)),
+        *((status, "html") for status in (500, 403, 200)),
         *((200, kind) for kind in ("json", "broken")),
     ],
 )
@@ -177,29 +135,6 @@ def test_a_server_that_repeats_the_secrets_is_not_repeated(
         assert b"c4n4ry" not in path.read_bytes()
 
 
-def test_a_server_that_is_not_there(build_at: Callable[[str], Report]) -> None:
-    with running(Repeating(200, "html")) as server:
-        url = f"{server.url}?key={QUOTED}"
-    with pytest.raises(ServiceError) as caught:
-        build_at(url)
-    told = "".join(traceback.format_exception(caught.value))
-    assert not any(sign in told for sign in HIDDEN)
-
-
-@pytest.mark.usefixtures("contact")
-def test_what_works_records_no_secret(kinds: Path, tmp_path: Path) -> None:
-    with srv.serving(kinds / "world.nt") as server:
-        report = build_from_sparql(
-            f"{server.url}?key={QUOTED}", tmp_path / "a", scope=every_kind.IDS, patience=every_kind.QUICK
-        )
-    assert report.manifest["sources"][0]["name"] == f"{server.url}?key=***"
-    with api.serving({"Q1": entity_json(every_kind.ALL_KINDS)}, {}) as other:
-        build_from_api(tmp_path / "b", scope=ONE, url=f"{other.url}?key={QUOTED}", patience=QUICK)
-        assert other.params[0]["key"] == CANARY
-    for path in tmp_path.iterdir():
-        assert b"c4n4ry" not in path.read_bytes(), path
-
-
 # Redirects
 
 
@@ -209,7 +144,7 @@ def elsewhere() -> Iterator[Repeating]:
         yield server
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [301, 307])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_redirect_is_told_and_not_followed(
     build_at: Callable[[str], Report], elsewhere: Repeating, tmp_path: Path, status: int, host: str
@@ -223,17 +158,6 @@ def test_a_redirect_is_told_and_not_followed(
     assert f"leads elsewhere ({status}): to {target}?key=***" in str(caught.value)
     assert elsewhere.asked == []
     assert not (tmp_path / "s").exists()
-
-
-@pytest.mark.usefixtures("contact")
-def test_a_redirect_with_an_empty_answer_says_nothing_of_what_exists(tmp_path: Path) -> None:
-    empty = Repeating(302, "html", Location="/elsewhere")
-    with running(empty) as server:
-        source = WikiDataAPI(Cache(tmp_path / "cache"), url=server.url, patience=QUICK)
-        with pytest.raises(KGError, match="leads elsewhere"):
-            list(source.entities(["Q1"]))
-        with pytest.raises(KGError, match="leads elsewhere"):
-            Endpoint(Profile(url=server.url), patience=QUICK).ask("SELECT ?s WHERE { ?s ?p ?o }")
 
 
 @pytest.mark.usefixtures("contact")

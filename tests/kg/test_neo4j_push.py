@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,9 +16,8 @@ from kg.errors import MirrorError
 from kg.export.mirror_verification import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j_client import Address, Neo4jClient
-from kg.store.neo4j_push import PushProgress, push
+from kg.store.neo4j_push import push
 from tests.conftest import Run
-from tests.thorough import thorough_only
 
 pytestmark = [*SERVER, pytest.mark.thorough("kg/store")]
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -72,14 +70,6 @@ def test_again_over_a_whole_mirror_changes_nothing(small: Path, address: str, cl
     assert client.run("MATCH (m:Snapshot) RETURN properties(m)") == marker
 
 
-def test_batches_of_any_size_give_the_same(small: Path, address: str, client: Neo4jClient) -> None:
-    found = []
-    for batch in (1, 3, 10_000):
-        push(small, address, replace=True, batch=batch)
-        found.append(content(client))
-    assert found[0] == found[1] == found[2]
-
-
 KILLED = """
 import os, sys
 from kg.store.neo4j_push import push
@@ -110,34 +100,6 @@ def test_a_killed_push_goes_on_where_it_stood(demo: Path, address: str, client: 
     assert not verify_mirror(address, demo).problems
 
 
-def test_an_unfinished_mirror_that_was_changed_is_replaced(small: Path, address: str, client: Neo4jClient) -> None:
-    push(small, address, replace=True)
-    client.run("MATCH (m:Snapshot) SET m.complete = false")
-    client.run("MATCH (n:Name) WITH n LIMIT 1 DELETE n")
-    with pytest.raises(MirrorError, match="was changed since"):
-        push(small, address)
-    push(small, address, replace=True)
-    assert not verify_mirror(address, small).problems
-
-
-def test_two_pushes_at_once(demo: Path, address: str, client: Neo4jClient) -> None:
-    """The other one takes over behind our back: we stop, it ends, and what is there is whole."""
-    push(demo, address, replace=True)
-    whole = content(client)
-    calls = 0
-
-    def other(_: PushProgress) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 6:
-            push(demo, address)
-
-    with pytest.raises(MirrorError, match="another push writes to it"):
-        push(demo, address, batch=400, replace=True, progress=other)
-    assert content(client) == whole
-    assert push(demo, address).written == {}
-
-
 def test_another_snapshot_is_replaced_only_when_asked(small: Path, tmp_path: Path, address: str) -> None:
     push(small, address, replace=True)
     other = snapshot_of(tmp_path / "other.sqlite", [PARIS])
@@ -148,17 +110,6 @@ def test_another_snapshot_is_replaced_only_when_asked(small: Path, tmp_path: Pat
     push(other, address, replace=True)
     with open_store(address) as store:
         assert list(store.ids()) == ["Q90"]
-
-
-def test_nodes_of_others_are_left_alone(small: Path, address: str, client: Neo4jClient) -> None:
-    push(small, address, replace=True)
-    client.run("CREATE (:Note {text: 'mine'})-[:ABOUT]->(:Note {text: 'too'})")
-    try:
-        push(small, address, replace=True)
-        assert client.run("MATCH (n:Note)-[:ABOUT]->(m:Note) RETURN n.text, m.text") == [["mine", "too"]]
-        assert not verify_mirror(address, small).problems
-    finally:
-        client.run("MATCH (n:Note) DETACH DELETE n")
 
 
 def test_entities_of_unknown_origin_are_not_built_upon(small: Path, address: str, client: Neo4jClient) -> None:
@@ -210,43 +161,6 @@ def test_verify_tells_what_was_changed(
         assert part in problems, problems
 
 
-@pytest.mark.parametrize("dropped", ["CONSTRAINT name_key", "INDEX entity_number", "INDEX value_list"])
-def test_a_push_over_a_whole_mirror_makes_what_was_dropped(
-    small: Path, address: str, client: Neo4jClient, dropped: str
-) -> None:
-    push(small, address, replace=True)
-    before = content(client)
-    client.run(f"DROP {dropped}")
-    assert verify_mirror(address, small).problems
-    assert push(small, address).written == {}
-    assert verify_mirror(address, small).problems == ()
-    assert content(client) == before
-
-
-def test_a_snapshot_made_anew_is_the_same_mirror(address: str, tmp_path: Path) -> None:
-    """What identifies the content is compared, not when, how and from which copy of the dump the file was made."""
-    (tmp_path / "copy.json").write_bytes((DEMO / "wikidata.json").read_bytes())
-    paths = [tmp_path / "one", tmp_path / "two"]
-    for path, source in zip(paths, (DEMO / "wikidata.json", tmp_path / "copy.json"), strict=True):
-        snapshot.build([source], path, command=f"granola snapshot build {source}", software=str(path))
-    push(paths[0], address, replace=True)
-    assert push(paths[1], address).written == {}
-    assert verify_mirror(address, paths[1], sample=20).problems == ()
-
-
-def test_a_push_over_a_changed_mirror_says_so(small: Path, address: str, client: Neo4jClient) -> None:
-    push(small, address, replace=True)
-    client.run("MATCH ()-[r:P17]->() DELETE r")
-    with pytest.raises(MirrorError, match=r"was changed since .*9 relationships instead of 10.*--replace"):
-        push(small, address)
-
-
-def test_a_sample_is_drawn_from_the_whole(demo: Path, address: str) -> None:
-    push(demo, address, replace=True)
-    assert not verify_mirror(address, demo, sample=50).problems
-    assert not verify_mirror(address, demo, sample=None).problems
-
-
 def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
     """push, info, verify and tiers; the ladders are byte for byte those from the file."""
     code, out, err = run("snapshot", "push", demo, f"{address}/neo4j", "--replace")
@@ -274,17 +188,6 @@ def test_the_command_line(demo: Path, address: str, run: Run, tmp_path: Path) ->
     ]
     assert said[0] == said[1]
     assert "Hawaii" in said[0][1]
-
-
-@thorough_only
-@pytest.mark.skipif(not importlib.util.find_spec("pyspark"), reason="Spark is not installed")
-def test_executors_of_spark_read_a_mirror(demo: Path, address: str, run: Run, tmp_path: Path) -> None:
-    push(demo, address, replace=True)
-    words = ["tiers", DEMO / "questions.jsonl", "--limit", "20", "--format", "jsonl"]
-    assert run(*words, "--snapshot", demo, "--out", tmp_path / "file")[0] == 0
-    spread = ["--spark", "local[1]"]
-    assert run(*words, "--snapshot", address, "--out", tmp_path / "mirror", *spread)[0] == 0
-    assert (tmp_path / "file").read_bytes() == (tmp_path / "mirror").read_bytes()
 
 
 def test_wrong_use_of_the_command_line(small: Path, address: str, run: Run, tmp_path: Path) -> None:
