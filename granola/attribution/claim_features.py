@@ -1,4 +1,4 @@
-"""What can be counted of a statement and its citations: words, sequences, numbers, names, negation.
+"""What can be counted of a statement and its citations: words, numbers, names, negation.
 
 None of it depends on who wrote the texts: shares of the statement, by words that weigh more the rarer they are in the
 texts that an evaluator was trained on.
@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 
 from abstraction.language.comparable_words import FUNCTION, stem
 from abstraction.models.text_scorers import Entailment
@@ -20,18 +19,14 @@ from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.text_checks import folded, foreign_names
 
 FEATURES = (
-    "words in citations", "weighted words in best sentence", "weighted words in best window", "pairs in citations",
-    "new words in citations", "letters in citations", "best sentence's words in statement", "numbers in citations",
-    "names in citations", "heaviest missing word", "negated unlike best sentence", "longest run",
-    "log of words of citations", "other numbers", "names of best sentences not in statement", "share of negations",
-    "words of statement", "missing words",
+    "words in citations", "weighted words in best sentence", "new words in citations",
+    "best sentence's words in statement", "numbers in citations", "names in citations", "heaviest missing word",
+    "negated unlike best sentence", "log of words of citations", "other numbers", "words of statement", "missing words",
 )  # fmt: skip
 ENTAILMENT_FEATURES = ("entailed", "neutral", "refuted")
 LONGEST = 40_000  # characters of a text that are looked at
 _SENTENCES = 600  # of the citations
 _BEST = 3  # sentences that repeat most of the statement
-_WINDOW = 20  # words at least that are looked at together; else twice those of the statement
-_LETTERS = 5  # in a row
 _COMMON = 0.01  # share of the texts of training: what is in fewer is as rare as anything
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _NUMBER = re.compile(r"\d[\d.,]{0,30}")
@@ -87,20 +82,14 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     features = [
         _share(words, there),
         weights.sum(words & in_best) / whole,
-        max(weights.sum(words & among) for among in _windows(cited, max(_WINDOW, 2 * len(said)))) / whole,
-        _share(set(pairwise(said)), set(pairwise(cited))),
         weights.sum(new & there) / (weights.sum(new) or 1.0),
-        _share(_letters(statement), _letters(evidence)),
         _share(in_best, words),
         _share(own, _numbers(evidence)),
         _share(names, there | set(folded(evidence).split())),
         max((weights.weight(word) for word in words - there), default=0.0),
-        float(bool(_negations(statement)) != bool(_negations(best))),
-        _longest_run(said, cited) / max(1, len(said)),
+        float(_is_negated(statement) != _is_negated(best)),
         math.log(1 + len(cited)),
         float(not own <= _numbers(told) and not _numbers(told) <= own),
-        1 - _share(_names(told), names),
-        _negations(evidence) / max(1, len(cited)),
         len(said),
         len(words - there),
     ]
@@ -131,38 +120,15 @@ def _numbers(text: str) -> set[str]:
     return {number.rstrip(".,").replace(",", "") for number in _NUMBER.findall(text)}
 
 
-def _letters(text: str) -> set[str]:
-    text = text.casefold()
-    return {text[at : at + _LETTERS] for at in range(len(text) - _LETTERS + 1)}
-
-
 def _names(text: str) -> set[str]:
     return {folded(name) for name in foreign_names(text, ())}
 
 
-def _negations(text: str) -> int:
+def _is_negated(text: str) -> bool:
     words = _WORD.findall(text.casefold())
-    return sum(word in _NEGATING or word.endswith(("n't", "n’t")) for word in words)
-
-
-def _windows(words: Sequence[str], length: int) -> Iterable[set[str]]:
-    """Sets of words that stand together, each overlapping the next by three quarters."""
-    starts = range(0, max(1, len(words) - length // 2), max(1, length // 4))
-    return (set(words[start : start + length]) for start in starts)
+    return any(word in _NEGATING or word.endswith(("n't", "n’t")) for word in words)
 
 
 def _share(of: Collection[object], among: Collection[object]) -> float:
     """The share of some things that is among others; 1 of none."""
     return sum(one in among for one in of) / len(of) if of else 1.0
-
-
-def _longest_run(said: Sequence[str], cited: Sequence[str]) -> int:
-    """Words of the statement that stand in the citations in a row, at most."""
-    places: dict[str, list[int]] = {}
-    for at, word in enumerate(cited):
-        places.setdefault(word, []).append(at)
-    longest, ending = 0, dict[int, int]()
-    for word in said[:200]:
-        ending = {at: ending.get(at - 1, 0) + 1 for at in places.get(word, ())}
-        longest = max(longest, max(ending.values(), default=0))
-    return longest
