@@ -72,8 +72,9 @@ class VerdictsTold:
             )  # fmt: skip
         for test in self.tests:
             yield told_test(test)
-            if apart := self._judged_apart(test):
-                yield f"  {apart}"
+            judges, others = (self.judges.get(name) for name in (test.first, test.second))
+            if judges != others and judges != [test.first]:
+                yield "  not judged alike, so the difference may be the judges': the signature names them"
         if self.associations:
             yield _of_associations(self.associations)
         yield from self.notes
@@ -89,17 +90,6 @@ class VerdictsTold:
             if empty := [score for score, one in scores.items() if not one.n]:
                 yield f"  n 0: {', '.join(empty)}{f'; {self.lacking}' if self.lacking else ''}"
 
-    def _judged_apart(self, test: Difference) -> str:
-        """Which judge is whose, where two systems were judged by different ones; else ""."""
-        first, second = (self.judges.get(name, ()) for name in (test.first, test.second))
-        if first == second or first == [test.first]:
-            return ""
-        whose = "; ".join(
-            f"{name}: {' '.join(f'[{judge}]' for judge in own) or 'not told'}"
-            for name, own in ((test.first, first), (test.second, second))
-        )
-        return f"not judged alike, so the difference may be the judges': {whose}"
-
     def to_json(self) -> dict[str, Any]:
         """Everything that there is."""
         told: dict[str, Any] = {"signature": self.signature, **self.counts}
@@ -114,7 +104,7 @@ class VerdictsTold:
                 for panel in self.panels
             }
         if self.tests:
-            told["tests"] = [{**test.to_json(), "note": self._judged_apart(test) or None} for test in self.tests]
+            told["tests"] = [test.to_json() for test in self.tests]
         if self.table is not None:
             told["table"] = self.table.to_json()
         if self.pool is not None:
@@ -132,8 +122,8 @@ class VerdictsTold:
 class Verdicts(Command[VerdictsTold]):
     """Show the scores of judged items, with intervals and paired tests of systems; by slice, as a table, as a figure.
 
-    JUDGED are of one task: what attribution evaluate, grounding judge, knowledge judge or sheets read wrote. Rows of
-    another kind are sliced by any field (--by, --score); questions with passages are counted.
+    JUDGED are of one task: what attribution evaluate, grounding judge, knowledge judge or sheets read wrote. Of
+    questions with passages it shows counts.
     """
 
     judged: Annotated[
@@ -236,8 +226,6 @@ class Verdicts(Command[VerdictsTold]):
         table, plan = self._table(given), self._plan(given)
         chosen = self._chosen(given)
         panels = given.panels(plan) if plan.x else []
-        if not panels and given.task is None:
-            raise UsageError(f"{self.judged[0]} has no verdicts; name --by and --score to slice any rows")
         report = given.report()
         filled = FilledTable(table=table, report=report, printed=self.printed) if table is not None else None
         head = [f"table:{self.table}"] if filled is not None else []
@@ -255,11 +243,10 @@ class Verdicts(Command[VerdictsTold]):
         """What is sliced by what: as in the figure, but for fields and scores that are named."""
         from granola.evidence.evidence_task import ItemFigure, published
 
-        main = (given.task.main,) if given.task is not None else ()
         if self.figure is None:
-            return ItemFigure(x=self.by, y=self.score or main)
+            return ItemFigure(x=self.by, y=self.score or (given.task.main,))
         plan = published().figures[self.figure]
-        if given.task is None or plan.task != given.task.name:
+        if plan.task != given.task.name:
             raise UsageError(f"--figure {self.figure} is of {plan.task}; {self.judged[0]} has other rows")
         changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
         return plan.model_copy(update=changed)
@@ -271,7 +258,7 @@ class Verdicts(Command[VerdictsTold]):
         if self.table is None:
             return None
         table = published().tables[self.table]
-        if given.task is None or given.task.name != table.task:
+        if given.task.name != table.task:
             made_by = BY_NAME[table.task].made_by
             raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
         return table
@@ -357,13 +344,13 @@ class Verdicts(Command[VerdictsTold]):
 
 def _lacking(given: VerdictRows, report: Report) -> str:
     """What scores are in want of, where a system has not the task's main one."""
-    if given.task is None or all(scores[given.task.main].n for scores in report.values() if given.task.main in scores):
+    if all(scores[given.task.main].n for scores in report.values() if given.task.main in scores):
         return ""
     return given.task.lacking
 
 
 def _check_knowledge(given: VerdictRows, option: str) -> None:
-    if given.task is None or given.task.name != "knowledge":
+    if given.task.name != "knowledge":
         raise UsageError(f"{option} is of knowledge texts: give what granola knowledge judge wrote")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from granola.errors import UsageError
 from granola.evidence.evidence_task import EvidenceTask, Row
-from granola.evidence.task_list import MADE_BY, TASKS
+from granola.evidence.task_list import TASKS
 from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import kappa
 
@@ -52,8 +52,6 @@ def pool_judges(given: VerdictRows) -> JudgePool:
     Raises UsageError for one judge alone, one that judged an item twice, and judges of different items.
     """
     task = given.task
-    if task is None:
-        raise UsageError(f"no verdict of {MADE_BY}")
     judges: dict[str, dict[tuple[Any, ...], Row]] = {}
     for row in given.rows:
         judge = str(row.get(task.judge) or row.get("file"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.faults import OnReject, RejectedRow
-from abstraction.files.records import Record, read_records
+from abstraction.files.records import read_records
 from abstraction.files.row_reading import accepted, read_each
 from granola.errors import UsageError
 from granola.evidence.estimates import by_slice, compared_pairs, field_of, number_of, places, plain_estimate
@@ -30,14 +30,13 @@ _TITLES = {
 def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[str, Any]]:
     """The rows of all files, each with `file`, and the `settings` that the file was made with.
 
-    Verdicts of a task are checked; other rows, which may have numbers too, are taken as they are. Raises UsageError
-    where no file has a row.
+    A row that is of no task, or damaged, is rejected. Raises UsageError where no file has another.
     """
     rows: list[dict[str, Any]] = []
     rejected: list[RejectedRow] = []
     for path in paths:
         more = {"file": path.stem, "settings": record_of(path).get("arguments", {})}
-        rows += [{**row, **more} for row in accepted(read_each(read_records(path), _row), rejected.append)]
+        rows += [{**row, **more} for row in accepted(read_each(read_records(path), read_verdict), rejected.append)]
     if not rows:
         why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise UsageError(f"{', '.join(map(str, paths))}: no row{why}")
@@ -46,33 +45,28 @@ def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[st
     return rows
 
 
-def _row(record: Record) -> dict[str, Any]:
-    return dict(record.data) if task_of(record.data) is None else dict(read_verdict(record))
-
-
 @dataclass(frozen=True, kw_only=True)
 class VerdictRows:
-    """Rows of one task, or of none (`task` None), which have but their fields."""
+    """Rows of one task."""
 
     rows: Sequence[Row]
-    task: EvidenceTask | None
+    task: EvidenceTask
     forming: Forming
 
     @classmethod
     def of(cls, rows: Sequence[Row], forming: Forming) -> VerdictRows:
         """Raises UsageError for rows of two tasks."""
-        tasks = list({id(task): task for task in map(task_of, rows)}.values())
-        if len(tasks) > 1:
-            names = " and ".join(task.name if task is not None else "no task" for task in tasks)
-            raise UsageError(f"these rows are of {names}; give files of one task")
-        return cls(rows=rows, task=tasks[0], forming=forming)
+        tasks = {task.name: task for row in rows if (task := task_of(row)) is not None}
+        if len(tasks) != 1:
+            raise UsageError(f"these rows are of {' and '.join(tasks) or 'no task'}; give files of one task")
+        return cls(rows=rows, task=next(iter(tasks.values())), forming=forming)
 
     def lines(self, by: str = SYSTEM) -> list[str]:
         """What each row is told under: its system or evaluator, or its value of a field.
 
         A system of several files is one, but where it has an item twice: then it is told by file, as of two judges.
         """
-        name = self.task.line if self.task is not None else SYSTEM
+        name = self.task.line
         seen: dict[tuple[Any, ...], str] = {}
         apart: set[str] = set()
         for row in self.rows:
@@ -99,14 +93,12 @@ class VerdictRows:
         return groups
 
     def report(self) -> Report:
-        """The task's scores by system; none of rows of no task."""
-        if self.task is None:
-            return {}
+        """The task's scores by system."""
         return {name: self.task.scores(own, self.forming) for name, own in self.by_line().items()}
 
     def value(self, row: Row, score: str) -> float | None:
         """What a row adds to a score of the task, or its number in a field of that name; None where it has none."""
-        told = self.task.value(row, score, self.forming) if self.task is not None else None
+        told = self.task.value(row, score, self.forming)
         return number_of(field_of(row, score)) if told is None else told
 
     def tests(self, score: str) -> list[Difference]:
@@ -120,9 +112,9 @@ class VerdictRows:
 
     def judges(self) -> dict[str, list[str]]:
         """Who judged each system, as far as rows tell."""
-        name = self.task.judge if self.task is not None else "judge"
+        judge = self.task.judge
         return {
-            line: sorted({str(row[name]) for row in own if row.get(name)}) for line, own in self.by_line().items()
+            line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in self.by_line().items()
         }  # fmt: skip
 
     def unjudged(self) -> dict[str, dict[str, int]]:
@@ -134,9 +126,8 @@ class VerdictRows:
 
     def signature(self, fields: Iterable[str] = ()) -> str:
         """How scores are formed, where bands along these fields end, and who judged."""
-        how = self.task.signature(self.forming, fields) if self.task is not None else str(self.forming)
         names = sorted({judge for judges in self.judges().values() for judge in judges})
-        return "|".join([how, *(f"judge:[{judge}]" for judge in names)])
+        return "|".join([self.task.signature(self.forming, fields), *(f"judge:[{judge}]" for judge in names)])
 
     def panels(self, plan: ItemFigure) -> list[Panel]:
         """A panel of slices for each field; an item without the field or the score is left out.
@@ -145,7 +136,7 @@ class VerdictRows:
         """
         panels = []
         for field in plan.x:
-            along = self.task.along(field, plan.y[0]) if self.task is not None else field
+            along = self.task.along(field, plan.y[0])
             if lines := self._sliced(along, plan):
                 panels.append(_panel(along, plan.y, lines))
         if not panels:
@@ -163,7 +154,7 @@ class VerdictRows:
                 line = label if len(plan.y) == 1 else f"{label}, {score}" if several else score
                 for place, worth in self._cells(row, along, score):
                     values.setdefault(line, []).append((place, (place, worth)))
-        make = (self.task.estimate if self.task is not None else None) or plain_estimate
+        make = self.task.estimate or plain_estimate
 
         def estimate(own: Sequence[tuple[Place, Any]]) -> Estimate:
             return make([worth for _, worth in own], own[0][0], self.forming)
@@ -171,7 +162,7 @@ class VerdictRows:
         return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
 
     def _cells(self, row: Row, along: str, score: str) -> Cells:
-        if self.task is not None and (own := self.task.cells(row, along, score, self.forming)) is not None:
+        if (own := self.task.cells(row, along, score, self.forming)) is not None:
             return own
         worth = self.value(row, score)
         return [(place, worth) for place in places(field_of(row, along))] if worth is not None else []
@@ -180,7 +171,7 @@ class VerdictRows:
         fields = dict.fromkeys(
             name for row in self.rows for name in (*row, *row.get("tags", ()), *row.get("scores", ()))
         )
-        more = f"; {self.task.lacking}" if self.task is not None and self.task.lacking else ""
+        more = f"; {self.task.lacking}" if self.task.lacking else ""
         return (
             f"no item has a number as {' or '.join(plan.y)} and a place along {' or '.join(plan.x)}; the fields are "
             f"{', '.join(fields)}{more}"
