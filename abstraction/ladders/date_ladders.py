@@ -281,6 +281,6 @@ def _forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
     if parsed.circa:
         plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
         return (*(text for form in plain for text in words.written("circa", date=form)), *forms)
-    other = gregorian_of(parsed.first) or parsed.julian
+    other = gregorian_of(parsed.first)
     also = unit_of(other) if other else None
     return forms + names(also, era=parsed.era, style=parsed.style) if also else forms

@@ -27,8 +27,8 @@ class ParsedQuantity:
     """An amount as a text gives it.
 
     `digits` counts its significant digits (zeros at the end of a whole number are not). `unit` is None for
-    a bare number and for counted things, whose noun is `noun` ("people"). `bound` is the ± given. `words`
-    where the text says million and the like; `sign` where the unit stands before the number.
+    a bare number and for counted things, whose noun is `noun` ("people"). `bound` is the ± that a value of the graph
+    has. `words` where the text says million and the like; `sign` where the unit stands before the number.
     """
 
     text: str
@@ -54,7 +54,6 @@ def _amount(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
     return re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
-        rf"(?:\s*(?:±|\+/-)\s*(?P<bound>{number}))?"
         rf"(?:[\s-]*(?P<scale>{any_of(words.powers)})\b\.?(?:\s+(?:d[ei]\s+|d'))?)?\s*(?P<rest>.*)"
     )
 
@@ -125,7 +124,6 @@ def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
         unit_text=unit_text,
         noun=noun,
         sign=cased[match.start("sign") : match.end("sign")].strip() if sign else "",
-        bound=Decimal(words.plain_number(match["bound"])) * scale if match["bound"] else None,
         words=scale >= 10**6,
     )
 

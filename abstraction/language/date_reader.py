@@ -7,10 +7,10 @@ the likelier sense is asked for, as within a sentence.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from abstraction.language.calendar_units import MOST_DAYS, Era, Style, gregorian_of
+from abstraction.language.calendar_units import MOST_DAYS, Era, Style
 from abstraction.language.languages import Language, folded, language
 from kg.model import TimeValue
 
@@ -21,7 +21,7 @@ class ParsedDate:
 
     `last` is the end of a range, None for a single date. `circa` where the text says about; `part` where it
     means a part of the unit only: "early", "mid", "late", "season" ("the early 1960s", "summer 1961"). `style`, `era`
-    are the text's own. `julian` is the same day in the old calendar, where the text gives it beside the Gregorian one.
+    are the text's own.
     """
 
     text: str
@@ -31,7 +31,6 @@ class ParsedDate:
     part: str = ""
     style: Style = "day-first"
     era: Era = field(default_factory=Era)
-    julian: TimeValue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +47,6 @@ _ISO: tuple[tuple[re.Pattern[str], Style], ...] = (
     (re.compile(r"\+?(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?P<time>t00:00:00(?:\.0+)?z?)?)?"), "day-first"),
     (re.compile(r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})"), "day-first"),
 )
-# "7 November 1917 (25 October O.S.)", "7 November [O.S. 25 October] 1917"
-_BESIDE = re.compile(
-    r"(?P<date>[^()\[\]]+?)(?:(?<!\s)\s++)?(?:\((?P<round>[^()]+)\)|\[(?P<square>[^\[\]]+)\])(?P<year>\s\d{3,4})?"
-)
-_CLOCK_FIRST = re.compile(r"\d{1,2}:\d\d(?::\d\d)?,?\s+")
 _NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})")
 _NUMERIC_OR_SHORT = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4}|(?<=/)\d\d)")
 _NUMERIC_MONTH = re.compile(r"(0?[1-9]|1[0-2])[/-](\d{4})")
@@ -81,81 +75,29 @@ def parse_date(text: str, *, code: str = "en", likelier: bool = False) -> Parsed
     centuries, seasons but winter (it belongs to two years), all with BC/BCE/AD/CE and "circa". Two-digit
     years, open ranges ("since 1961") and WikiData's own negative years are not; with `likelier` what has two senses is
     read in the usual one: 8/4/1961 is August in English, '61 is 1961, 1906-08 a month and 2017-18 two years.
-    A day's time of day is left out; one day in both calendars is read where they agree.
     """
     words = language(code)
     dashed = "–" in text or "—" in text
     plain = folded(text).rstrip(" .;,")
     if len(plain) > 80:
         return None
-    if (match := _BESIDE.fullmatch(plain)) and (side := _marked(match["round"] or match["square"], words)):
-        parsed = parse_date(match["date"] + (match["year"] or ""), code=code, likelier=likelier)
-        return _in_both(parsed, *side, text.strip(), words) if parsed else None
-    bare = _bared(plain, words)
-    points = _points(bare.text, _Reading(words, likelier), dashed=dashed)
+    date = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], plain))
+    bare = _strip(words.patterns["circa"], date)
+    points = _points(bare, _Reading(words, likelier), dashed=dashed)
     if points is None:
         return None
     first, last = points[0], points[-1]
-    if bare.timed and (len(points) == 2 or first.value.precision != 11):
-        return None
-    if bare.calendar:
-        first, last = (replace(point, value=replace(point.value, calendar=bare.calendar)) for point in (first, last))
     if _sort_key(first.value) > _sort_key(last.value):
         return None
     return ParsedDate(
         text=text.strip(),
         first=first.value,
         last=last.value if len(points) == 2 else None,
-        circa=bare.circa,
+        circa=bare != date,
         part=first.part or last.part,
         style=first.style,
         era=Era("BCE" if first.common or last.common else "BC", words.code),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _BareDate:
-    """A date without the time of its day, its weekday, its calendar and a word for about; which of these it had."""
-
-    text: str
-    timed: bool
-    calendar: str
-    circa: bool
-
-
-def _bared(text: str, words: Language) -> _BareDate:
-    timeless = _strip(_CLOCK_FIRST, words.patterns["clock"].sub("", text))
-    match = words.patterns["calendar"].search(timeless)
-    date = timeless[: match.start()] if match else timeless
-    date = _strip(words.patterns["weekday"], _strip(words.patterns["lead"], date))
-    bare = _strip(words.patterns["circa"], date)
-    calendar = (match.lastgroup or "") if match else ""
-    return _BareDate(bare, timed=timeless != text, calendar=calendar, circa=bare != date)
-
-
-def _marked(text: str, words: Language) -> tuple[str, str] | None:
-    """A date and the calendar that stands before or behind it: ("25 october", "julian")."""
-    pattern = words.patterns["calendar"]
-    parts = text.split()
-    for count in range(1, min(4, len(parts))):
-        if match := pattern.fullmatch(" ".join(parts[:count])):
-            return " ".join(parts[count:]), match.lastgroup or ""
-    match = pattern.search(text)
-    return (text[: match.start()], match.lastgroup or "") if match and match.start() else None
-
-
-def _in_both(parsed: ParsedDate, side: str, calendar: str, text: str, words: Language) -> ParsedDate | None:
-    """A day with itself in the other calendar beside it, which may leave the year out; None where they disagree."""
-    first = parsed.first
-    beside = _point(side, _Reading(words)) or _point(f"{side} {first.year}", _Reading(words))
-    if beside is None or parsed.last or parsed.circa:
-        return None
-    other = replace(beside.value, calendar=calendar)
-    julian, gregorian = (other, first) if calendar == "julian" else (replace(first, calendar="julian"), other)
-    same = gregorian_of(julian)
-    if same is None or gregorian.calendar == "julian" or _sort_key(same) != _sort_key(gregorian):
-        return None
-    return replace(parsed, text=text, first=first if other is julian else julian, julian=julian)
 
 
 def _strip(pattern: re.Pattern[str], text: str) -> str:

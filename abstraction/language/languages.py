@@ -10,104 +10,58 @@ from __future__ import annotations
 
 import json
 import re
-import string
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from abstraction.errors import LanguageError
 from abstraction.language.cldr import cldr_data, cldr_name
 from abstraction.language.language_data import Language, Nationals, any_of, folded, without_accents
 from abstraction.package_data import package_data
 from kg.terms import fallback_chain
 
-# Reading a language's data, every field checked: its file, and what CLDR tells where the file has nothing.
+# Reading a language's data: its file, and what CLDR tells where the file has nothing.
 
-# Every list of templates there is, and the slots that one may fill in.
-TEMPLATES: Mapping[str, str] = {
-    "year": "n",
-    "year_in_date": "n",
-    "year_before": "n mark other",
-    "year_after_BC": "n",
-    "year_after_BCE": "n",
-    "day": "d n m dd mm nth month short year",
-    "day_month_first": "d n m dd mm nth month short year",
-    "day_also": "d n m dd mm nth month year",
-    "day_short": "d n dd short year",
-    "day_numeric": "n m dd mm y year",
-    "month": "month alone m mm year",
-    "month_also": "month year",
-    "month_short": "short year",
-    "decade": "n mark",
-    "decade_short": "n spoken",
-    "century": "count mark",
-    "century_end": "count mark",
-    "century_beginning": "count mark",
-    "turn": "old new mark",
-    "millennium": "count mark",
-    "years_ago": "amount",
-    "range": "first last",
-    "circa": "date",
-    "completed": "left month year",
-    "completed_century": "left",
-    "completed_millennium": "left",
-    "percent": "n",
-    "age": "first last word",
-    "teens": "",
-}
-# Every regular expression there is, read against lower-case text; "" where the language has none.
-PATTERNS: Mapping[str, str] = {
-    "lead": "", "weekday": "", "clock": "", "circa": "", "part": "early mid late", "range_joint": "", "range_lead": "",
-    "era_before": "bc bce ad ce", "era_after": "bc bce ad ce", "calendar": "julian gregorian",
-    "decade": "y", "short_decade": "y", "century": "n", "millennium": "n", "season": "y", "about": "",
-}  # fmt: skip
+# Every list of templates there is; the slots of each are those that en.json has.
+TEMPLATES = (
+    "year", "year_in_date", "year_before", "year_after_BC", "year_after_BCE", "day", "day_month_first", "day_also",
+    "day_short", "day_numeric", "month", "month_also", "month_short", "decade", "decade_short", "century",
+    "century_end", "century_beginning", "turn", "millennium", "years_ago", "range", "circa", "completed",
+    "completed_century", "completed_millennium", "percent", "age", "teens",
+)  # fmt: skip
+# Every regular expression of dates there is, read against lower-case text; "" where the language has none.
+PATTERNS = (
+    "lead", "weekday", "circa", "part", "range_joint", "range_lead", "era_before", "era_after", "decade",
+    "short_decade", "century", "millennium", "season", "about",
+)  # fmt: skip
 GRAMMAR = "en"  # the language whose grammar the rules know; questions and descriptions in it are read as sentences
 _NEVER = re.compile(r"(?!)")
 _MOST_DAYS = 31  # of a month
 
 
-def read_language(path: Traversable) -> Language:
-    """The language of a file. Raises LanguageError naming the file, the key and what is allowed there."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise LanguageError(f"{path}: no readable JSON file: {error}") from error
-    return _language(str(path), data, has_file=True)
-
-
-def _language(path: str, file_data: Mapping[str, Any], *, has_file: bool) -> Language:
+def _language(file_data: Mapping[str, Any], *, has_file: bool) -> Language:
     """A language by its file, and by CLDR where that has nothing."""
-    try:
-        data = cldr_data(file_data["code"])
-        for key, value in file_data.items():
-            is_table = isinstance(data.get(key), dict) and isinstance(value, dict)
-            data[key] = data[key] | value if is_table else value
-        return _as_language().validate_python({"has_file": has_file, **_LanguageData(data, file_data).fields()})
-    except KeyError as error:
-        raise LanguageError(f"{path}: {error.args[0]}: missing; de.json beside it has it") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise LanguageError(f"{path}: {where}: {first['msg']}, got {first['input']!r}") from error
-    except (ValueError, TypeError, AttributeError) as error:
-        raise LanguageError(f"{path}: {error}") from error
+    data = cldr_data(file_data["code"])
+    for key, value in file_data.items():
+        is_table = isinstance(data.get(key), dict) and isinstance(value, dict)
+        data[key] = data[key] | value if is_table else value
+    return _as_language().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
 
 
 @cache
 def _as_language() -> TypeAdapter[Language]:
-    """What checks the types of a language's fields and makes tuples, sets and expressions of them."""
+    """What makes tuples, sets and numbers of what JSON has in their place."""
     return TypeAdapter(Language)
 
 
 class _LanguageData:
-    """What a file and CLDR tell of a language as the fields of a Language; what cannot be such is told by pydantic."""
+    """What a file and CLDR tell of a language as the fields of a Language."""
 
-    def __init__(self, data: dict[str, Any], file_data: Mapping[str, Any]) -> None:
-        self.data, self.file_data = data, file_data
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
         counts, months = data["counts"], self.months()
         names = [folded(w).rstrip(".") for m in months for w in (m["name"], m["alone"], m["short"], *m["read"])]
         forms = "|".join(sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n)))
@@ -126,11 +80,9 @@ class _LanguageData:
         }
 
     def fields(self) -> dict[str, Any]:
-        """The fields by their names. Raises KeyError for what is missing, ValueError for what means nothing."""
-        data, numbers, counts, quantities = (
-            self.data,
-            *map(self.data.__getitem__, ("numbers", "counts", "quantities")),
-        )
+        """The fields by their names."""
+        data = self.data
+        numbers, counts, quantities = data["numbers"], data["counts"], data["quantities"]
         months, zero = self.months(), numbers["zero"]
         unaccented = {k: _unaccented(v) if k.startswith("asks_") else v for k, v in data["matching"].items()}
         return {
@@ -141,13 +93,11 @@ class _LanguageData:
             **{key: self.replacements(key) for key in _REPLACEMENTS},
             "months": months,
             "marks": {era: tuple(data["marks"][era]) for era in ("BC", "BCE")},
-            "templates": self.templates(),
-            "patterns": {
-                key: self.pattern(data["read"].get(key, ""), f"read.{key}", groups) for key, groups in PATTERNS.items()
-            },
-            "points": [(self.pattern(told, "points", "d m y"), style) for told, style in data["points"]],
-            "month_day": self.pattern("<month> <day>", "months", "m d"),
-            "day_year": self.pattern(r"<day>,? (?P<y>\d{3,4})", "day_suffix", "d y"),
+            "templates": {key: data["write"].get(key, ()) for key in TEMPLATES},
+            "patterns": {key: self.pattern(data["read"].get(key, "")) for key in PATTERNS},
+            "points": [(self.pattern(told), style) for told, style in data["points"]],
+            "month_day": self.pattern("<month> <day>"),
+            "day_year": self.pattern(r"<day>,? (?P<y>\d{3,4})"),
             "counts": counts["written"],
             "special_counts": counts["special"],
             "count_words": counts["words"],
@@ -163,8 +113,8 @@ class _LanguageData:
             "joint_to": quantities["to"],
             "number_words": {folded(word): number for word, number in _number_words(quantities).items()},
             "no_nouns": {*quantities["no_noun"], *(folded(month["name"]) for month in months)},
-            "singular_of": self.pattern(data["singular_of"], "singular_of"),
-            "matching": {key: self.pattern(told, f"matching.{key}") for key, told in unaccented.items()},
+            "singular_of": self.pattern(data["singular_of"]),
+            "matching": {key: self.pattern(told) for key, told in unaccented.items()},
             "demonyms": {place: _nationals(told) for place, told in data["demonyms"].items()},
             "own_function_words": data["function_words"],
         }
@@ -175,27 +125,16 @@ class _LanguageData:
         formed = {form.format(word): n for form in self.data["day_forms"] for word, n in numbers.items()}
         return {folded(word): n for word, n in (formed | self.data["day_words"]).items()}
 
-    def pattern(self, text: str, key: str, groups: str = "") -> re.Pattern[str]:
-        if not text:
-            return _NEVER
+    def pattern(self, text: str) -> re.Pattern[str]:
         for slot, expression in self.slots.items():
             text = text.replace(slot, expression)
-        try:
-            compiled = re.compile(text)
-        except re.error as error:
-            raise ValueError(f"{key}: no regular expression: {error}: {text}") from error
-        unknown = set(compiled.groupindex) - set(groups.split())
-        if unknown:
-            raise ValueError(f"{key}: groups {sorted(unknown)} mean nothing here; allowed: {groups or 'none'}")
-        return compiled
+        return re.compile(text) if text else _NEVER
 
     def replacements(self, key: str) -> list[tuple[re.Pattern[str], str]]:
-        return [(self.pattern(told, key), replacement) for told, replacement in self.data[key]]
+        return [(self.pattern(told), replacement) for told, replacement in self.data[key]]
 
     def months(self) -> list[dict[str, Any]]:
         names, rows, shorts = self.data["month_names"], self.data["months"], self.data["short_months"]
-        if len(rows) != len(names):
-            raise ValueError(f"months: there are 12, got {len(rows)}")
         return [
             {
                 "name": name,
@@ -205,20 +144,6 @@ class _LanguageData:
             }
             for number, ((name, alone, short, short_alone), row) in enumerate(zip(names, rows, strict=True), 1)
         ]
-
-    def templates(self) -> dict[str, Any]:
-        data = self.data["write"]
-        if unknown := set(data) - set(TEMPLATES):
-            raise ValueError(f"write: no templates {sorted(unknown)}; there are {', '.join(TEMPLATES)}")
-        for key, texts in data.items():
-            for template in texts:
-                slots = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
-                if wrong := slots - set(TEMPLATES[key].split()):
-                    raise ValueError(f"write.{key}: slots {sorted(wrong)} in {template!r}; allowed: {TEMPLATES[key]}")
-        for key in ("year_before", "day", "month", "decade", "century", "millennium", "circa", "range"):
-            if key in self.file_data.get("write", {}) and not data[key]:
-                raise ValueError(f"write.{key}: at least one template is needed")
-        return {key: data.get(key, ()) for key in TEMPLATES}
 
 
 _AS_THEY_ARE = (
@@ -278,7 +203,6 @@ __all__ = [
     "language",
     "languages",
     "notice",
-    "read_language",
     "reading_language",
     "told_languages",
 ]
@@ -292,10 +216,7 @@ def languages() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)  # codes may come from outside
 def language(code: str) -> Language:
-    """The language of a code, or the first of its fallbacks that has a file or is CLDR's (`en` is the last of all).
-
-    Raises LanguageError for a file that is not as it must be.
-    """
+    """The language of a code, or the first of its fallbacks that has a file or is CLDR's (`en` is the last of all)."""
     return _known(next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en"))
 
 
@@ -303,9 +224,9 @@ def language(code: str) -> Language:
 def _known(code: str) -> Language:
     """The language of a code that has a file, or is CLDR's."""
     if code in languages():
-        return read_language(_folder() / f"{code}.json")
+        return _language(json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
     few = package_data("other_languages.json").get(code.split("-")[0], {})
-    return _language(f"CLDR {code}", {"code": code, "months": [[]] * 12, **few}, has_file=False)
+    return _language({"code": code, "months": [[]] * 12, **few}, has_file=False)
 
 
 def _has_data(code: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.assembly.translation import is_woman, localised
-from abstraction.errors import LanguageError
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.literal_answers import age_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
 from abstraction.language.calendar_units import CalendarUnit, Era, names
-from abstraction.language.languages import is_known, language, languages, notice, read_language
+from abstraction.language.languages import is_known, language, languages, notice
 from abstraction.language.units import units
 from abstraction.package_data import package_data
 from abstraction.pipeline import LadderMaker
@@ -33,7 +31,6 @@ from kg.walks.graph import Graph
 from tests.worlds import row, store_of
 
 CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "languages.jsonl").read_text().splitlines()]
-FOLDER = Path(str(read_language.__globals__["__file__"])).parents[1] / "data" / "languages"
 CODES = ("de", "en", "es", "fr", "it")
 
 
@@ -154,35 +151,6 @@ def test_fallbacks(code: str, used: str, known: bool) -> None:
     if not known:
         assert "'tlh'" in str(notice(code))
         assert "de, en, es, fr" in str(notice(code))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda d: d.pop("months"), "months: missing"),
-        (lambda d: d["months"].pop(), "there are 12, got 11"),
-        (lambda d: d["write"].update(day=["{d}. {monat}"]), r"slots \['monat'\]"),
-        (lambda d: d["write"].update(days=["x"]), r"no templates \['days'\]"),
-        (lambda d: d["write"].update(century=[]), "at least one template"),
-        (lambda d: d["read"].update(lead="(?:am"), "no regular expression"),
-        (lambda d: d["read"].update(decade="(?P<jahr>x)"), r"groups \['jahr'\]"),
-        (lambda d: d["points"].append(["<day>", "year-first"]), "'day-first' or 'month-first', got 'year-first'"),
-        (lambda d: d["numbers"].update(decimal=3), "decimal: Input should be a valid string, got 3"),
-        (lambda d: d.update(days={"one": "1er"}), "days.one.*valid integer"),
-        (lambda d: d["marks"].update(BC=["v. Chr."]), "marks.BC.1: Field required"),
-    ],
-)
-def test_a_broken_file_is_told(tmp_path: Path, change: Callable[[dict[str, Any]], Any], message: str) -> None:
-    data = json.loads((FOLDER / "de.json").read_text(encoding="utf-8"))
-    change(data)
-    path = tmp_path / "xx.json"
-    path.write_text(json.dumps(data), encoding="utf-8")
-    with pytest.raises(LanguageError, match=message) as caught:
-        read_language(path)
-    assert "xx.json" in str(caught.value)
-    path.write_text("{", encoding="utf-8")
-    with pytest.raises(LanguageError, match="no readable JSON"):
-        read_language(path)
 
 
 def called(qid: str, label: str, de: str, fr: str, es: str, description: str = "", **said: str | list[str]) -> Entity:

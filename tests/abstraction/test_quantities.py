@@ -79,8 +79,6 @@ def test_refused(text: str) -> None:
     ("text", "above"),
     [
         ("8,848.86 m", ["about 8,850 m", "about 8,800 m", "about 9,000 m"]),
-        ("8848.86 ± 0.21 m", ["about 8,850 m", "about 8,800 m", "about 9,000 m"]),
-        ("8850 ± 100 m", ["about 8,900 m", "about 9,000 m"]),
         ("38,012,345", ["about 38 million", "about 40 million"]),
         ("about 1.4 billion", []),  # "about 1 billion" would be off by 29 %
         ("3 million people", []),
