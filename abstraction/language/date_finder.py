@@ -94,13 +94,15 @@ def _unnamed(pattern: str) -> str:
 def _words_of_dates(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
     """Words of which a date without digits has one, in a language and in English; and Roman numerals where it has them.
 
-    They are counts and decades: "nineteenth", "twenties".
+    They are counts, tens and decades: "nineteenth", "seventy", "twenties".
     """
-    known = (language(code), language(BESIDE))
-    counts = (word for words in known for word in (*words.count_words, *words.spoken_decades.values()))
+    told: set[str] = set()
+    for words in (language(code), language(BESIDE)):
+        tens = [word for word, number in words.number_words.items() if number >= 20 and not number % 10]
+        for word in (*words.count_words, *words.spoken_decades.values(), *tens):
+            told.update(words_in(word))
     roman = any("roman" in template for template in language(code).counts)
-    told = frozenset(part for word in counts for part in words_in(word))
-    return told, re.compile(r"\b[ivxl]{1,12}(?![ivxl])") if roman else None
+    return frozenset(told), re.compile(r"\b[ivxl]{1,12}(?![ivxl])") if roman else None
 
 
 _DIGIT = re.compile(r"\d")
@@ -170,6 +172,7 @@ def _says_less(own: IntervalClaim, claim: IntervalClaim) -> bool:
 
 
 def _scan(text: str, words: Language) -> Iterator[IntervalClaim]:
+    text = _years_in_words(words).sub(lambda found: _in_digits(found, words), text)
     text, lower = lowered(text)
     pattern, at = _candidates(words), 0
     while match := pattern.search(lower, at):
@@ -233,6 +236,29 @@ def _part(part: str, low: int, high: int) -> tuple[int, int]:
     if part == "mid":
         return low + half // 2, high - half // 2
     return (high - half + 1, high) if part == "late" else (low, high)
+
+
+# Years in words ("nineteen seventy-one", "eighteen oh five"), in languages that have words for their halves.
+
+
+@cache
+def _years_in_words(words: Language) -> re.Pattern[str]:
+    numbers = words.number_words
+    hundreds = any_of(word for word, number in numbers.items() if 10 < number < 21)
+    rest = any_of(word for word, number in numbers.items() if number > 9)
+    ones = any_of(word for word, number in numbers.items() if 0 < number < 10)
+    tens = any_of(word for word, number in numbers.items() if number >= 20 and not number % 10)
+    return re.compile(
+        rf"\b(?P<hundreds>{hundreds})[\s-]++(?:(?P<tens>{tens})[\s-]++(?P<ones>{ones})|(?P<rest>{rest})"
+        rf"|(?:oh?|zero)[\s-]++(?P<one>{ones}))\b",
+        re.IGNORECASE,
+    )
+
+
+def _in_digits(found: re.Match[str], words: Language) -> str:
+    """The digits of a year, behind blanks that keep every position."""
+    value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
+    return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
 
 
 # Months in forms that CLDR does not list, in languages without a file: those with the stem of a month's name.
