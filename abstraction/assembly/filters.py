@@ -35,9 +35,9 @@ _BELONGING = with_role("whole")
 # What a place larger than a town of its name is called. A municipality is the town by another name.
 _LARGE = """
     state province region county department district republic kingdom duchy principality prefecture canton governorate
-    oblast krai territory commonwealth island islands voivodeship emirate estado provincia
+    oblast krai territory territories commonwealth island islands voivodeship emirate estado provincia
 """
-_DIVISIONS = frozenset(_LARGE.split())
+DIVISIONS = frozenset(_LARGE.split())
 # Words that may stand beside an answer's whole name without making it anything else.
 _BESIDE = """
     ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holdings jr sr i ii iii
@@ -221,7 +221,7 @@ def telling_name(node: Proposal, taken: Collection[str]) -> str | None:
         if _NAME.fullmatch(alias)
         and normalise(alias) not in taken
         and leaks_name(alias, node.text)
-        and (not is_named(node) or not _DIVISIONS.isdisjoint(words(alias)))
+        and (not is_named(node) or not DIVISIONS.isdisjoint(words(alias)))
     ]
     return min(longer, key=lambda alias: (len(alias), alias), default=None)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from abstraction.assembly.filters import DIVISIONS
 from abstraction.assembly.levels import as_graph, remove
 from abstraction.language.languages import GRAMMAR, is_known, language, notice
 from abstraction.proposals import Proposal
@@ -24,7 +25,8 @@ _OF_CLASSES = frozenset({"P31", "P106"})  # a phrase that states one of these al
 class Localised:
     """Proposals in the language that the graph shows; `left_out` counts phrases that there is no grammar for.
 
-    `unnamed` counts places that only the words of an English description name.
+    `unnamed` counts places that only the words of an English description name, or an English phrase: "Masovian
+    Voivodeship".
     `borrowed` are (entity, language) of the labels that are in another language, a fallback's own excepted.
     """
 
@@ -88,17 +90,18 @@ def localised(
     graph.fetch(qid for p in proposals if (qid := p.qid or _class_alone(p)))
     for proposal in proposals:
         names = _names(proposal, graph, feminine=feminine, of_citizens=of_citizens)
-        if not names:
+        shown = graph.shown_label(proposal.qid) if proposal.qid else None
+        foreign = shown[1] if shown is not None and shown[1] not in own_codes else None
+        if not names or (foreign == GRAMMAR and not DIVISIONS.isdisjoint(normalise(names[0]).split())):
             dropped.add(proposal.key)
             out.append(proposal)
             continue
-        shown = graph.shown_label(proposal.qid) if proposal.qid else None
-        foreign = shown[1] if shown is not None and shown[1] not in own_codes else None
         out.append(replace(proposal, text=names[0], aliases=_others(names), language=foreign))
         if foreign is not None and proposal.qid is not None:
             borrowed.append((proposal.qid, foreign))
+    named = {proposal.key for proposal in proposals if proposal.qid}
     nodes = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
-    places = sum(key.startswith("text:") for key in dropped)
+    places = sum(key.startswith("text:") or key in named for key in dropped)
     return Localised(
         proposals=tuple(nodes.values()),
         left_out=len(dropped) - places,

@@ -70,8 +70,8 @@ def territory_labels(code: str) -> Mapping[str, str]:
         if iso in told
         for qid in english.get(normalise(name), ())[:1]
     }
-    regions = territory_names(own, regions=True)
-    named = {qid: regions[number] for qid, number in table["codes"].items() if number in regions}
+    regions = {**told, **territory_names(own, regions=True)}
+    named = {qid: regions[known] for qid, known in table["codes"].items() if known in regions}
     return countries | named | {qid: names[own] for qid, names in table["names"].items() if own in names}
 
 

@@ -74,34 +74,6 @@ def test_answers_are_judged_in_their_language(case: dict[str, Any]) -> None:
     assert verdict.abstained == isinstance(wanted, str)
 
 
-PLACES = {
-    "de": (("München", "Munich"), ("Bayern",), ("Deutschland",)),
-    "fr": (("Munich",), ("Bavière",), ("Allemagne",)),
-    "es": (("Múnich",), ("Baviera",), ("Alemania",)),
-}
-
-
-@pytest.mark.parametrize(
-    ("code", "answer", "level"),
-    [
-        ("de", "Er wurde in München geboren.", 1),
-        ("de", "In Bayern", 2),
-        ("de", "Im Bundesland Bayern", 2),
-        ("de", "nicht in Bayern", None),
-        ("de", "nicht in Bayern, aber in Deutschland", 3),
-        ("fr", "En Allemagne.", 3),
-        ("fr", "L’Allemagne", 3),
-        ("fr", "pas en Bavière", None),
-        ("fr", "Il est né à Munich.", 1),
-        ("es", "En Alemania", 3),
-        ("es", "no en Baviera", None),
-        ("es", "Nació en Múnich.", 1),
-    ],
-)
-def test_names_in_sentences(code: str, answer: str, level: int | None) -> None:
-    assert RulesMatcher(language=code).match(answer, PLACES[code]).level == level
-
-
 years = st.integers(-2000, 2100).filter(bool)
 
 
@@ -284,6 +256,22 @@ def test_what_a_language_goes_without_stands_in_the_row() -> None:
     assert data["abstained"] == "unsupported-answer-class"
     assert "phrases are made in English only" in " ".join(data["language_notes"])
     assert "language_notes" not in ladder("fr", "Munich", "P19")[1]
+
+
+def test_countries_without_a_label_are_told_by_cldr_and_places_in_english_words_left_out() -> None:
+    world = (
+        called("Q270", "Warsaw", "Warschau", "", "", "city in Poland", P31="Q515", P131="Q54169", P17="Q36"),
+        called("Q54169", "Masovian Voivodeship", "", "", "", "", P31="Q10864048", P17="Q36"),
+        called("Q36", "Poland", "", "", "", "country in Europe", P31="Q3624078", P30="Q46"),
+        called("Q46", "Europe", "", "", "", "", P31="Q5107"),
+    )
+    maker = LadderMaker(store_of(*world), language="de")
+    made = maker.make(row("Warschau", "P19", question="?"))
+    assert [level.tiers[0].text for level in made.levels] == ["Warschau", "Polen", "Europa"]
+    assert made.to_json()["language_notes"] == ["1 left out: places known by their English name only"]
+    told = maker.make(row("Warschau", "P19", question="In welcher polnischen Stadt wurde er geboren?"))
+    assert len(told.levels) == 1
+    assert maker.make(row("Polen", "P27", question="?")).levels[0].tiers[0].qid == "Q36"
 
 
 def occupation(qid: str, en: str, fr: str, de: str, de_woman: str, *above: str) -> Entity:
