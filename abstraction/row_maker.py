@@ -28,11 +28,11 @@ from abstraction.ladders.literal_answers import (
     with_range,
 )
 from abstraction.language.languages import language as language_of
-from abstraction.linking.gazetteer import CAPITAL, PLACES
+from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
 from abstraction.linking.linker import Confidence, Link
 from abstraction.proposals import Builder, LadderCase, Proposal
 from abstraction.questions.asked_nouns import as_asked
-from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, text_conflict
+from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, fitting_classes, text_conflict
 from abstraction.questions.question_facts import question_facts
 from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind
 from abstraction.questions.relation_wording import read_wording
@@ -153,8 +153,11 @@ class RowMaker:
         return not self._readers.classes(qid).isdisjoint({"person", "fictional"})
 
     def _holds(self, outer: str, inner: str) -> bool:
-        """Whether a place or class is known to contain another."""
-        return any(qid == outer for qid, _ in self._readers.gazetteer.containers(inner))
+        """Whether a place or class is known to contain another, or is a part of the world and the other is not."""
+        if any(qid == outer for qid, _ in self._readers.gazetteer.containers(inner)):
+            return True
+        wide, narrow = (WORLD.search(self._graph.label(qid) or "") for qid in (outer, inner))
+        return wide is not None and narrow is None
 
     def _answer(
         self, text: str, qid: str | None, asked: Relation, subjects: tuple[str, ...]
@@ -227,7 +230,7 @@ class RowMaker:
         answer = link.qid
         assert answer is not None
         first = self._first_level(text, link, asked)
-        kinds = self._readers.classes(answer)
+        kinds = fitting_classes(self._kind, self._readers.classes(answer))
         build = builder_for(asked.asks, kinds)
         if build is None:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN

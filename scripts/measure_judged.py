@@ -20,12 +20,14 @@ from pathlib import Path
 from measuring import arguments, relation_files
 
 from abstraction.assembly.filters import without_article
+from abstraction.language.phrases import short
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.store.sqlite import SQLiteStore
+from kg.terms import normalise
 
 FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity", "wording": "clumsy"}
 Judged = dict[str, str]
@@ -72,7 +74,8 @@ def state(tier: str, row: TieredRow) -> str:
     wanted = without_article(tier)
     if wanted in texts:
         return "there"
-    if any(name.endswith((f" in {wanted}", f" in the {wanted}")) for name in names):
+    inside = normalise(short(tier))
+    if any(name.endswith((f" in {inside}", f" in the {inside}", f" and {inside}")) for name in names):
         return "reworded"
     return "alias" if wanted in names else "gone"
 

@@ -365,9 +365,10 @@ def _says_more(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> b
 def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
     """The ladder with only those tiers that every rival's ladder holds as well: what is true whoever is meant.
 
-    A tier's evidence has the path from each rival, through the tiers that are not shared.
+    A rival that is a tier itself holds it: the state of New York, for New York. A tier's evidence has the path from
+    each rival, through the tiers that are not shared.
     """
-    led = list(map(paths, (ladder, *rivals)))
+    led = [{**paths(one), one.levels[0].tiers[0].key: ()} for one in (ladder, *rivals)]
     first = ladder.levels[0]
     out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
     for level in ladder.levels[1:]:

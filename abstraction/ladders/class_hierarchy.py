@@ -70,7 +70,8 @@ class Climbing:
     """How one kind of class climbs: by which properties, how far, and what may stand as a tier.
 
     `first` are properties followed on the first step only (a language's family stands in P31). `doubting` leaves
-    out the P279 pairs that are known to be noise, and those whose names say so (vice president, president).
+    out the P279 pairs that are known to be noise, and those whose names say so (vice president, president);
+    `entails`, where given, tells of each pair whether the source bears it out.
     """
 
     properties: tuple[str, ...]
@@ -78,6 +79,7 @@ class Climbing:
     keep: Callable[[str], bool]
     first: tuple[str, ...] = ()
     doubting: bool = False
+    entails: Callable[[str, str], bool] | None = None
 
 
 def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
@@ -161,7 +163,7 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
         properties = (*how.properties, *(how.first if depth == 0 else ()))
         upward: list[_Rung] = []
         for qid, below, trail in layer:
-            for value in _steps_up(graph, qid, properties, doubting=how.doubting):
+            for value in _steps_up(graph, qid, properties, how):
                 target, path = value.qid, (*trail, value.evidence)
                 if target in proposals and below != target:
                     proposals[target] = also_below(proposals[target], (below,), path)
@@ -178,14 +180,16 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     return proposals
 
 
-def _steps_up(graph: Graph, qid: str, properties: Collection[str], *, doubting: bool) -> Iterator[NamedValue]:
+def _steps_up(graph: Graph, qid: str, properties: Collection[str], how: Climbing) -> Iterator[NamedValue]:
     """The statements by which a class may be climbed from."""
-    stop, denied = stop_classes(), denied_lifts(of_persons=False) if doubting else never_lifted()
+    stop, denied = stop_classes(), denied_lifts(of_persons=False) if how.doubting else never_lifted()
     for prop in properties:
         for value in current_values(graph, qid, prop):
             if value.qid in stop or (qid, value.qid) in denied:
                 continue
-            if not (doubting and takes_back(graph.label(qid) or "", value.label)):
+            if how.doubting and takes_back(graph.label(qid) or "", value.label):
+                continue
+            if how.entails is None or how.entails(qid, value.qid):
                 yield value
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 
 from abstraction.assembly.levels import as_graph, merge
@@ -14,6 +15,7 @@ from abstraction.descriptions.trimming import first_segment
 from abstraction.evidence import from_description, from_statement
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
 from abstraction.ladders.entity_values import entity_proposal
+from abstraction.ladders.genre_members import shares_members
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.phrase_parts import states
 from abstraction.language.phrases import indefinite, may_stand
@@ -192,10 +194,13 @@ def genres(case: LadderCase) -> list[Proposal]:
             return False  # of another medium
         return bool(kinds) or used(qid)
 
-    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
+    def is_above(qid: str) -> bool:
+        return keep(qid) and shares_members(graph, case.answer, qid)
+
+    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep, entails=partial(shares_members, graph))
     proposals = climb(graph, case.answer, how, condition="P136")
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in described_classes(case, pattern, "P136", keep, names=_spellings(graph)):
+        for proposal in described_classes(case, pattern, "P136", is_above, names=_spellings(graph)):
             if proposal.key not in proposals:
                 add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
     nodes = as_graph(proposals.values())
@@ -205,12 +210,12 @@ def genres(case: LadderCase) -> list[Proposal]:
     return list(nodes.values())
 
 
-_WRITING = re.compile(r" (?:literature|novel)\Z")
+_ART = re.compile(r" (?:film|literature|novel)\Z")
 
 
 def _is_same_genre(fine: str, coarse: str) -> bool:
-    """Whether two genres are one to a reader: crime literature and crime fiction, Western film and Western."""
-    return fine == f"{coarse} film" or (_WRITING.search(fine) is not None and _WRITING.sub(" fiction", fine) == coarse)
+    """Whether two genres are one to a reader: crime literature, or a crime film, and crime fiction."""
+    return _ART.search(fine) is not None and _ART.sub(" fiction", fine) == coarse
 
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".

@@ -8,6 +8,7 @@ may mean (`tolerance`) all lie in it, else both centuries. Dates before 1 CE als
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from abstraction.language.calendar_units import (
@@ -34,6 +35,8 @@ __all__ = ["ParsedDate", "date_ladder", "parse_date", "time_value_ladder", "tole
 CONDITION = "time"  # the property of a condition on the calendar
 
 _YEAR = 9  # precision of a year
+# What WikiData writes for a year alone: 414 of 2,654 births of its people are on a first of January, where 7 would be.
+_FIRST_DAY = re.compile(r"[+-]?\d{1,6}-01-01(?:T.*)?")
 
 _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISION.items()}
 
@@ -111,6 +114,8 @@ def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
     levels: list[list[_DateRung]] = []
     for kind in KINDS[start:-1]:
         unit = unit_of(first, kind)
+        if kind == "month" and _FIRST_DAY.fullmatch(parsed.text.strip()):
+            continue
         if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit, parsed.era):
             continue
         if kind == "decade" and unit_of(first, "century") != unit_of(last, "century"):
@@ -129,13 +134,6 @@ def _rungs(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: E
             rungs = [_decade_of(value.year, unit, era), _edge(century, era)]
     if other and (also := unit_of(other, unit.kind)) and also != unit:
         rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung(also, era))
-    if unit.kind == "century" and unit.number > 0 and value.precision >= _YEAR and value.year == unit.last_year():
-        # Most people count the year 2000 to the 21st century.
-        following = _rung(CalendarUnit("century", unit.number + 1), era)
-        year = names(CalendarUnit("year", unit.last_year()), era=era)[0]
-        rule = f"{year} is counted to {following.texts[0]} by most people, and is the last year of "
-        rule += names(unit, era=era)[0]
-        rungs.append(_DateRung(following.texts, frozenset({_either_state(unit)}), rule))
     return rungs
 
 
@@ -210,7 +208,7 @@ def _states(unit: CalendarUnit) -> frozenset[str]:
     if unit.kind in ("day", "month", "year") and century:
         edge = century.last_year() if century.number > 0 else century.first_year()
         if year == edge:
-            states |= {_edge_state(century), _either_state(century)}
+            states |= {_edge_state(century)}
     return frozenset(states)
 
 
@@ -222,10 +220,6 @@ def _rule(unit: CalendarUnit, text: str, era: Era) -> str:
     first, last = unit.first_year(), unit.last_year()
     years = f"{first}–{last}" if first > 0 else f"{-first}–{-last} {era.before}"
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
-
-
-def _either_state(century: CalendarUnit) -> str:
-    return f"{century.key()} or {CalendarUnit('century', century.number + 1).key()}"
 
 
 def _edge_state(century: CalendarUnit) -> str:
@@ -244,7 +238,7 @@ def _edge(century: CalendarUnit, era: Era) -> _DateRung:
     ]
     return _DateRung(
         tuple(dict.fromkeys(texts)),
-        _states(century) | {_edge_state(century), _either_state(century)},
+        _states(century) | {_edge_state(century)},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from abstraction.assembly.filters import leaks_name
 from abstraction.descriptions.spelling import shortenings
 from abstraction.descriptions.work_grammar import WorkDescription, parse_work
 from abstraction.evidence import from_statement
@@ -42,7 +43,7 @@ def works(case: LadderCase) -> list[Proposal]:
     series = [
         entity_proposal(case.graph, v.qid, v.label, (v.evidence,), v.conditions, order=-1)
         for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
-        if v.qid != case.subject
+        if v.qid != case.subject and not leaks_name(case.graph.label(case.answer) or "", v.label)  # it names the first
     ]
     if _belongs_to_another(case):
         return []

@@ -55,8 +55,9 @@ _WITH_THE = {
         r"Republic |Kingdom |Federal |State of|Isle of|Province of|Canary|Vatican$|City of|"
         r"Caribbean|Balkans|Guianas|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
         r"(?:South |North )?Caucasus|Southern Cone|(?:Greater |Lesser )?Antilles|"
-        r"(?:Royal|London|Metropolitan) Borough)|"
-        r"United States$| (?:Lakes|Mountains|Highlands|Midlands|Alps)$|"
+        r"(?:Royal|London|Metropolitan) Borough|Metropolitan City|City Municipality|Americas$|Free State$|"
+        r"(?:North|South|East|West|Central)(?:ern)?(?:[ -][A-Z]\w+)? (?:Province|Area|Cape|Riding)\b)|"
+        r"United States$| (?:Lakes|Mountains|Highlands|Midlands|Alps|Ocean|Sea|Gulf)$|"
         r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
     ),
     "work": re.compile(
@@ -98,11 +99,11 @@ def may_stand(phrase: str) -> bool:
 
 
 # Signs of a cut or raw label: invisible signs, a name in capitals among others, two nouns without their "and", an
-# adjective or preposition at the end ("a founder of Western").
+# adjective or preposition at the end ("a founder of Western"), two directions in one ("Central-western Europe").
 _ILL_FORMED = re.compile(
     r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\s{2}|[,;:(/–-]\Z|\b(?:of|in|by|for|and|the|from|with|to|at)\Z"
     r"|\b(?:of|in) (?:North|South|East|West)(?:ern)?\Z|[a-z] (?:[A-Z]{5,}|[A-Z]{4,} [A-Z][a-z]{1,3})\b"
-    r"|\btelevision radio\b|\bPresident of the Jury\b"
+    r"|\b(?:Central|North|South)-(?:west|east)ern [A-Z]|\btelevision radio\b|\bPresident of the Jury\b"
 )
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from abstraction.assembly.filters import is_named
-from abstraction.assembly.levels import ancestors
+from abstraction.assembly.filters import is_named, is_phrase, leaks_name
+from abstraction.assembly.levels import ancestors, remove
 from abstraction.classes import Classifier, anchors, class_of_description
 from abstraction.descriptions.attested_words import FAMILIES, common_occupations, common_types
 from abstraction.descriptions.trimming import LONGEST as LONGEST_DESCRIPTION
@@ -48,24 +48,28 @@ _WHICH = re.compile(
 _COUNTRY = "country"
 _COUNTRIES = STATE | {"Q6256", "Q3336843"}  # Scotland is one too
 _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
+_TOLD_PLACES = frozenset({*_SETTLEMENTS, "county", "island", "lake", "mountain", "river"})
+# What a city may as well be called by its class.
+_UNTOLD = frozenset({"place", "human settlement", "settlement", "municipality", "commune"})
 _SCHOOLS = ("university", "college", "school", "academy")
 _LOCATES = re.compile(r"\b(?:where|locat\w+|place|from|held|filmed|born|lived?)\b", re.I)
 _NAMES = 5  # names of a container that are worded
 # Words with capitals: "African continent" wants an article, "FRG" is a code.
 _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
-_LANGUAGE = re.compile(r"^(?!an? |the ).+ language$")
+# Kinds that are counted: "a Germanic language", "a winter sport"; genres and fields of work are not.
+_COUNTED = re.compile(r"^(?!an? |the ).+ (?:language|sport|religion|currency|instrument|degree|denomination|election)$")
 
 
 def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = True) -> dict[str, Proposal]:
     """The proposals with containers worded as what the question asks for; untouched where it asks where.
 
     Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
-    Families of languages get their article. Which settlement is meant may not be `certain`: then it is a place.
+    Kinds that are counted get their article. Which settlement is meant may not be `certain`: then it is a place. A
+    phrase that names the answer ("a city in the Metropolitan City of Turin") is left out.
     """
     if case.graph.shown_in != case.graph.language:
         return nodes
-    if case.relation.asks == "language":
-        return {key: _with_article(node) for key, node in nodes.items()}
+    nodes = {key: _with_article(node) for key, node in nodes.items()}
     noun = _noun_asked(case, certain=certain) if any(map(is_named, nodes.values())) else None
     is_own = noun is None  # what the place is called, and not what is asked for
     noun = noun or (_noun_of_place(case, certain=certain) if any(map(is_named, nodes.values())) else None)
@@ -73,12 +77,14 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = Tr
         return nodes
     word, evidence = noun
     bare = _IN_WHICH.search(case.question) is not None
-    return {
+    label = case.graph.label(case.answer) or ""
+    worded = {
         key: node
         if not is_named(node) or (not is_own and _is_such(node, word, case))
         else _worded(node, word, (*evidence, *_way_to(nodes, key)), bare=bare)
         for key, node in nodes.items()
     }
+    return remove(worded, lambda node: node.qid is None and is_phrase(node.text) and leaks_name(node.text, label))
 
 
 def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -106,7 +112,10 @@ def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence
             if statement.target and noun in _words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
     # A town, where the state is asked: its containers may be the answer. Where the city is, they are none.
-    return ("place", ()) if asked in _SETTLEMENTS and case.graph.is_instance(case.answer, SETTLEMENTS) else None
+    if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
+        return None
+    own = (_settlement(case) or noun_of(case)) if certain else None
+    return own if own is not None and own[0] not in _UNTOLD else (asked, ())
 
 
 def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -120,7 +129,8 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
         return None
     if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
         return None
-    return (noun_of(case) if certain else None) or ("place", ())
+    asked = asked_kind(case.question, case.graph.shown_in).detail
+    return (noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
 
 
 def _is_agent(case: LadderCase) -> bool:
@@ -176,7 +186,7 @@ def _way_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
 
 
 def _with_article(node: Proposal) -> Proposal:
-    if not _LANGUAGE.match(node.text):
+    if not _COUNTED.match(node.text) or is_named(node):
         return node
     return replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))
 

@@ -23,6 +23,7 @@ from abstraction.language.date_reader import parse_date
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.languages import language
 from abstraction.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
+from abstraction.relations import trivial_phrases
 from abstraction.tiers import Abstention, Ladder, Level, Tier
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -33,6 +34,8 @@ from kg.walks.graph import Graph
 # together, the question was misread or the answer is no thing that has a ladder, and the row abstains with a code.
 
 FIRST_YEAR, LAST_YEAR = 1000, 2100  # of a bare number that is read as a year
+# Golds of "how many" and "how long" that are such a number are years in all of 5 rows of Mintaka and NQ-open.
+_RECENT_YEAR = re.compile(r"(?:19\d\d|20[0-3]\d)\.?")
 _NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
 _ORDINALS = frozenset(("last", "final", *language("en").count_words))
@@ -92,6 +95,8 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
         return Abstention.YES_NO
     if kind is QuestionKind.CODE:
         return Abstention.CODE
+    if kind in _MEASURED and _RECENT_YEAR.fullmatch(text.strip()):
+        return Abstention.KIND_CONFLICT
     if is_bare_number(text, code=code):
         counted = kind in (QuestionKind.COUNT, QuestionKind.AGE) or (kind is QuestionKind.DATE and _is_year(text, code))
         return None if counted else Abstention.BARE_NUMBER
@@ -119,12 +124,16 @@ _SORTS: Mapping[str, frozenset[str]] = {
 }
 _NOUNS = {"nation": "country", "town": "city", "village": "city"}
 _COUNTRY = frozenset({"country"})
+_KIN = trivial_phrases(["kin"]) | {"sister", "brother"}
+_KINSFOLK = frozenset({"person", "fictional"})
 
 
 def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph: Graph) -> bool:
     """Whether an entity is clearly no answer of the kind asked for, by its classes in the graph."""
     if class_conflict(asked, classes):
         return True
+    if asked.detail in _KIN:
+        return bool(classes) and _KINSFOLK.isdisjoint(classes)
     if asked.kind is QuestionKind.PERSON and asked.detail:  # states own and win; they write and paint nothing
         return not _COUNTRY.isdisjoint(classes)
     asked_sort = _NOUNS.get(asked.detail, asked.detail)
@@ -139,6 +148,12 @@ def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
         return True
     expected = _CLASSES.get(asked.kind)
     return expected is not None and bool(classes) and expected.isdisjoint(classes)
+
+
+def fitting_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
+    """Those of an entity's classes that answer a question of the kind, where there are some; else all."""
+    expected = _CLASSES.get(asked.kind)
+    return (expected.intersection(classes) if expected is not None else None) or classes
 
 
 def is_bare_number(text: str, *, code: str = "en") -> bool:

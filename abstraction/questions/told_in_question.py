@@ -45,9 +45,11 @@ _PLACED = frozenset({"self", "P131", "P276", "P159", "P740", "P361", "P30"})
 _KINDS = frozenset({"P31", "P106", "P279", "P641", "P136", "P413", "P407"})
 _HOLDERS = ("P17", "P131", "P276", "P361", "P30")  # of what is no place itself
 _SCENES = frozenset({"event", "school", "organisation", "company", "club", "building"})
+_DOERS = frozenset({"person", "group"})  # of whom a name tells neither trade nor nation
 _TEAMS = ("team", "club", "franchise")
 _AMERICA = frozenset({"Q30"})
-_IN_ENDS = re.compile(r" (?:in|of|from) (?:the )?[A-ZÀ-Þ].*\Z")
+_IN_ENDS = re.compile(r" (?:in|of|from) (?:the )?(?P<place>[A-ZÀ-Þ].*)\Z")
+_BY_ENDS = re.compile(r" by (?P<makers>[A-ZÀ-Þ].*)\Z")
 _DATED = re.compile(r"\A(?P<year>\d{4})s? ")
 _parts = partial(package_data, "name_parts.json")
 
@@ -177,17 +179,15 @@ class ToldInQuestion:
     def _is_answer_told(
         self, names: frozenset[str], lands: frozenset[str], around: frozenset[str], case: LadderCase
     ) -> bool:
-        """Whether what is named is the answer, or where a thing's country is asked lies in it."""
-        if case.answer in lands or not names.isdisjoint(self._of_answer(case)):
+        """Whether what is named is the answer, no doer, or where a thing's country is asked lies in it."""
+        is_doer = not _DOERS.isdisjoint(case.gazetteer.classes(case.answer))
+        if case.answer in lands or not (is_doer or names.isdisjoint(self._of_answer(case))):
             return True
         return case.relation.asks == "country" and case.relation.subject != "person" and case.answer in around
 
     def _of_answer(self, case: LadderCase) -> frozenset[str]:
         of = self._of_entity if case.graph is self._graph else lambda qid: _compared(case.graph, qid)
-        names = of(case.answer)
-        if "person" in case.gazetteer.classes(case.answer):
-            return frozenset(name for name in names if " " in name)  # a family name is many a person's
-        return names
+        return of(case.answer)
 
     def _follows(self, node: Proposal, told: _Told, case: LadderCase) -> bool:
         """Whether every part of the tier follows: kind, nation, place and year."""
@@ -205,9 +205,14 @@ class ToldInQuestion:
         if (dated := _DATED.match(phrase)) and dated["year"] not in told.facts.years:
             return False
         phrase = phrase[dated.end() :] if dated else phrase
+        if (made := _BY_ENDS.search(phrase)) and folded(made["makers"]) in told.names:
+            phrase = phrase[: made.start()]
         kind = normalise(_IN_ENDS.sub("", phrase))
-        if kind != normalise(phrase) and not self._is_place_told(node, kind, told):
-            return False
+        if kind != normalise(phrase):
+            if self._is_holder_told(phrase, kind, told, case):
+                return True
+            if not self._is_place_told(node, kind, told):
+                return False
         adjective, kind = split_nation(kind, self._vocabulary.countries or {})
         if not adjective:
             adjective, kind = split_nation(kind, bundled_demonyms().countries)
@@ -231,6 +236,16 @@ class ToldInQuestion:
         places = [c.value for c in node.conditions if c.property in _PLACED | _NATIONS]
         land = _AMERICA if told.facts.has_league and kind.endswith(_TEAMS) else frozenset[str]()
         return bool(places) and all(place in land or self._is_place_named(place, told) for place in places)
+
+    def _is_holder_told(self, phrase: str, kind: str, told: _Told, case: LadderCase) -> bool:
+        """Whether a question says both an office or kind and whose it is: "a president of the United States"."""
+        whose = _IN_ENDS.search(phrase)
+        if whose is None or not (told.facts.tells_kind(kind) or f" {kind} " in f" {folded(case.question)} "):
+            return False
+        name = whose["place"]
+        if not told.names.isdisjoint((folded(name), folded(name).removesuffix("s"))):  # which Great Lake
+            return True
+        return any(self._is_place_named(m.id, told) for m in self._graph.find(name))
 
     def _is_nation_told(self, adjective: str, told: _Told) -> bool:
         if adjective in told.names:
