@@ -97,16 +97,6 @@ def _lies_in_its_name(text: str, answer_label: str) -> bool:
     return match is not None and leaks_name(answer_label, match[1])
 
 
-def _is_fiction_of(text: str, genre: str) -> bool:
-    """Whether a genre of fiction is that of a genre of films by its name: nobody calls a crime film crime fiction."""
-    return normalise(genre).endswith(" film") and normalise(text) == normalise(genre).removesuffix("film") + "fiction"
-
-
-def _is_numbered(proposal: Proposal) -> bool:
-    """Whether a phrase tells of one alone by its number, "the 45th president": another name, and nothing coarser."""
-    return proposal.qid is None and any(c.value.startswith("ordinal:") for c in proposal.conditions)
-
-
 def is_phrase(text: str) -> bool:
     """Whether a tier describes ("a city in Ohio") and is no name."""
     return _ARTICLE.match(text) is not None and text[:1].islower()
@@ -175,7 +165,6 @@ def clean(
     def is_alias(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer, unless nobody could tell.
         same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
-        same = same or (relation.asks == "genre" and _is_fiction_of(p.text, label)) or _is_numbered(p)
         if same:
             texts_of_answer.append(p.text)
         return same

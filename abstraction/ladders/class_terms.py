@@ -210,11 +210,11 @@ def genres(case: LadderCase) -> list[Proposal]:
     return list(nodes.values())
 
 
-_ART = re.compile(r" (?:film|literature|novel)\Z")
+_ART = re.compile(r" (?:literature|novel)\Z")
 
 
 def _is_same_genre(fine: str, coarse: str) -> bool:
-    """Whether two genres are one to a reader: crime literature, or a crime film, and crime fiction."""
+    """Whether two genres are one to a reader: crime literature and crime fiction."""
     return _ART.search(fine) is not None and _ART.sub(" fiction", fine) == coarse
 
 

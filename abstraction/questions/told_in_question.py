@@ -243,9 +243,7 @@ class ToldInQuestion:
         if whose is None or not (told.facts.tells_kind(kind) or f" {kind} " in f" {folded(case.question)} "):
             return False
         name = whose["place"]
-        if not told.names.isdisjoint((folded(name), folded(name).removesuffix("s"))):  # which Great Lake
-            return True
-        return any(self._is_place_named(m.id, told) for m in self._graph.find(name))
+        return folded(name) in told.names or any(self._is_place_named(m.id, told) for m in self._graph.find(name))
 
     def _is_nation_told(self, adjective: str, told: _Told) -> bool:
         if adjective in told.names:

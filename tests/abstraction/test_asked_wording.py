@@ -57,9 +57,9 @@ def make() -> LadderMaker:
         ("What college did Ann attend?", "P69", "University of Essex",
          [["a university in Chelmsford"], ["a university in Essex"], ["a university in England"],
           ["a university in the United Kingdom"]]),
-        # A town that is no city: what contains it is none either.
+        # A town that is no city is told as what it is.
         ("Which city was Ann born in?", "P19", "Maldon",
-         [["a place in Essex"], ["a place in England"], ["a place in the United Kingdom"], ["a place in Europe"]]),
+         [["a town in Essex"], ["a town in England"], ["a town in the United Kingdom"], ["a town in Europe"]]),
         # Who did something is no part of the world.
         ("What is Ann's nationality?", "P27", "United Kingdom", [["a country in Europe"]]),
         ("who declared war in 1812", "", "United Kingdom", [["a country in Europe"]]),
