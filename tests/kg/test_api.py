@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import loopback
@@ -19,11 +18,9 @@ from kg.errors import (
     QueryError,
     RateLimitedError,
     ServiceError,
-    SourceError,
     TimeLimitError,
 )
 from kg.model import Entity
-from kg.reading.sparql import profile_of
 from kg.scope import Scope
 from kg.web.rate_limits import RetryDelays, user_agent
 
@@ -157,20 +154,6 @@ def test_names_are_searched_for_and_compared_whole(tmp_path: Path) -> None:
         assert asked.named(["a7"], ["en"]) == ["Q7"]
 
 
-def test_more_namesakes_than_are_fetched_are_told(tmp_path: Path) -> None:
-    world = {f"Q{n}": Entity(id=f"Q{n}", labels={"en": "Springfield"}) for n in range(1, 232)}
-    with api.serving({one.id: entity_json(one) for one in world.values()}) as server:
-        asked = client(server, tmp_path)
-        assert len(asked.named(["Springfield"], ["en"])) == 200
-        assert asked.unfinished == ["Springfield"]
-
-
-def test_languages_ask_for_mul_as_well(api_server: api.Server, tmp_path: Path) -> None:
-    list(client(api_server, tmp_path, languages=["de", "en"]).entities(["Q1"]))
-    list(client(api_server, tmp_path).entities(["Q1"]))
-    assert [params.get("languages") for params in api_server.params] == ["de|en|mul", None]
-
-
 def test_without_a_contact_nothing_is_asked(
     api_server: api.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,14 +167,6 @@ def test_without_a_contact_nothing_is_asked(
             build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=api_server.url)
     assert api_server.asked == []
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("url", ["ftp://example.org/api", "example.org", "http://", "http://[::1"])
-def test_what_is_no_address_is_not_asked(tmp_path: Path, url: str) -> None:
-    with pytest.raises(SourceError, match=re.escape(repr(url))):
-        build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=url)
-    with pytest.raises(SourceError, match=re.escape(repr(url))):
-        profile_of(url)
 
 
 def test_nobody_at_the_address(tmp_path: Path) -> None:

@@ -12,13 +12,12 @@ from pathlib import Path
 import orjson
 import pytest
 import wikidata_api as api
-from api_world import QUICK, WORLD, thing
-from dump_json import entity_json, lines
+from api_world import QUICK, WORLD
+from dump_json import lines
 
 from kg.building.other_sources import _work, build_from_api
 from kg.building.snapshot import build
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.model import Entity
 from kg.scope import Scope
 from kg.store import open_store
 from kg.web.answer_cache import Cache
@@ -55,29 +54,6 @@ def test_steps_are_those_of_a_dump(api_server: api.Server, tmp_path: Path) -> No
         assert "Q99" not in ids  # a deprecated statement leads nowhere
         assert one.entities(ids) == other.entities(ids)
     assert report.rejects == {}  # Q131 is pointed to and is not there, as in a dump
-
-
-def test_hubs_and_properties_as_in_a_dump(tmp_path: Path) -> None:
-    world = dict(WORLD)
-    for n in range(210, 220):
-        world[f"Q{n}"] = thing(n)
-    world["Q12"] = thing(12, *(("P131", f"Q{n}") for n in range(210, 220)))
-    world["P131"] = Entity(id="P131", labels={"en": "located in"})
-    (tmp_path / "dump.json").write_bytes(lines(*world.values()))
-    scopes = [
-        Scope(ids=frozenset({"Q11"}), hops=2, along=frozenset({"P131"}), hub_limit=9),
-        Scope(ids=frozenset({"Q11"}), hops=2, along=frozenset({"P131"}), hub_limit=10, properties=False),
-    ]
-    with api.serving({name: entity_json(one) for name, one in world.items()}) as server:
-        for scope in scopes:
-            build([tmp_path / "dump.json"], tmp_path / "by-dump", scope=scope, force=True)
-            build_from_api(
-                tmp_path / "by-api", scope=scope, url=server.url, patience=QUICK, force=True, cache=tmp_path / "cache"
-            )
-            with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-api") as other:
-                ids = list(one.ids())
-                assert ids == list(other.ids())
-                assert one.entities(ids) == other.entities(ids)
 
 
 def test_merged_seeds_become_redirects_and_missing_ones_rejects(api_server: api.Server, tmp_path: Path) -> None:

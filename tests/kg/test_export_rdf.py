@@ -10,12 +10,9 @@ from pathlib import Path
 
 import pytest
 import rdflib
-from hypothesis import given
-from hypothesis import strategies as st
 from rdflib import BNode, Literal, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
-from kg.errors import ExportError
 from kg.export.rdf_writer import export_rdf
 from kg.model import (
     Entity,
@@ -199,12 +196,6 @@ def test_both_syntaxes_say_the_same_and_packing_changes_nothing(snapshot: Path, 
     assert gzip.decompress(packed) == snapshot.with_name("s.nt").read_bytes()
 
 
-def test_a_folder_that_cannot_be_written_is_told(snapshot: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(ExportError, match=r"cannot write .*x\.nt"):
-        export_rdf(snapshot, tmp_path / "file" / "x.nt")
-
-
 # Origin: Wikibase's DateTimeValueCleaner and WikiData's RDF dump format (no year 0 in JSON, 0000 is 1 BCE in RDF).
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -224,21 +215,3 @@ def test_times(value: TimeValue, text: str) -> None:
     assert time_text(value) == text
     if value.day != 30:
         assert time_of(text, precision=value.precision, calendar=value.calendar) == value
-
-
-@given(
-    year=st.integers(-20000, 20000).filter(bool),
-    month=st.integers(1, 12),
-    day=st.integers(1, 28),
-    precision=st.integers(0, 11),
-    calendar=st.sampled_from(["gregorian", "julian"]),
-)
-def test_times_come_back(year: int, month: int, day: int, precision: int, calendar: str) -> None:
-    value = TimeValue(
-        year=year,
-        month=month if precision >= 10 else None,
-        day=day if precision >= 11 else None,
-        precision=precision,
-        calendar=calendar,
-    )
-    assert time_of(time_text(value), precision=precision, calendar=calendar) == value

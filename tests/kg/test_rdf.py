@@ -10,21 +10,19 @@ import gzip
 import random
 import subprocess
 import sys
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Literal
 
 import orjson
 import pytest
-from every_kind import AMOUNTS, LABEL, entities_of, point, snapshot_id, time, without_statement_nodes
+from every_kind import AMOUNTS, LABEL, entities_of, snapshot_id, time, without_statement_nodes
 from rdflib_literals import lexical_forms
 
 from kg.building.other_sources import build_from_rdf
 from kg.building.snapshot import build
-from kg.errors import SnapshotError, SourceError
+from kg.errors import SourceError
 from kg.export.rdf_writer import export_rdf
-from kg.model import Entity, EntityValue, OtherValue, Rank, Snak, SnakKind, Statement, TextValue, Value
+from kg.model import Entity, OtherValue, Rank, Statement, TextValue
 from kg.scope import Scope
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
@@ -82,19 +80,6 @@ def test_selection_and_languages_work_as_for_dumps(kinds: Path, tmp_path: Path) 
     with open_store(tmp_path / "by-dump") as one, open_store(tmp_path / "by-rdf") as other:
         for key in ("selection", "languages", "source_entities"):
             assert one.manifest()[key] == other.manifest()[key]
-
-
-def test_named_ids_that_are_in_no_file_are_told(kinds: Path, tmp_path: Path) -> None:
-    report = build_from_rdf([kinds / "world.nt"], tmp_path / "s", scope=Scope(ids=frozenset({"Q4", "Q700000001"})))
-    assert report.manifest["warnings"] == ["1 of the 2 ids named are not in what was read: Q700000001"]
-
-
-def test_a_source_is_never_written_over(kinds: Path, tmp_path: Path) -> None:
-    source = tmp_path / "world.nt"
-    source.write_bytes((kinds / "world.nt").read_bytes())
-    with pytest.raises(SnapshotError, match="both source and output"):
-        build_from_rdf([source], source, force=True)
-    assert source.read_bytes() == (kinds / "world.nt").read_bytes()
 
 
 def test_truthy_data_is_read_as_far_as_it_goes_and_says_so(kinds: Path, tmp_path: Path) -> None:
@@ -167,21 +152,6 @@ def test_a_statement_without_its_node_is_rejected_not_lost(kinds: Path, tmp_path
     assert (listed["source"], listed["statement"]) == ("cut.nt", "Q1$P39-0")
 
 
-def test_merged_ids_are_redirects(kinds: Path, tmp_path: Path) -> None:
-    base = "http://www.wikidata.org/entity/"
-    (tmp_path / "more.nt").write_text(f"<{base}Q77> <http://www.w3.org/2002/07/owl#sameAs> <{base}Q2> .")
-    build_from_rdf([kinds / "world.nt", tmp_path / "more.nt"], tmp_path / "out")
-    with open_store(tmp_path / "out") as store:
-        assert store.entities(["Q77"])["Q77"].id == "Q2"
-
-
-def test_years_that_python_knows_no_date_for_are_read_quietly(
-    kinds: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    build_from_rdf([kinds / "world.ttl"], tmp_path / "out")
-    assert caplog.records == []
-
-
 @needs_whole_entities
 def test_whole_entities_of_wikidata_come_back_with_their_id(tmp_path: Path) -> None:
     """Also with all triples shuffled: what RDF has no order for is told, whatever stands first."""
@@ -193,42 +163,6 @@ def test_whole_entities_of_wikidata_come_back_with_their_id(tmp_path: Path) -> N
     for name in ("full.nt", "shuffled.nt"):
         again = build_from_rdf([tmp_path / name], tmp_path / "rdf", force=True)
         assert again.manifest["snapshot_id"] == report.manifest["snapshot_id"], name
-
-
-def snak_of_every_kind() -> list[Snak]:
-    values: list[Value] = [
-        *(time(1961, 8, 4), time(1961), time(-44, 3, 15, calendar="julian"), time(2016, 6, 31)),
-        *AMOUNTS,
-        *(TextValue(text="plain"), TextValue(text="other"), TextValue(text="Gesang", language="de")),
-        TextValue(text="文言", language="zh-classical"),
-        *(point(48.5, 2), OtherValue(type="globecoordinate", json='{"latitude":1}'), EntityValue(id="Q2")),
-    ]
-    unknown = [Snak(property="P1", kind=kind) for kind in (SnakKind.SOMEVALUE, SnakKind.NOVALUE)]
-    return [*(Snak(property="P1", value=value) for value in values), *unknown]
-
-
-def test_every_kind_of_qualifier_beside_every_other_survives(tmp_path: Path) -> None:
-    """In both orders, of one property and of two, also the same twice."""
-    snaks = snak_of_every_kind()
-    pairs = [*product(snaks, repeat=2), *((one, replace(other, property="P2")) for one, other in product(snaks, snaks))]
-    stated = tuple(
-        Statement(id=f"Q1${number}", subject="Q1", property="P9", value=EntityValue(id="Q2"), qualifiers=pair)
-        for number, pair in enumerate(pairs)
-        # Who is told once that there is no value is told it for good.
-        if pair[0] != pair[1] or pair[0].kind is not SnakKind.NOVALUE
-    )
-    with SQLiteStore.create(tmp_path / "s") as store:
-        store.write([Entity(id="Q1", statements=stated)])
-        store.finish()
-    export_rdf(tmp_path / "s", tmp_path / "s.nt")
-    triples = (tmp_path / "s.nt").read_text().splitlines()
-    random.Random(1).shuffle(triples)
-    (tmp_path / "shuffled.nt").write_text("\n".join(triples))
-    build_from_rdf([tmp_path / "shuffled.nt"], tmp_path / "rdf")
-    with open_store(tmp_path / "rdf") as store:
-        found = store.entities(["Q1"])["Q1"].statements
-    assert {one.id: one.qualifiers for one in found} == {one.id: one.qualifiers for one in stated}
-    assert [one.id for one in found] == [one.id for one in stated]
 
 
 @pytest.mark.parametrize("number", range(3))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 import shlex
 import sqlite3
-import sys
-from contextlib import nullcontext, redirect_stderr
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +16,6 @@ import pytest
 from dump_json import entity_json, lines
 from springfield import WORLD, ids_of
 
-from granola.cli.main import main
 from granola.commands import snapshot_build
 from kg.building import checkpoint
 from tests.conftest import Run
@@ -70,16 +67,6 @@ def test_the_manifests_command_rebuilds_the_same(run: Run, tmp_path: Path) -> No
     assert second["languages"] == ["de", "en", "fr", "mul"]
 
 
-def test_info_tells_the_whole_selection(run: Run) -> None:
-    words = "build world.json.gz --out w --ids Q1 --hops 2 --along P131 --hub-limit 40 --no-properties"
-    assert run(*words.split(), "--exclude-instances-of", "Q24")[0] == 0
-    told = run("info", "w")[1]
-    expected = (
-        "1 ids; without instances of Q24; 2 hops along P131; not on from more than 40 values; without the properties"
-    )
-    assert expected in told
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -125,12 +112,6 @@ def test_repeats_and_warnings_are_told(run: Run, tmp_path: Path) -> None:
     assert "warning: no selected entity has a label in language 'xx'" in err
 
 
-def test_named_ids_that_are_nowhere_are_told(run: Run) -> None:
-    code, _, err = run("build", "world.json.gz", "--out", "w", "--ids", "Q6,Q700000001,P131")
-    assert code == 0
-    assert "warning: 1 of the 3 ids named are not in what was read: Q700000001" in err
-
-
 @pytest.mark.parametrize("flag", ["--exclude-instances-of", "--instances-of"])
 def test_classes_that_nothing_belongs_to_are_told(run: Run, flag: str) -> None:
     code, _, err = run("build", "world.json.gz", "--out", "w", flag, "Q21,Q700000001,Q24,Q6")
@@ -163,24 +144,17 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
     [
         ("build", "Missing option '--out'"),
         ("build --out w", "--from dump needs a file, or - for standard input"),
-        ("build --from rdf --out w", "--from rdf needs a file, or - for standard input"),
         ("build --from sparql --out w", "--from sparql takes one endpoint"),
         ("build --from api a b --out w", "--from api takes one URL or none, not 2"),
-        ("build --from api --keep-partial --out w", "--keep-partial is for files"),
         ("build world.json.gz --cache c --out w", "--cache is for --from api"),
         ("build --from rdf world.json.gz --out w", "no RDF format has the ending .json"),
         ("build --from rdf none.nt --out w", "no such file: none.nt"),
-        ("build world.json.gz", "Missing option '--out'"),
         ("build none.json --out w", "no such file: none.json"),
-        ("build . --out w", "is a folder"),
         ("build empty --out w", "empty is empty"),
         ("build cut.gz --out w", "truncated"),
         ("build behind.json --out w", "behind.json: truncated: line 14 is cut, and the array is never closed."),
         ("build world.json.gz --out /proc/a", "cannot build /proc/a: no file can be made in /proc"),
-        ("build --from rdf one.nt --out /proc/a", "cannot build /proc/a: no file can be made in /proc"),
-        ("build /proc/self/mem --out w", "granola: mem cannot be read beyond 0 bytes: Input/output error"),
         ("build world.json.gz --out w --ids Q1 --along P31", "--along says how steps are taken and needs --hops N"),
-        ("build world.json.gz --out w --ids Q1 --hub-limit 9", "--hub-limit says how steps are taken and needs --hops"),
         ("build notes.txt --out w", "no item or property"),
         ("build world.json.gz --out notes.txt", "--force"),
         ("build world.json.gz --out world.json.gz --force", "both source and output"),
@@ -188,19 +162,13 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
         ("build world.json.gz --out w --ids Q999", "none of the 13 entities read is selected"),
         ("build world.json.gz --out w --hops 1", "select by ids, names or classes"),
         ("build world.json.gz --out w --hops -1", "--hops"),
-        ("build world.json.gz --out w --limit 0", "--limit"),
         ("build world.json.gz --out w --ids Q1 --hops 1 --along stairs", "'stairs' cannot be selected"),
         ("build world.json.gz --out w --ids-from notes.txt", "notes.txt, line 1: 'hello' is no id"),
         ("build world.json.gz --out w --ids-from empty", "no id in it"),
-        ("build world.json.gz --out w --ids-from none.txt", "no such file: none.txt"),
-        ("build world.json.gz --out w --qa none.json", "none.json"),
-        ("info none", "no such file: none"),
         ("info notes.txt", "notes.txt is no snapshot: it is no SQLite file"),
         ("info other.sqlite", "an SQLite file of another program"),
         ("info newer", "schema version 99, newer than"),
-        ("verify newer", "schema version 99, newer than"),
         ("verify empty", "empty is no snapshot: it is empty"),
-        ("verify none", "no such file: none"),
     ],
 )
 def test_wrong_input_gives_status_2_and_leaves_nothing(
@@ -209,7 +177,6 @@ def test_wrong_input_gives_status_2_and_leaves_nothing(
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "cut.gz").write_bytes(dump.read_bytes()[:-20])
     (tmp_path / "behind.json").write_bytes(lines(*WORLD).removesuffix(b"}\n]\n"))
-    (tmp_path / "one.nt").write_text("\n")
     (tmp_path / "notes.txt").write_text("hello world\n" * 50)
     sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE x (y)").connection.commit()
     run("build", "world.json.gz", "--out", "newer")
@@ -277,15 +244,6 @@ def test_truthy_data_is_warned_of(run: Run, tmp_path: Path) -> None:
     assert "not time-aware" in run("info", "w")[1]
 
 
-def test_ladders_from_truthy_data_say_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_truthy_data_is_warned_of(run, tmp_path)
-    monkeypatch.setattr(sys, "argv", ["granola", "ladder", "--snapshot", "w", "--answer-qid", "Q1", "where?", "x"])
-    said = io.StringIO()
-    with pytest.raises(SystemExit), redirect_stderr(said):
-        main()
-    assert "cannot tell what held when" in said.getvalue()
-
-
 @pytest.mark.parametrize("every", [0.0, 30.0])
 def test_an_interrupt_says_what_becomes_of_the_work(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: float
@@ -302,19 +260,3 @@ def test_an_interrupt_says_what_becomes_of_the_work(
     assert not (tmp_path / "w").exists()
     assert run("build", "world.json.gz", "--out", "w")[0] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w", "world.json.gz"]
-
-
-def test_a_bar_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "entities read" in run("build", "world.json.gz", "--out", "quiet")[2]
-    monkeypatch.setenv("TERM", "xterm")
-    code, out, err = run("build", "world.json.gz", "--out", "bar", terminal=True)
-    assert (code, out) == (0, "")
-    assert "13 entities, 17 statements" in err
-    assert "checking content" in run("verify", "bar", terminal=True)[2]
-
-
-def test_an_id_in_the_place_of_the_apis_url_is_told(run: Run, tmp_path: Path) -> None:
-    code, _, err = run("build", "Q76", "--from", "api", "--out", tmp_path / "s.sqlite")
-    assert code == 2
-    told = " ".join(err.replace("│", " ").split())
-    assert "takes another API's URL, not Q76; entities are named by --ids" in told

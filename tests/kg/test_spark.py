@@ -13,7 +13,6 @@ from pathlib import Path
 import orjson
 import pytest
 from dump_json import entity_json
-from many_blocks import DUMP
 from store_contract import ALL, PARIS
 
 from kg.building.other_sources import build_from_parquet
@@ -22,8 +21,6 @@ from kg.errors import EngineError, SourceError
 from kg.export.spark_session import session
 from kg.export.spark_tables import decode_dump
 from kg.store import open_store
-from tests.conftest import WHOLE_ENTITIES
-from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "granola" / "demo"
@@ -63,31 +60,12 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / "one.json", folder / "two.json.bz2"]
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """All kinds of values and ranks, redirects, repeats, several pieces of several files: the demo's entities,
-    hundreds of others, and WikiData's own lines where they are beside the checkout."""
-    folder = tmp_path_factory.mktemp("real")
-    (folder / "many.json").write_bytes(b"\xef\xbb\xbf" + DUMP)
-    piece = DUMP.index(b"\n", len(DUMP) // 2) + 1
-    (folder / "one.json").write_bytes(DUMP[:piece])
-    (folder / "two.json.bz2").write_bytes(
-        b"".join(bz2.compress(DUMP[piece:][at:][:9000], 1) for at in range(0, len(DUMP) - piece, 9000))
-    )
-    samples = [WHOLE_ENTITIES] if WHOLE_ENTITIES.is_file() else []
-    return [folder / "many.json", DEMO / "wikidata.json", *samples, folder / "one.json", folder / "two.json.bz2"]
-
-
 @needs_spark
-@pytest.mark.parametrize(
-    ("given", "languages"),
-    [("dumps", ["de"]), pytest.param("real", None, marks=thorough_only), ("real", ["en", "zh-hant"])],
-)
+@pytest.mark.parametrize("languages", [["de"], None])
 def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(
-    cluster: None, request: pytest.FixtureRequest, tmp_path: Path, given: str, languages: list[str] | None
+    cluster: None, dumps: list[Path], tmp_path: Path, languages: list[str] | None
 ) -> None:
     """The id is a hash of every statement, term, redirect and count."""
-    dumps: list[Path] = request.getfixturevalue(given)
     here = build(dumps, tmp_path / "here.sqlite", languages=languages)
     report = decode_dump(dumps, tmp_path / "tables", languages=languages, partitions=3)
     there = build_from_parquet(tmp_path / "tables", tmp_path / "there.sqlite").manifest
@@ -143,11 +121,6 @@ def test_what_spark_gives_up_is_told_and_leaves_nothing(cluster: None, dumps: li
     with pytest.raises(SourceError, match="no item or property"):
         decode_dump([tmp_path / "empty.json"], tmp_path / "tables")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.json.bz2", "empty.json"]
-
-
-def test_a_missing_dump_is_told_before_anything_starts(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        decode_dump([tmp_path / "none.json"], tmp_path / "tables")
 
 
 @pytest.mark.skipif(INSTALLED, reason="Spark is installed")

@@ -16,7 +16,7 @@ from kg.building.snapshot import build
 from kg.errors import BadAnswerError, KGError, QueryError, RateLimitedError, ServiceError, TimeLimitError
 from kg.export.rdf_writer import export_rdf
 from kg.model import Entity, Rank, Snak, TimeValue
-from kg.reading.sparql import PROFILES, Endpoint, Profile, profile_of
+from kg.reading.sparql import Endpoint, Profile
 from kg.reading.sparql_entities import SPARQLEntities
 from kg.scope import Scope
 from kg.store import open_store
@@ -152,14 +152,6 @@ def test_results_cut_by_the_server_or_by_us_are_completed(server: srv.Server, ro
     assert len({(row["s"].value, row["o"].value) for row in found}) == len(found) == 82
 
 
-def test_short_results_are_believed_once_a_longer_one_was_whole(server: srv.Server) -> None:
-    asked = endpoint(server)
-    asked.rows("?s ?o", LABELS)
-    assert asked.client.requests == 2  # the second counted
-    asked.rows("?s ?o", f"VALUES ?s {{ wd:Q1 wd:Q2 }} {LABELS}")
-    assert asked.client.requests == 3
-
-
 def test_a_snapshot_by_sparql_is_that_of_rdf(folder: Path, server: srv.Server, tmp_path: Path) -> None:
     server.faults = [srv.too_many, loopback.silent]
     server.rows = 100
@@ -191,14 +183,3 @@ def test_classes_follow_all_statements_that_are_not_deprecated(server: srv.Serve
     entities = SPARQLEntities(endpoint(server))
     assert entities.instances(["Q1"]) == ["Q1", "Q2", "Q31"]
     assert entities.instances(["Q3"]) == ["Q6", "Q8"]  # Q7 by a deprecated statement
-
-
-def test_profiles() -> None:
-    assert set(PROFILES) == {"wdqs-main", "wdqs-scholarly", "qlever"}
-    assert profile_of("qlever").url.startswith("https://")
-    assert profile_of("http://localhost:7001/x").url == "http://localhost:7001/x"
-
-
-def test_nobody_listens(tmp_path: Path) -> None:
-    with pytest.raises(ServiceError, match="refused"):
-        Endpoint(Profile(url="http://127.0.0.1:9/sparql"), patience=QUICK).ask("SELECT * WHERE { ?s ?p ?o }")
