@@ -31,7 +31,7 @@ _PROBLEM = {
 
 
 def create_app(service: Service) -> Gate:
-    """The application behind its gate. Its server opens what it works with."""
+    """The ASGI application with its gate. The server passes the objects that it works with."""
     app = FastAPI(
         title="GRANOLA ladders",
         version=__version__,
@@ -48,7 +48,7 @@ def create_app(service: Service) -> Gate:
     app.router.route_class = BoundedRoute
 
     async def refused(request: Request, error: Exception) -> Response:
-        """Of requests that reach no route; routes answer their own."""
+        """The answer to a request that reaches no route; routes answer their own errors."""
         assert isinstance(error, HTTPException)
         allowed = (error.headers or {}).get("Allow", "another method")
         codes = {
@@ -99,7 +99,7 @@ def _add_reading(app: FastAPI, service: Service) -> None:
         qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
         language: Language = "en",
     ) -> Response:
-        """An item or property: names, and all statements with those that hold today marked. Redirects are followed."""
+        """An item or property: names, and all statements with a mark on the current ones. Redirects are followed."""
         return await service.made(language, lambda session: snapshot_work.entity_json(session, qid, language=language))
 
     @app.get("/v1/search", tags=["snapshot"])
@@ -117,7 +117,7 @@ def _add_reading(app: FastAPI, service: Service) -> None:
     @app.get("/v1/snapshot", tags=["snapshot"])
     @bounded(Bound(products=as_typed))
     async def snapshot() -> Response:
-        """What the snapshot was made from and how."""
+        """The sources and settings of the snapshot."""
         generation = service.snapshots.current
         return service.answer(orjson.dumps(public(generation.manifest)), generation)
 

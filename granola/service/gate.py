@@ -1,6 +1,6 @@
-"""What every request passes first: who asks, how much is sent and how fast, what comes back with every answer.
+"""The gate before every route: host, origin, token, size and speed of bodies, headers of answers.
 
-Bodies are received here, whole, before anything looks at them: nothing is parsed of what is refused.
+A body is received whole before anything reads it: of a refused body nothing is parsed.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class _GoneError(Exception):
 
 
 def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, bytes]) -> None:
-    """Raise HTTPProblem for a host that this service is not, and for what another site's page sends.
+    """Raise HTTPProblem for an unknown host name and for requests of another site's page.
 
-    A web page elsewhere can have its own name resolve to this machine and then ask, and read, what listens here (DNS
-    rebinding): such requests carry the page's name as their host. An address in figures cannot be rebound.
+    A web page elsewhere can have its own name resolve to this machine, and then ask and read this service (DNS
+    rebinding): such requests carry the page's name as their host. A numeric address cannot be rebound.
     """
     host = headers.get(b"host", b"").decode("latin-1").strip().lower()
     if settings.hosts is not None and host and not _is_ours(host, settings.hosts):
@@ -101,7 +101,7 @@ class Gate:
             pass
         except Exception as error:
             if answer.status and isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
-                error = error.__cause__  # as Starlette tells what is raised after an answer has begun
+                error = error.__cause__  # Starlette's way to report an error after an answer has begun
             problem = self._service.problem(error)
             if not answer.status:  # or it is too late: the connection is cut, so that nobody takes it for whole
                 await self._refuse(problem, scope, receive, answer)
@@ -115,7 +115,7 @@ class Gate:
         if settings.token is not None and path not in self._open and not _is_known(headers, settings.token):
             raise HTTPProblem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
         if answer.is_unread or (method == "POST" and path in self._most):
-            most = self._most.get(path, SMALL) if method == "POST" else SMALL  # what no route wants is read away
+            most = self._most.get(path, SMALL) if method == "POST" else SMALL  # a body that no route reads is discarded
             scope[BODY] = await self._received(receive, headers, most)
             answer.is_unread = False
         if method == "HEAD":  # as GET; the server leaves the body out

@@ -1,4 +1,4 @@
-"""What the routes share while the service runs."""
+"""The objects that routes share while the service runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Service:
         self.scoring = Workroom("scoring", Context, most=self.settings.batches)
 
     async def read(self, work: Callable[[], T], *, seconds: float) -> T:
-        """The result of reading what is large, which holds up nobody else."""
+        """The result of a large read, in a thread of its own."""
         return await self.reading.run(lambda _: work(), seconds=seconds)
 
     async def made(self, language: str, work: Callable[[SnapshotSession], Mapping[str, Any]]) -> Response:
@@ -74,7 +74,10 @@ class Service:
         self.metrics.count("granola_ladders_total", "outcome", row.abstained or "whole")
 
     def problem(self, error: Exception) -> HTTPProblem:
-        """What to answer, counted. A failure of ours is logged, one of each sort in a while, for there may be many."""
+        """The answer to an error, counted in the metrics.
+
+        An error of the program is logged, one of each kind per interval, since there may be many.
+        """
         problem = problem_of(error)
         self.metrics.count("granola_refused_total", "code", problem.code)
         now = time.monotonic()

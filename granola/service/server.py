@@ -1,8 +1,7 @@
-"""gunicorn with its own ASGI worker, told what the service needs: when a worker is ready, well, or has to go.
+"""gunicorn with its own ASGI worker, and the hooks of this service: a worker is ready, healthy, or has to go.
 
-gunicorn decides about processes and connections. A worker opens the snapshot before it takes requests, looks once a
-second whether another has been put into its place, and is replaced where it holds too much memory or a thread goes on
-and on.
+gunicorn manages processes and connections. A worker opens the snapshot before it takes requests, looks once a second
+for a replaced file, and is itself replaced where it uses too much memory or a thread does not end.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ BACKLOG = 1024
 IDLE = 5  # seconds that a connection may wait for its next request: a worker that ends waits for idle ones, too
 GRACE = 25  # seconds that requests under way have when the service ends
 SWITCH_SECONDS = 0.002  # how long answers may wait for the thread that makes ladders; less costs more switches
-COLLECTED = (20_000, 20, 100)  # what is read of a snapshot stays, and looking it through takes a tenth of a second
+COLLECTED = (20_000, 20, 100)  # gc: data of the snapshot is rarely visited, which takes .1 s
 LOOK_SECONDS, TICK_SECONDS = 1.0, 0.05
 LONGEST_PAUSE = 30.0  # seconds between two tries to open a snapshot
 LONGEST_WAIT = 60.0  # seconds that a worker which is to end waits for the one that replaces it
@@ -61,9 +60,9 @@ def run(settings: ServiceSettings, sock: socket.socket, *, workers: int, ready: 
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*COLLECTED)
     if not is_address(settings.snapshot):
-        SnapshotSession(settings).prepared().close()  # what workers then have from the beginning, in shared memory
+        SnapshotSession(settings).prepared().close()  # workers get it in shared memory by forking
     gc.collect()
-    gc.freeze()  # what is there now stays: it is not looked through again and again
+    gc.freeze()  # objects of the start stay for ever: the garbage collector skips them
     _Arbiter(_Application(settings, sock, workers, ready)).run()
 
 
@@ -89,16 +88,16 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._sock = sock
         self._ready = ready
         self._workers = workers
-        self._shared = SharedFigures(2 * workers)  # each may have a replacement beside it
+        self._shared = SharedFigures(2 * workers)  # each may have a replacement that runs at the same time
         self._was_ready = mmap(-1, 1)  # not 0 when any worker has ever been; shared, too
         self._metrics = Metrics(self._shared)
         self._service = Service(settings, self._metrics)
-        self._task: asyncio.Task[None]  # of a worker, held on to
+        self._task: asyncio.Task[None]  # of a worker; the reference keeps it alive
         super().__init__()
 
     @property
     def leaving(self) -> int:
-        """How many workers have a replacement beside them."""
+        """The number of workers that have a replacement at the moment."""
         return min(self._workers, self._shared.number(LEAVES, ENDS))
 
     def load_config(self) -> None:
@@ -150,20 +149,20 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
             if not worker.alive:
                 raise SystemExit(0)
             if self._was_ready[0] and not self._shared.number(SERVES, LEAVES):
-                return  # take requests: nobody else could tell that the service is not well
+                return  # take requests although not ready, so that health checks get an answer
         if self._task.done():
             self._task.result()
 
     async def _work(self, worker: Any) -> None:
-        """Open the snapshot, look after it and this worker once a second, and see to its end.
+        """Open the snapshot, check it and this worker once a second, and end the worker.
 
-        What fails is told and tried again, with longer and longer pauses, unless no worker has ever been ready.
+        An error is logged and the step tried again after growing pauses, unless no worker has ever been ready.
         """
         pause, most, why = LOOK_SECONDS, 0, ""
         while worker.alive and not why:
             try:
                 if await self._service.snapshots.look():
-                    gc.collect()  # what was concluded from another snapshot, too
+                    gc.collect()  # together with all results from the former snapshot
                     if not most:
                         gc.freeze()
                     most = max(self._service.settings.memory, 2 * own_memory())
@@ -217,7 +216,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
 
 
 def own_memory() -> int:
-    """Bytes that this process holds of its own, without the pages of files; 0 where the system does not tell."""
+    """Bytes of memory of this process alone, without the pages of files; 0 where the system does not report it."""
     with suppress(OSError):
         if found := re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text()):
             return 1024 * int(found[1])

@@ -1,8 +1,9 @@
-"""Figures for Prometheus, of all workers together, in memory that they share: there is no file that could be full.
+"""Metrics for Prometheus, of all workers together, in shared memory rather than in files, which a full disk would
+stop.
 
-Each worker counts for itself and writes what it has counted into its own place of the shared memory, once a second and
-when it is asked. Whoever takes a place over goes on from what stands there, so that counters never fall. Labels come
-from closed sets (routes, statuses, abstention codes), never from what was sent.
+Each worker counts for itself and writes its counters into its own place of the shared memory, once a second and when
+asked. A replacement continues the counters of its place, so that none ever falls. Labels come from closed sets
+(routes, statuses, abstention codes), never from requests.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _METRICS = {
     "granola_snapshot_info": ("gauge", "1 for the snapshot that is served."),
 }
 _INFO = "granola_snapshot_info"
-AWAY, SERVES, LEAVES, ENDS = range(4)  # what a worker does: LEAVES serves until its replacement does
+AWAY, SERVES, LEAVES, ENDS = range(4)  # state of a worker: LEAVES serves until its replacement is ready
 _HALF = 1 << 17  # bytes that the figures of a process may take
 
 
@@ -42,7 +43,7 @@ class SharedFigures:
         self.places = workers + 1
         self._halves = [(mmap.mmap(-1, _HALF), mmap.mmap(-1, _HALF)) for _ in range(self.places)]
         self._read = mmap.mmap(-1, self.places)  # which half of each place is read
-        self._states = mmap.mmap(-1, self.places)  # what its worker does
+        self._states = mmap.mmap(-1, self.places)  # its worker's state
 
     def write(self, place: int, values: Mapping[str, float]) -> None:
         """Put figures into a place: into the half that nobody reads, which is then the one that is read."""
@@ -80,13 +81,13 @@ class Metrics:
         self.in_flight = 0
 
     def take_place(self, place: int) -> None:
-        """Go on from what stands at a worker's place."""
+        """Continue the counters of a worker's place."""
         self._place = place
         kept = self._shared.read(place)
         self._values = defaultdict(float, {key: value for key, value in kept.items() if not _is_gauge(key)})
 
     def count(self, name: str, label: str, value: str) -> None:
-        """Count one more of what has a label's value."""
+        """Add one to the counter with a label's value."""
         self._values[f'{name}{{{label}="{value}"}}'] += 1
 
     def gauge(self, name: str, value: float) -> None:
@@ -100,7 +101,7 @@ class Metrics:
         self._values[f'{_INFO}{{snapshot="{snapshot_id}",version="{__version__}"}}'] = 1
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count a request."""
+        """Count one answered request and its seconds."""
         values, time = self._values, "granola_request_seconds"
         values[f'granola_requests_total{{method="{method}",route="{route}",status="{status}"}}'] += 1
         for bound in _SECONDS[bisect_left(_SECONDS, seconds) :]:

@@ -1,1 +1,1 @@
-"""What is sent: who may ask and how much, its types, and what is said of what is wrong."""
+"""Requests: their bounds, their types, and errors in them."""

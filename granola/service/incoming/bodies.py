@@ -22,7 +22,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read_body(body: bytes, kind: type[M]) -> M:
-    """A body as its type. Raises HTTPProblem that says what is wrong with it."""
+    """A body as its type. Raises HTTPProblem with the field that is wrong."""
     data = _read_json(body)
     if fault := fault_of(data):
         raise HTTPProblem(400, "json", fault)

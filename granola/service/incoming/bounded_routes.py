@@ -1,7 +1,7 @@
 """Routes that have their limits by construction: one without a `Bound` cannot be added.
 
-JSON that is sent is read here, by the type of the route's parameter `asked`, and bounded before the route's function
-is called. What frameworks do around that costs more than a ladder's bytes.
+The JSON of a body is read by the type of the route's parameter `asked`, and bounded before the route's function is
+called.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 PARAMETER = "asked"  # of the functions that take one JSON object
 BODY = "granola.body"  # where a request's scope has what was sent
 AT_ONCE = 1 << 16  # bytes that are read in the way of all others
-_GRACE = 1.0  # seconds for what is told beside the work
+_GRACE = 1.0  # seconds for writing the answer, added to those of the work
 _told_of_token = Depends(HTTPBearer(auto_error=False, description="The secret of GRANOLA_TOKEN, if one is set."))
 
 
@@ -39,11 +39,11 @@ def as_typed(asked: Any, settings: ServiceSettings) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bound:
-    """How much one request of a route may ask for.
+    """The limits of one request of a route.
 
-    `body` says whether none is read, one about one question, or one of many rows. `products` raises HTTPProblem or
-    RowError where sizes that are allowed alone come to too much together; it is given what was sent, and the settings.
-    `seconds` is the setting that bounds the time to the beginning of the answer. Without `token` anyone may ask.
+    `body` is none, one about one question, or one of many rows. `products` gets the body and the settings, and raises
+    HTTPProblem or RowError where sizes that are allowed alone are too large together. `seconds` is the setting that
+    bounds the time to the beginning of the answer. Without `token` anyone may ask.
     """
 
     products: Callable[[Any, ServiceSettings], None]
@@ -78,7 +78,7 @@ class BoundedRoute(APIRoute):
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """See `APIRoute.get_route_handler`: what is sent is bounded, and the time; errors become answers."""
+        """See `APIRoute.get_route_handler`: the body and the time are bounded; errors become answers."""
         kind = get_type_hints(self.endpoint).get(PARAMETER)
         inner = super().get_route_handler() if kind is None else self._reading(kind)
 

@@ -1,9 +1,8 @@
-"""How much one request may ask for: sizes of texts and lists, and the work that follows from several of them together.
+"""Limits of one request: sizes of texts and lists, and the work that follows from several sizes together.
 
-All of it is checked before work begins, for every route: `granola.service.incoming.bounded_routes` takes no route
-without its `Bound`. The figures are such that a body of less than 64 KiB costs about a second of one core at most,
-whatever stands in it, and a larger one as much more as it is larger. They were measured with texts that keep the
-slowest rules busy; texts that people write cost a tenth of that.
+All limits are checked before work begins, for every route: `granola.service.incoming.bounded_routes` takes no route
+without its `Bound`. By these figures a body of less than 64 KiB costs at most about a second of one core, and a larger
+one in proportion.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from granola.service.incoming.problems import HTTPProblem, too_many
 from kg.model import ENTITY_ID
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
-MOST_VALUES = 1_200_000  # of one body: more would hold up everybody while they are read
-LONGEST = 4_000  # characters of a question, an answer, a prediction, a name
+MOST_VALUES = 1_200_000  # JSON values in one body: reading more would delay all other requests
+LONGEST = 4_000  # most characters of a question, answer, prediction or name
 MOST_ANSWERS = 100  # of a question
 MOST_SAMPLES = 200  # responses to a question
 MOST_LEVELS = 20  # of a row
 MOST_NAMES = 1_000  # of one level
-MOST_PREDICTIONS = 1_000  # held against one row
+MOST_PREDICTIONS = 1_000  # predictions compared with one row
 LONGEST_NAME = 400  # characters that are searched for
-MOST_FOUND = 50  # entities that are told of a search
+MOST_FOUND = 50  # entities in the answer to a search
 MOST_TEXT = 200_000  # characters of all answers, or of all samples, of one question
 MOST_COMPARED = 1_500_000  # characters, in one request
 COMPARED_AT_LEAST = 40  # characters that each pair of texts counts for beside its own: two empty ones cost, too
@@ -38,7 +37,7 @@ RELATIONS_OF_ALL = 60  # of all rows of a batch
 BYTES_A_RELATION = 600  # of a batch that has more relations than these
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
 RESAMPLED_A_ROW = 120  # where that is more
-RESAMPLED_AT_ALL = 500_000  # what is drawn is kept until intervals are found
+RESAMPLED_AT_ALL = 500_000  # all draws are in memory until intervals are computed
 MOST_STEPS = 200  # of the evidence of a row
 CODE = "too-much-work"
 _READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # of a question

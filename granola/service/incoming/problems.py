@@ -1,7 +1,7 @@
-"""What goes wrong, as RFC 9457 has it: `application/problem+json` with a code that programs can rely on.
+"""Errors as RFC 9457 problem documents (`application/problem+json`) with codes that programs can rely on.
 
-The codes of errors that the command line knows, too, are the names of their classes: `UnknownRelationError` is
-"unknown-relation" in both. Messages name no file and no address of the server's.
+The codes of the library's errors are the names of their classes: `UnknownRelationError` is "unknown-relation".
+Messages name no file and no address of the server.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MEDIA_TYPE = "application/problem+json"
 SHOWN = 5  # things that are wrong with one request
 _UNREADABLE = "the snapshot cannot be read at the moment; ask again, and tell whoever runs this service if it stays so"
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")  # messages name the command line's options; fields are called alike
-# What fields take whose pattern says little to people.
+# Descriptions of the values of fields whose pattern is hard to read.
 _INPUT = "Input should be "  # how pydantic begins what it expects
 _EXPECTED = {"language": "a language's code, as en or pt-br", "relation": "a property's id, as P19"}
 
 
 @dataclass(eq=False)
 class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
-    """An answer that is an error. `detail` says what was given, what is allowed, and what to do."""
+    """An answer that is an error. `detail` has the given value, the allowed ones, and the next step."""
 
     status: int
     code: str
@@ -64,7 +64,7 @@ class HTTPProblem(Exception):  # noqa: N818  # what RFC 9457 calls it
 
 
 def problem_of(error: Exception) -> HTTPProblem:
-    """What to answer where a request has raised `error`."""
+    """The answer to a request that raised `error`."""
     if isinstance(error, HTTPProblem):
         return error
     if isinstance(error, MirrorError | SnapshotError | OSError):
@@ -88,7 +88,7 @@ def problem_of_errors(errors: Sequence[Mapping[str, Any]]) -> HTTPProblem:
 
 
 def _message(error: Mapping[str, Any]) -> str:
-    """What was given where, and what is allowed."""
+    """The place and value that were given, and the allowed ones."""
     place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
     if error["type"] == "extra_forbidden":
         return f"{place} is no field that is known here"

@@ -1,6 +1,6 @@
-"""What is sent to the service and what it answers, as pydantic types; the OpenAPI document is made of them.
+"""The types of requests and answers, by pydantic; the OpenAPI document is made of them.
 
-Questions, tiers and predictions are those of the files, and are read as those are: further fields are handed on.
+Questions, tiers and predictions are those of files and are read by the same code; further fields are passed on.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ _OF_A_MODEL = {"phrase", "phrase_mode", "unproven", "aggregator"}
 
 
 class _Asked(BaseModel):
-    """A question as a row of a file has it; the row's reader says what is wrong with it. Other fields come back."""
+    """A question with the fields of a row; the reader of rows reports wrong ones. Other fields come back with the row.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -69,7 +70,9 @@ class _Asked(BaseModel):
     question_entity_qid: Any = Field(None, description="Its id alone.")
 
     def fields(self) -> dict[str, Any]:
-        """The row's fields, as they were sent. Raises HTTPProblem for what would have a model asked, as none is."""
+        """The row's fields, as they were sent. Raises HTTPProblem for fields that would need a model, since the
+        service asks none.
+        """
         data = self.model_dump(exclude_unset=True, exclude=type(self).__annotations__.keys() & _SETTINGS)
         if asked := sorted(_OF_A_MODEL & data.keys()):
             detail = f"{', '.join(asked)} is not served: this service asks no model; the command line does"
@@ -87,7 +90,7 @@ class LadderRequest(_Asked):
 
     @cached_property
     def row(self) -> QARow:
-        """The question as a row. Raises RowError, and HTTPProblem for more than is read of one."""
+        """The question as a row. Raises RowError, and HTTPProblem where a text or list is too long."""
         return read_question(self.fields())
 
 
@@ -134,7 +137,7 @@ SentRow = Annotated[dict[str, Any], Field(description="A row as `granola tiers` 
 
 
 class MatchSettings(_Closed):
-    """What decides a match, and how levels weigh."""
+    """The matcher, and the weights of levels."""
 
     matcher: MatcherName = "rules"
     tau: float | None = _as_in(shared_settings.Tau, None, ge=0, lt=1)
@@ -150,7 +153,7 @@ class MatchSettings(_Closed):
 
 
 class MatchRequest(MatchSettings):
-    """Predictions held against levels: those of a tiered row, or names alone, finest level first."""
+    """Predictions to compare with levels: those of a tiered row, or names alone, finest level first."""
 
     predictions: list[Text] = Field(min_length=1, max_length=limits.MOST_PREDICTIONS, examples=[["in Hawaii", "Kenya"]])
     row: SentRow | None = None
@@ -162,7 +165,9 @@ class MatchRequest(MatchSettings):
 
     @cached_property
     def tiered(self) -> Row:
-        """What the predictions are held against. Raises RowError, and HTTPProblem where both are given or neither."""
+        """The row that predictions are compared with. Raises RowError, and HTTPProblem where both `row` and `levels`
+        are given or neither.
+        """
         if (self.row is None) == (self.levels is None):
             raise HTTPProblem(422, "request", "give either a tiered row or levels")
         if self.row is not None:
@@ -185,7 +190,7 @@ class AttributionRequest(_Closed):
 
 
 class ScoreRequest(MatchSettings):
-    """Tiered rows and predictions, each as a file of them holds them, and the settings of `granola score`."""
+    """Tiered rows and predictions in the form of their files, and the settings of `granola score`."""
 
     rows: list[Any] = Field(
         min_length=1,

@@ -1,4 +1,4 @@
-"""The page: a form, and the ladder of what was asked, drawn as reports draw theirs; it needs no script."""
+"""The page: a form and the ladder, drawn as in reports; it needs no script."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer ge
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """What the form was filled in with."""
+    """The values of the form."""
 
     question: str = ""
     answer: str = ""
@@ -114,7 +114,8 @@ EXAMPLES = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundLadder:
-    """A ladder, the names of what it was read as asking for, what predictions are, and how large the snapshot is."""
+    """A ladder, the names of the entities in its question, the verdicts on predictions, and the size of the snapshot.
+    """
 
     row: TieredRow
     names: Mapping[str, Mapping[str, Any]]
@@ -131,7 +132,7 @@ def find(session: SnapshotSession, row: TieredRow, language: str) -> FoundLadder
 
 
 def judge(found: FoundLadder, lines: Sequence[str], *, language: str) -> FoundLadder:
-    """The same with predictions held against it. Raises HTTPProblem for too many."""
+    """The same with the verdicts on predictions. Raises HTTPProblem for too many."""
     check_compared([(list(map(len, lines)), [len(name) for names in names_of(found.row) for name in names])])
     chosen = matcher("rules", language=language)
     told = (Prediction(id=found.row.id, text=text) for text in lines)
@@ -154,9 +155,9 @@ def render(
     retry: bool,
     dataset: bool,
 ) -> bytes:
-    """The page's bytes. All that was sent or is in the snapshot stands there as text.
+    """The page as bytes; all texts of the request and the snapshot are escaped.
 
-    `retry` offers to ask again, `dataset` the page of its ladders.
+    `retry` offers to ask again, `dataset` links the page of the dataset's ladders.
     """
     plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions)
     row = ladder.row if ladder else None
@@ -184,7 +185,9 @@ def render(
 
 
 def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
-    """What the question was read as asking, and whom its answers mean; each rival has the address of its ladder."""
+    """The relation and subject that were read from the question, and the links of its answers, each rival with the
+    address of its ladder.
+    """
 
     def entity(entity_id: str) -> dict[str, Any]:
         told = ladder.names.get(entity_id) or {"id": entity_id, "label": None, "description": None}

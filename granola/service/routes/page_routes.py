@@ -21,7 +21,7 @@ _HTML = "text/html; charset=utf-8"
 
 
 def add_page(app: FastAPI, service: Service) -> None:
-    """Add them. What cannot be answered is told on the page, with the status that it has."""
+    """Add the routes. An error is shown on the page, with its status."""
     @app.get("/", include_in_schema=False)
     @bounded(Bound(products=as_typed))
     async def look(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The routes about questions: ladders, links, one answer of several; predictions held against ladders, and evidence."""
+"""The routes about questions: ladders, links, aggregation, verdicts on predictions, checks of evidence."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     @app.post("/v1/aggregate", tags=["ladders"])
     @bounded(Bound(body="small", products=lambda asked, _: asked.row))
     async def aggregate(asked: schemas.AggregateRequest) -> Response:
-        """One answer of several responses: the finest that enough of them entail, or what most of them say."""
+        """One answer of several responses: the finest that enough of them entail, or the one that most of them give."""
 
         def do(session: SnapshotSession) -> dict[str, Any]:
             row, abstaining = asked.row, Abstaining(asked.abstaining or "ignore")
@@ -132,7 +132,7 @@ async def made_ladder(service: Service, generation: Generation, asked: schemas.L
 async def _lines(batch: snapshot_work.Batch, service: Service, generation: Generation) -> AsyncGenerator[bytes]:
     """Lines as they are made, all from one snapshot.
 
-    A problem is told by a last line and then raised, so that the connection is cut.
+    An error becomes the last line and is then raised, so that the connection is cut.
     """
     until = time.monotonic() + service.settings.batch_seconds
     is_first = True
@@ -206,7 +206,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
 
 
 def _scores(asked: schemas.ScoreRequest) -> bytes:
-    """What `granola score` tells; the signature's hash is that of a file as `granola tiers` writes it."""
+    """The result of `granola score`; the signature has the hash of the rows as a file of `granola tiers` has it."""
     rows, rejected = asked.tiered
     if not rows:
         raise PredictionError(f"no tiered row; {rejected[0].source}: {rejected[0].reason}")

@@ -1,1 +1,1 @@
-"""What requests ask for, done by threads that hold the snapshot or nothing."""
+"""Work of requests, done by threads with the snapshot or with nothing."""

@@ -23,7 +23,7 @@ LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000  # of all languages
 SENT_KEPT = 10_000_000  # characters of questions after which what was concluded of them is dropped
 SENT_AT_LEAST = 100  # characters that a question counts for
-TERMS_LOOKED_AT = 1_000_000  # of a snapshot with more it is not known in which languages none is
+TERMS_LOOKED_AT = 1_000_000  # in a snapshot with more terms the languages are not counted
 ANSWERS_KEPT = 1_000
 _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
@@ -42,7 +42,7 @@ class TimedStore:
         return getattr(self._store, name)
 
     def may_have_names(self, language: str) -> bool:
-        """Whether an entity has a label in the language; true where only a look through very many terms would tell."""
+        """Whether an entity has a label in the language; True for snapshots with too many terms to look through."""
         manifest = self._store.manifest()
         if (listed := manifest.get("languages")) is not None and language not in listed:
             return False
@@ -76,10 +76,10 @@ class SnapshotSession(Context):
         self._sent = 0
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
-        """The maker for a language and a linker.
+        """The ladder maker of a language and a linker.
 
-        The first language's is kept, and some of others; none where all have read too much together. What it makes
-        ready serves all later requests, however long it takes.
+        The first language's maker is kept, and some of others; none once all together have read too much. Tables that
+        it prepares serve all later requests, however long that takes.
         """
         key = (language or self.language, linker)
         if sum(maker.graph.held for maker in self._makers.values()) > ENTITIES_KEPT:
@@ -88,7 +88,7 @@ class SnapshotSession(Context):
             others = [other for other in self._makers if other[0] != self.language]
             for other in others if len(others) >= LANGUAGES_KEPT else ():
                 del self._makers[other]
-            until, self.store.until = self.store.until, float("inf")  # whoever asked is told when time is up
+            until, self.store.until = self.store.until, float("inf")  # the request gets its 503 when its time is up
             read = _reading(key[0])
             measured = self._measured.setdefault((read, linker), MeasuredRelations())
             words = self._vocabularies.get(read)
@@ -117,10 +117,10 @@ class SnapshotSession(Context):
         return is_known(language) or any(self.store.may_have_names(code) for code in (language, *others))
 
     def count_sent(self, texts: Iterable[str]) -> None:
-        """Count the characters of a question and its answers, which are about to be worked on.
+        """Count the characters of a question and its answers before they are worked on.
 
-        Makers keep what they conclude, under the texts that it is of. They are bounded in how many, not in how long:
-        where much was sent, that is dropped, and what was read of the snapshot stays.
+        Makers keep results under the texts that they belong to, bounded by number, not by length: after many
+        characters these results are dropped, and the tables of the snapshot stay.
         """
         self._sent += max(SENT_AT_LEAST, sum(map(len, texts)))
         if self._sent > SENT_KEPT:
@@ -132,7 +132,7 @@ class SnapshotSession(Context):
         self.store.until = until
 
     def interrupted(self) -> None:
-        """Work has ended in the middle: what makers were about to conclude is dropped, what was read stays."""
+        """Drop the unfinished results of makers after work was interrupted; the tables of the snapshot stay."""
         for maker in self._makers.values():
             maker.start_afresh()
 

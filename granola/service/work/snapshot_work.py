@@ -1,4 +1,4 @@
-"""What is told of the snapshot, by the library: pieces of work for the thread that reads it."""
+"""Pieces of work on the snapshot, by the library, for the thread that reads it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES_AN_ENTITY = 5  # that begin alike, of those which complete what is typed
 
 
 def check_language(session: SnapshotSession, language: str) -> None:
-    """Raise HTTPProblem for a language that nothing would be told in."""
+    """Raise HTTPProblem for a language in which the snapshot has no names and no rules exist."""
     if not session.speaks(language):
         raise HTTPProblem(
             422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
@@ -34,7 +34,7 @@ def check_language(session: SnapshotSession, language: str) -> None:
 
 
 def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
-    """The tiered row of a question; where there is nothing in the language, tiers are told in another."""
+    """The tiered row of a question; tiers without a name in the language are in another one."""
     session.count_sent(_said_in(row))
     return session.maker(language, linker).make(row)
 
@@ -45,7 +45,7 @@ def _said_in(row: QARow) -> Iterator[str]:
 
 
 def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
-    """A record as a line of JSONL, as files have it: the first tells the schema."""
+    """A record as a line of JSONL, as in files: the first has the schema version."""
     return json_line({"schema_version": SCHEMA_VERSION, **record} if first else record)
 
 
@@ -144,7 +144,7 @@ def entity_json(session: SnapshotSession, entity_id: str, *, language: str) -> d
 
 
 def _current_ids(session: SnapshotSession, entity: Entity, language: str) -> frozenset[str]:
-    """Ids of the statements that hold today, as ladders see it."""
+    """Ids of the current statements, as ladders use them."""
     historical = session.maker(language).graph.is_historical
     by_property: dict[str, list[Statement]] = {}
     for statement in entity.statements:

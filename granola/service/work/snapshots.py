@@ -64,12 +64,12 @@ class Generation:
 
 
 class Snapshots:
-    """The generation that is served, and what tells whether another has been put into its place."""
+    """The snapshot that is served with its serial number, and the check for a replaced file."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
         self._current: Generation | None = None
-        self._seen: object = None  # what the place of the snapshot held when it was last looked at
+        self._seen: object = None  # identity of the file at the last check
         self._looked = 0.0
 
     @property
@@ -79,7 +79,7 @@ class Snapshots:
 
     @property
     def current(self) -> Generation:
-        """What is served. Raises HTTPProblem where nothing is yet."""
+        """The snapshot that is served. Raises HTTPProblem where none is open yet."""
         if self._current is None:
             raise overloaded("the snapshot is being opened", retry_after=2)
         return self._current
@@ -118,11 +118,11 @@ class Snapshots:
         return True
 
     def _identity(self) -> object:
-        """What tells one snapshot from another at its place, None where there is none to be seen."""
+        """The identity of the file or mirror at the place, None where there is none."""
         where = self._settings.snapshot
         with suppress(OSError, KGError):
             if not is_address(where):
-                found = os.stat(where)  # a pipe, say, is not opened: that would wait for ever
+                found = os.stat(where)  # opening a pipe would wait for ever
                 there = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
                 return there if stat.S_ISREG(found.st_mode) else None
             store = open_store(where)

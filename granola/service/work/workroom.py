@@ -1,8 +1,7 @@
-"""A thread that does one piece of work after another, and refuses more than may wait for it.
+"""A thread that does one piece of work after another, with a bounded queue.
 
-Work is bounded before it begins. What waits is dropped where whoever waits for it leaves, or is told that time is up.
-What has begun ends at its next look into the snapshot, or goes on to its end and is used by nobody: no thread can be
-stopped from outside.
+Queued work is dropped where its request has left or its time is up. Work that has begun ends at its next access to the
+snapshot, or runs to its end unused: no thread can be stopped from outside.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class OverTimeError(ForeseenError):
 
 
 class Context:
-    """What a thread works with; this one is for work that needs nothing."""
+    """The object that a thread works with; this one is for work that needs none."""
 
     def begin(self, until: float) -> None:
         """A piece of work begins that has its time until then, by `time.monotonic`."""
@@ -43,18 +42,18 @@ ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process
 
 
 class Workroom(Generic[C]):
-    """The thread and what waits for it, at most `most` pieces of work. Of one event loop."""
+    """The thread and its queue of at most `most` pieces of work, for one event loop."""
 
     def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
         self._most = most
         self._thread = ThreadPoolExecutor(1, name)
         self._context = self._thread.submit(make)
-        self._until = inf  # of what is being done
+        self._until = inf  # of the work in progress
         self.waiting = 0  # pieces of work that wait or are waited for
         ROOMS.add(self)
 
     async def opened(self) -> C:
-        """What the thread works with. Raises what making that has raised."""
+        """The object that the thread works with. Raises the error of making it."""
         return await asyncio.wrap_future(self._context)
 
     async def run(self, work: Callable[[C], T], *, seconds: float) -> T:
@@ -62,7 +61,7 @@ class Workroom(Generic[C]):
         if self.waiting >= self._most:
             raise overloaded("too many requests are waiting")
         until = time.monotonic() + seconds
-        asked = [work]  # empty when nobody waits for it any more, so that what was sent is not held on to
+        asked = [work]  # emptied when its request has left, so that its body is freed
         self.waiting += 1
         try:
             async with asyncio.timeout(seconds):
@@ -92,7 +91,7 @@ class Workroom(Generic[C]):
             self._until = inf
 
     def overdue(self, now: float) -> float:
-        """For how many seconds work has gone on beyond its time."""
+        """Seconds that the work in progress is beyond its time."""
         return max(0.0, now - self._until)
 
     def close(self) -> None:
