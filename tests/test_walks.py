@@ -102,6 +102,11 @@ def test_the_tutorial_runs_as_it_stands(tmp_path: Path) -> None:
     assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
 
 
+def test_the_tutorial_on_attribution_runs_as_it_stands(tmp_path: Path) -> None:
+    walk(DOCS / "tutorial-attribution.md", tmp_path)
+    assert (tmp_path / "drawn.2.csv").is_file()
+
+
 def test_links_are_reviewed_as_the_page_says(tmp_path: Path) -> None:
     walk(DOCS / "how-to" / "review-links.md", tmp_path)
     ladders = {
