@@ -16,9 +16,8 @@ from abstraction.phrasing.prompt_files import Prompt, prompts_hash
 from granola.evidence.judge_names import model_name
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import cited_passages, deflects, without_markers
-from granola.grounding.citation_scores import counted
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, Verdicts
+from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, CitationCounts, GroundingItem, Verdicts
 from granola.grounding.sentence_judges import (
     AGAIN,
     DEFLECTION,
@@ -165,10 +164,10 @@ class AnswerJudge:
                 for at, text in enumerate(parted)
             ),
             deflects=self._deflecting_rule(sample, answer, declined[0]),
-            citations=None if sample.cited is None else counted(cited, sample.cited, strange=len(strange)),
+            citations=None if sample.cited is None else CitationCounts.of(cited, sample.cited, strange=len(strange)),
             readings=tuple(labelled),
             citations_by_relevance={
-                reading: counted(cited, [passage.id for passage in sample.relevant(reading)], strange=len(strange))
+                reading: CitationCounts.of(cited, (one.id for one in sample.relevant(reading)), strange=len(strange))
                 for reading in labelled
             },
             tags=_tags(sample),

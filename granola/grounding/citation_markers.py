@@ -93,9 +93,6 @@ _MATRIX = re.compile(
 _INDEXED = re.compile(r"(?:(?<![\w.])[a-z]|\w_\w{1,40}|\b(?:arr|args|argv))\Z")
 _EQUATED = re.compile(r"[=∈∉×∪∩] {0,2}\Z")
 _CODE = re.compile(r"`[^`\n]{1,200}`")
-_MATHEMATICS = re.compile(r"\$(?=\S)[^$\n]{1,200}(?<=\S)\$(?!\d)|\\\([^\n]{1,200}?\\\)")  # as Pandoc has it
-_VARIABLE = re.compile(r"(?<![\w.])[A-Z]\Z")  # with an operator behind it: "P[3] = 0.5", but "vitamin C[3] is"
-_OPERATOR = re.compile(r" {0,2}[=<>≤≥+*/^]")
 _JOINED = re.compile(rf"\[([^\[\]\d\n]{{0,40}})(\d{{1,6}})\] {{0,2}}{_DASH} {{0,2}}\[(?:\1)?(\d{{1,6}})\]")
 _LEAD = re.compile(
     rf"(?:see |see also |cf\.? |from |siehe |vgl\.? |voir |v[ée]ase |ver )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}",
@@ -152,7 +149,7 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
         if between:
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
-    inside = _Spans(joined)
+    inside = _Spans((one.start, one.end) for one in joined)
     for match in _brackets(text):
         inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
         names = _named(inner, known, strict=match["round"] is not None)
@@ -166,10 +163,10 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
 
 
 class _Spans:
-    """Where markers, or other parts of a text, stand; those that begin first hide what begins inside them."""
+    """Where parts of a text stand; those that begin first hide what begins inside them."""
 
-    def __init__(self, marked: Iterable[Marker | tuple[int, int]]) -> None:
-        self._spans = sorted(one if isinstance(one, tuple) else (one.start, one.end) for one in marked)
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._spans = sorted(spans)
 
     def covers(self, at: int) -> bool:
         """Whether a marker begins at `at` or before it, and ends behind it."""
@@ -178,20 +175,17 @@ class _Spans:
 
 
 def _brackets(text: str) -> Iterator[re.Match[str]]:
-    """What may be markers in brackets, without those of mathematics and of code."""
-    matrices = _Spans(match.span() for match in _MATRIX.finditer(text))
-    code = _Spans(match.span() for match in _CODE.finditer(text))
-    formulas = _Spans(match.span() for match in _MATHEMATICS.finditer(text))
+    """What may be markers in brackets, without rows of matrices, places in sequences and vectors."""
+    matrices, code = (_Spans(match.span() for match in one.finditer(text)) for one in (_MATRIX, _CODE))
     indexed = -1  # where a place in a sequence ends: x[1][2]
     for match in _BRACKETS.finditer(text):
         start, before = match.start(), text[max(0, match.start() - 42) : match.start()]
         if match["square"] is not None and not before.endswith("\\"):
             in_code = code.covers(start) and before[-1:] not in ("", " ", "`")
-            variable = _VARIABLE.search(before) and _OPERATOR.match(text, match.end())
-            if in_code or variable or start == indexed or _INDEXED.search(before):
+            if in_code or start == indexed or _INDEXED.search(before):
                 indexed = match.end()
                 continue
-            if matrices.covers(start) or formulas.covers(start) or _EQUATED.search(before):
+            if matrices.covers(start) or _EQUATED.search(before):
                 continue
         yield match
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple
 
@@ -42,20 +42,11 @@ class CitationCounts(NamedTuple):
     cited: Whole
     wanted: Whole
 
-    @property
-    def precision(self) -> float:
-        """right / cited; NaN where nothing is cited."""
-        return self.right / self.cited if self.cited else math.nan
-
-    @property
-    def recall(self) -> float:
-        """right / wanted; NaN where nothing is to be cited."""
-        return self.right / self.wanted if self.wanted else math.nan
-
-    @property
-    def f1(self) -> float:
-        """2 right / (cited + wanted); NaN where both are 0."""
-        return 2 * self.right / (self.cited + self.wanted) if self.cited + self.wanted else math.nan
+    @classmethod
+    def of(cls, cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:
+        """The counts of an answer; `strange` citations are of no passage, and wrong."""
+        said, right = set(cited), set(wanted)
+        return cls(right=len(said & right), cited=len(said) + strange, wanted=len(right))
 
 
 class AnsweredSentence(BaseModel, frozen=True):

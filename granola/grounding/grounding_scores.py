@@ -7,22 +7,26 @@ questions these run nor what a deflecting answer is worth: both are settings, pr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstraction.files.row_models import finite
 from granola import __version__
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
-from granola.grounding.citation_scores import citation_scores
 from granola.grounding.grounded_samples import Relevance
-from granola.grounding.grounding_items import GroundingItem
+from granola.grounding.grounding_items import CitationCounts, GroundingItem
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES
+from granola.scoring.bootstrap import RESAMPLES, divided, estimated, mean_of
 from granola.scoring.statistics import share_estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags whose slices are bands
 THIRDS = (1 / 3, 2 / 3)  # where bands of these end; the paper's limits are missing in its text
@@ -153,6 +157,54 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
         for name, estimate in citation_scores(counts, resamples=how.resamples, seed=how.seed).items():
             report[f"{whose} {name}"] = estimate
     return report
+
+
+# Precision, recall and F1 of cited passages in three ways: Table 4 prints F1 that are the harmonic mean of the printed
+# P and R, `f1_of_means` or `pooled_f1`, never `mean_f1`.
+CITATIONS = (
+    "pooled_precision", "pooled_recall", "pooled_f1", "mean_precision", "mean_recall", "f1_of_means", "mean_f1",
+)  # fmt: skip
+
+
+def citation_scores(
+    counts: Sequence[CitationCounts], *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Estimate]:
+    """The scores of CITATIONS, each over the answers that have it.
+
+    An answer that cites nothing has no precision, one that should cite nothing no recall: they leave those means, and
+    stay in the pooled ones. `f1_of_means` is 0 where no citation is right. A score that no answer has is NaN, n 0.
+    """
+    without = {
+        "mean_precision": sum(not one.cited for one in counts),
+        "mean_recall": sum(not one.wanted for one in counts),
+        "mean_f1": sum(not one.cited + one.wanted for one in counts),
+    }
+    scores = {}
+    for name in CITATIONS:
+        value, interval = estimated(
+            counts, lambda kinds, numbers, name=name: _citation_score(name, kinds, numbers),  # type: ignore[misc]
+            resamples=resamples, seed=seed,
+        )  # fmt: skip
+        n = 0 if math.isnan(value) else len(counts) - without.get(name, 0)
+        scores[name] = Estimate(value=value, interval=interval, n=n)
+    return scores
+
+
+def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A score of CITATIONS, by how often each kind of answer occurs: [resamples, kinds]."""
+    import numpy as np
+
+    if name == "f1_of_means":
+        precision, recall = (_citation_score(f"mean_{one}", kinds, numbers) for one in ("precision", "recall"))
+        return np.where(precision + recall == 0, 0.0, divided(2 * precision * recall, precision + recall))
+    right, cited, wanted = np.array(kinds, dtype=np.float64).T
+    how, _, what = name.partition("_")
+    above, below = {
+        "precision": (right, cited), "recall": (right, wanted), "f1": (2 * right, cited + wanted)
+    }[what]  # fmt: skip
+    if how == "pooled":
+        return divided(numbers @ above, numbers @ below)
+    return mean_of([None if math.isnan(one) else one for one in divided(above, below)])(numbers)
 
 
 def bands_stated(tags: Iterable[str], bands: Sequence[float]) -> str:

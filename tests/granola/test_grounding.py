@@ -21,7 +21,6 @@ from granola.attribution.entailment_evaluators import EntailmentEvaluator
 from granola.commands import Generate, GroundingJudge, Verdicts
 from granola.errors import UsageError
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_scores import citation_scores, counted, harmonic
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.grounding_items import AnswerVerdict, CitationCounts, GroundingItem, SentenceVerdict
@@ -31,6 +30,7 @@ from granola.grounding.grounding_scores import (
     GroundingSettings,
     Over,
     both,
+    citation_scores,
     grounding_report,
     value,
 )
@@ -171,15 +171,15 @@ def test_a_report_by_hand() -> None:
 
 def test_citation_scores_by_hand() -> None:
     """Cited {1, 2} of {1}; {3} of {3, 4}; nothing of {5}: P 1/2 and 1, R 1, 1/2 and 0."""
-    counts = [counted(["1", "2"], ["1"]), counted(["3"], ["3", "4"]), counted([], ["5"])]
-    assert counted(["1"], ["1"], strange=2) == CitationCounts(1, 3, 1)
+    counts = [CitationCounts.of(["1", "2"], ["1"]), CitationCounts.of(["3"], ["3", "4"]), CitationCounts.of([], ["5"])]
+    assert CitationCounts.of(["1"], ["1"], strange=2) == CitationCounts(1, 3, 1)
     found = {name: one.value for name, one in citation_scores(counts, resamples=20).items()}
     assert found["pooled_precision"] == pytest.approx(2 / 3)
     assert found["pooled_recall"] == pytest.approx(2 / 4)
     assert found["pooled_f1"] == pytest.approx(2 * 2 / (3 + 4))
     assert found["mean_precision"] == pytest.approx(3 / 4)
     assert found["mean_recall"] == pytest.approx((1 + 1 / 2 + 0) / 3)
-    assert found["f1_of_means"] == pytest.approx(harmonic(3 / 4, 1 / 2))
+    assert found["f1_of_means"] == pytest.approx(2 * 3 / 4 * 1 / 2 / (3 / 4 + 1 / 2))
     assert found["mean_f1"] == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
 
 
@@ -337,7 +337,7 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     assert {value(empty, name, settings) for name in WORTHS} == {0.0}
     assert empty.deflects == "empty"
     assert perfect.citations is not None
-    assert perfect.citations.f1 == 1.0
+    assert perfect.citations == CitationCounts(1, 1, 1)
 
 
 def test_order_and_names_of_passages_change_nothing() -> None:

@@ -121,7 +121,6 @@ CITED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "Set a[3] to x[1][2].": ((), ()),
     "The third is `rows[3]`.": ((), ()),
     "So v = [1, 2, 3].": ((), ()),
-    "In $[1, 2]$ it is P[3] = 0.5.": ((), ()),
     "It cost $3 million [1] and then $4 million [3].": (("1", "3"), ()),
     "At 10^3^ volts, 10<sup>3</sup> m<sup>2</sup>.": ((), ()),
     "It opened [2000].": ((), ("2000",)),

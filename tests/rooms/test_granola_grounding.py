@@ -26,7 +26,7 @@ def test_an_answer_may_be_factual_on_a_passage_that_is_irrelevant() -> None:
     )
     assert (good.factual(), good.factual(Relevance.STRICT)) == (True, True)
     assert (noise.factual(), noise.factual(Relevance.STRICT)) == (True, False)
-    assert [one.citations.f1 for one in (good, noise) if one.citations is not None] == [1.0, 0.0]
+    assert [one.citations.right for one in (good, noise) if one.citations is not None] == [1, 0]
 
 
 def test_citations_and_deflections() -> None:
