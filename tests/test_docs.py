@@ -114,12 +114,11 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     from granola.decoding.methods import Answering
     from granola.decoding.self_consistency import Counting
     from granola.matching import MATCHERS
-    from granola.report import figures
     from granola.scoring.metrics import STANDARDS, metrics
 
     page = ROOT / "docs" / "explanation" / "paper.md"
-    drawn = {plan.name for plan in (figures._GAP, *figures._REST)} | {"popularity"}
-    tables = set(re.findall(r'name="([a-z-]+)"', _source("study") + _source("disagreements")))
+    sources = "".join(map(_source, ("figures", "study", "disagreements")))
+    shown = set(re.findall(r'(?:name=|_along\(\s*)"([a-z0-9-]+)"', sources)) | {"popularity"}
     section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
     rows = [
         line.split("|")[2]
@@ -128,9 +127,9 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     ]
     named = [name for cell in rows for name in re.findall(r"`([a-z][a-z0-9-]*)`", cell)]
     assert len(named) >= 9
-    assert set(named) <= drawn | tables
+    assert set(named) <= shown
     every = {metric.name for standard in STANDARDS for metric in metrics(standard=standard)}
-    every |= drawn | tables | set(map(str, STEPS)) | {*MEANINGS, *SHOWN} | set(map(str, Answering)) | set(MATCHERS)
+    every |= shown | set(map(str, STEPS)) | {*MEANINGS, *SHOWN} | set(map(str, Answering)) | set(MATCHERS)
     every |= set(map(str, Counting)) | set(STANDARDS) | {"number:: answer"}
     for span in spans(page):
         if span.startswith(("granola ", "--")) or span in every:

@@ -166,10 +166,6 @@ class AnswerJudge:
             deflects=self._deflecting_rule(sample, answer, declined[0]),
             citations=None if sample.cited is None else CitationCounts.of(cited, sample.cited, strange=len(strange)),
             readings=tuple(labelled),
-            citations_by_relevance={
-                reading: CitationCounts.of(cited, (one.id for one in sample.relevant(reading)), strange=len(strange))
-                for reading in labelled
-            },
             tags=_tags(sample),
             unjudged={name: why for name, why in lacking.items() if why},
             judge=self.signature(),

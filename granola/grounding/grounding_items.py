@@ -66,8 +66,7 @@ class GroundingItem(RowModel):
 
     `unjudged` says what verdict is lacking and why. `deflects` names the rule, "" of an answer that does not deflect,
     None where the judge that was asked did not say. `readings` are those in which anybody labelled passages.
-    `citations` are None where nobody told what to cite; `citations_by_relevance` are held against relevant passages.
-    `system` wrote the answer, `judge` is the signature of who judged it.
+    `citations` are None where nobody told what to cite. `system` wrote the answer, `judge` judged it.
     """
 
     id: Annotated[StrictStr, Field(min_length=1)]
@@ -78,18 +77,16 @@ class GroundingItem(RowModel):
     deflects: StrictStr | None = ""
     citations: CitationCounts | None = None
     readings: tuple[Relevance, ...] = ()
-    citations_by_relevance: dict[Relevance, CitationCounts] = Field(default_factory=dict)
     tags: dict[str, str] = Field(default_factory=dict)
     unjudged: dict[str, str] = Field(default_factory=dict)
     system: StrictStr = ""
     judge: StrictStr = ""
 
-    @field_validator("citations", "citations_by_relevance")
+    @field_validator("citations")
     @classmethod
-    def _no_more_right_than_cited(cls, value: Any) -> Any:
-        for one in value.values() if isinstance(value, dict) else [value]:
-            if one is not None and one.right > min(one.cited, one.wanted):
-                raise ValueError("has more cited rightly than cited, or than there is to cite")
+    def _no_more_right_than_cited(cls, value: CitationCounts | None) -> CitationCounts | None:
+        if value is not None and value.right > min(value.cited, value.wanted):
+            raise ValueError("has more cited rightly than cited, or than there is to cite")
         return value
 
     @field_validator("tags")

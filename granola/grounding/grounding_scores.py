@@ -140,23 +140,14 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
-    An answer of which no judge said whether it deflects is in neither `deflection` score. Citations are scored over
-    answerable questions, whatever `over` is: `cited ...` against the reference's, where it tells them,
-    `cited-relevant ...` against the passages that are labelled as relevant.
+    An answer of which no judge said whether it deflects is in neither `deflection` score. Citations are scored against
+    the reference's, where it tells them, over answerable questions, whatever `over` is.
     """
     how = settings or GroundingSettings()
     report = {name: share_estimate([value(item, name, how) for item in items]) for name in (*WORTHS, *DEFLECTIONS)}
-    answerable = [item for item in items if not item.expected_deflection]
-    against = {"cited": [item.citations for item in answerable]}
-    against |= {
-        f"cited-relevant {reading}": [item.citations_by_relevance.get(reading) for item in answerable]
-        for reading in Relevance
-    }
-    for whose, given in against.items():
-        counts = [one for one in given if one is not None]
-        for name, estimate in citation_scores(counts, resamples=how.resamples, seed=how.seed).items():
-            report[f"{whose} {name}"] = estimate
-    return report
+    cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
+    scores = citation_scores(cited, resamples=how.resamples, seed=how.seed)
+    return report | {f"cited {name}": estimate for name, estimate in scores.items()}
 
 
 # Precision, recall and F1 of cited passages in three ways: Table 4 prints F1 that are the harmonic mean of the printed

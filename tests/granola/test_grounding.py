@@ -290,7 +290,7 @@ def test_simulated_labels_reach_table_2_within_its_own_grain(model: str) -> None
 
 
 def test_items_come_back_from_json() -> None:
-    one = item(citations=(1, 2, 3), citations_by_relevance={STRICT: (1, 1, 1)}, unjudged={"a": "b"})
+    one = item(citations=(1, 2, 3), unjudged={"a": "b"})
     line = orjson.loads(orjson.dumps(one.model_dump(mode="json")))
     assert line["sentences"][0] == {"text": "s1", "all": "supported", "strict": "supported", "wide": "supported"}
     assert (GroundingItem.model_validate(line), one.citations) == (one, CitationCounts(1, 2, 3))

@@ -104,6 +104,25 @@ def test_phrased_listed_kept_and_replayed(run: Run, world: list[object], tmp_pat
     assert lines(dropped)[2]["abstained"] == "no-link"
 
 
+def test_the_papers_procedure_from_end_to_end(run: Run, world: list[object], tmp_path: Path) -> None:
+    """Nothing of ours comes before the paper's steps: repeated and missing answers fall, then trivial ones."""
+    replies = {
+        "Where was Ada born?": "1:: Ulm, Germany\n2:: Swabia\n3:: Germany",
+        "Where was Bob born?": "1:: Berlin\n2:: Germany\n3:: Germany",
+        "Where was Eve born?": "1:: Nowhere\n2:: a place",
+    }
+    (tmp_path / "script.json").write_text(json.dumps(replies))
+    out = tmp_path / "mine"
+    with serving(script=str(tmp_path / "script.json")) as (url, _):
+        run("dataset", *world, "--out", out, "--phrase", f"openai:{url}#m", "--prompts", "paper")
+    rows = lines(out / "data" / "test.jsonl")
+    assert [(row["id"], row["granola_answer_1"], row["granola_answer_2"]) for row in rows] == [
+        ("1", "Ulm", "Swabia"), ("3", "Nowhere", ""),
+    ]  # fmt: skip
+    dropped = {row["id"]: row["step"] for row in lines(out / "dropped.jsonl")}
+    assert dropped == {"2": "duplicate-answers", "4": "missing-answers"}
+
+
 def test_rows_without_an_answer_are_told_and_asked_again_another_time(
     run: Run, world: list[object], tmp_path: Path
 ) -> None:
