@@ -10,20 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
 from abstraction.tiers import Condition, Tier
 from granola.decoding.decision import Decision, confidence
 from granola.decoding.response_cleaning import DECODING, CleanedResponse
-from granola.decoding.response_ladders import circle_in, layers_of
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
 MOST_COMPARED = 50  # responses in different words, of which one is quoted
-PlaceContains = Callable[[str], frozenset[str]]
-"""Ids of the places that contain a place."""
-
 Tells = Callable[["Claim"], bool]
 """Whether the question says as much as a claim."""
 
@@ -86,7 +81,6 @@ class _Node:
 def tally(
     readings: Sequence[ReadResponse],
     *,
-    containers: PlaceContains,
     tells: Tells = lambda _: False,
     weights: Sequence[float] = (),
 ) -> ClaimTally:
@@ -110,19 +104,18 @@ def tally(
         for tier in tiers.tiers
     ]
     _unify(nodes)
-    _unify_heads(nodes, different)
     members: dict[str, list[_Node]] = {}
-    held: dict[str, set[int]] = {}
+    entailing: dict[str, set[int]] = {}
     for node in nodes:
         members.setdefault(node.key, []).append(node)
-        held.setdefault(node.key, set()).add(node.response)
-    for number, key in _adopted(nodes, members, different, containers):
-        held[key].add(number)
-    below = _below(nodes)
-    depths = _depths(below)
-    information = _information(members, below, depths)
+        entailing.setdefault(node.key, set()).add(node.response)
+    for number, key in _adopted(nodes, members, different):
+        entailing[key].add(number)
+    depths, information = _fineness(nodes)
     claims = [
-        _claim(members[key], held[key], groups, different, weight, depth=depths[key], information=information[key])
+        _claim(
+            members[key], entailing[key], groups, different, weight, depth=depths[key], information=information[key]
+        )
         for key in members
     ]
     return ClaimTally(
@@ -196,75 +189,22 @@ def _unify(nodes: Sequence[_Node]) -> None:
         node.key = find(node.key)
 
 
-def _unify_heads(nodes: Sequence[_Node], readings: Sequence[ReadResponse]) -> None:
-    """One key for a name that is not known, wherever responses that name it put it: "Kunming, China", "Kunming".
-
-    Not where two put it into places of which none holds the other.
-    """
-    chains: dict[tuple[str, ...], list[int]] = {}
-    for number, reading in enumerate(readings):
-        if reading.head is not None:
-            chains.setdefault(folded(reading.head), []).append(number)
-    if not chains:
-        return
-    first = {node.response: node for node in nodes if node.level == 0}
-    around = {
-        number: {node.key for node in nodes if node.response == number and node.level > 0}
-        for numbers in chains.values()
-        for number in numbers
-    }
-    for head, numbers in chains.items():
-        order = sorted((around[number] for number in numbers), key=len)
-        if any(not less <= more for less, more in pairwise(order)):
-            continue
-        bare = (
-            number
-            for number, reading in enumerate(readings)
-            if not reading.linked and len(reading.levels) == 1 and folded(reading.cleaned.text) == head
-        )
-        for number in (*numbers, *bare):
-            first[number].key = f"text:{' '.join(head)}"
-
-
 def _adopted(
-    nodes: Sequence[_Node],
-    members: Mapping[str, Sequence[_Node]],
-    readings: Sequence[ReadResponse],
-    containers: PlaceContains,
+    nodes: Sequence[_Node], members: Mapping[str, Sequence[_Node]], readings: Sequence[ReadResponse]
 ) -> Iterator[tuple[int, str]]:
-    """(response, key) for what follows from a response that is no more than another one's tier by name.
+    """(response, key) for what follows from a name alone that other responses put somewhere: "Kunming, Yunnan".
 
-    A name that other responses give with a place behind it ("Kunming, Yunnan") lies in what all of them say.
+    Only what all of those say of it: of a name that they put into different places nothing follows.
     """
-    by_response: dict[int, list[_Node]] = {}
+    coarser: dict[int, set[str]] = {}
     for node in nodes:
-        by_response.setdefault(node.response, []).append(node)
+        if node.level > 0:
+            coarser.setdefault(node.response, set()).add(node.key)
     for node in nodes:
-        if node.level > 0 or readings[node.response].linked:
-            continue
-        for other in members[node.key]:
-            for coarser in by_response[other.response]:
-                if coarser.level > other.level and (other.level == 0 or _entails(other, coarser, containers)):
-                    yield node.response, coarser.key
-    chains: dict[tuple[str, ...], list[set[str]]] = {}
-    for number, reading in enumerate(readings):
-        if reading.head is not None:
-            chains.setdefault(folded(reading.head), []).append({n.key for n in by_response[number] if n.level > 0})
-    for number, reading in enumerate(readings):
-        if len(reading.levels) == 1 and not reading.linked and (around := chains.get(folded(reading.cleaned.text))):
-            for key in sorted(set.intersection(*around)):
-                yield number, key
-
-
-def _entails(fine: _Node, coarse: _Node, containers: PlaceContains) -> bool:
-    """Whether one tier of a ladder follows from another alone: by what both state, or as a place from a place."""
-    if _is_place(coarse.tier.conditions) and fine.tier.qid and coarse.tier.qid:
-        return coarse.tier.qid in containers(fine.tier.qid)
-    return bool(coarse.tier.conditions) and coarse.tier.conditions <= fine.tier.conditions
-
-
-def _is_place(conditions: frozenset[Condition]) -> bool:
-    return any(condition.property == "self" for condition in conditions)
+        if node.level == 0 and node.response not in coarser and not readings[node.response].linked:
+            others = {other.response for other in members[node.key] if other.level == 0} & coarser.keys()
+            for key in sorted(set.intersection(*(coarser[other] for other in others))) if others else ():
+                yield node.response, key
 
 
 def _is_kind(conditions: frozenset[Condition]) -> bool:
@@ -274,46 +214,26 @@ def _is_kind(conditions: frozenset[Condition]) -> bool:
     )
 
 
-def _below(nodes: Sequence[_Node]) -> dict[str, list[str]]:
-    """The tiers that some ladder has on a coarser level than each, sorted; none of both where ladders disagree."""
-    ladders: dict[int, list[tuple[int, str]]] = {}
+def _fineness(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]:
+    """Of each tier its depth, and its bits or those of a coarser tier that has more; depth and 1 where none has bits.
+
+    The depth is how many levels some ladder has below the tier.
+    """
+    ladders: dict[int, dict[int, list[_Node]]] = {}
     for node in nodes:
-        ladders.setdefault(node.response, []).append((node.level, node.key))
-    pairs = {
-        (fine, coarse)
-        for ladder in ladders.values()
-        for level, fine in ladder
-        for deeper, coarse in ladder
-        if deeper > level and fine != coarse
-    }
-    below: dict[str, list[str]] = {node.key: [] for node in nodes}
-    for fine, coarse in sorted(pairs):
-        if (coarse, fine) not in pairs:
-            below[fine].append(coarse)
-    return below
-
-
-def _depths(below: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """The longest chain of coarser tiers below each; tiers that several ladders put in a circle are in no order."""
-    graph = {key: set(below[key]) for key in sorted(below)}
-    while (layers := layers_of(graph)) is None:
-        circle = circle_in(graph)
-        for key in circle:
-            graph[key] -= circle
-    return {key: depth for depth, keys in enumerate(layers) for key in keys}
-
-
-def _information(
-    members: Mapping[str, Sequence[_Node]], below: Mapping[str, Sequence[str]], depths: Mapping[str, int]
-) -> dict[str, float]:
-    """The bits of each tier, at least those of what is coarser; where no tier has bits, its depth and one."""
-    bits = {key: _bits(nodes) for key, nodes in members.items()}
-    if all(tier_bits is None for tier_bits in bits.values()):
-        return {key: depth + 1.0 for key, depth in depths.items()}
-    known: dict[str, float] = {}
-    for key in sorted(members, key=lambda tier_key: (depths[tier_key], tier_key)):
-        known[key] = max([bits[key] or 0.0, *(known[coarser] for coarser in below[key] if coarser in known)])
-    return known
+        ladders.setdefault(node.response, {}).setdefault(node.level, []).append(node)
+    depths: dict[str, int] = {}
+    information: dict[str, float] = {}
+    for ladder in ladders.values():
+        bits = 0.0
+        for depth, level in enumerate(sorted(ladder, reverse=True)):
+            for node in ladder[level]:
+                depths[node.key] = max(depths.get(node.key, 0), depth)
+                information[node.key] = max(information.get(node.key, 0.0), bits, node.tier.bits or 0.0)
+            bits = max(information[node.key] for node in ladder[level])
+    if not any(node.tier.bits is not None for node in nodes):
+        information = {key: depth + 1.0 for key, depth in depths.items()}
+    return depths, information
 
 
 def _bits(members: Sequence[_Node]) -> float | None:
@@ -322,7 +242,7 @@ def _bits(members: Sequence[_Node]) -> float | None:
 
 def _claim(
     members: Sequence[_Node],
-    held: Collection[int],
+    entailing: Collection[int],
     groups: Sequence[frozenset[int]],
     readings: Sequence[ReadResponse],
     weight: Callable[[Collection[int]], float],
@@ -336,12 +256,12 @@ def _claim(
     for number in saying:
         wordings[readings[number].name] += len(groups[number])
     entailed_texts = [node.tier.text for node in members if node.level > 0]
-    if not qids and entailed_texts and saying != held:
+    if not qids and entailed_texts and saying != entailing:
         wordings = Counter(entailed_texts)  # "about 180 cm", though one says "180 cm"
     text = _most(wordings or Counter(entailed_texts), members)
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
-    supporters = by if saying == held else frozenset().union(*[groups[number] for number in held])
+    supporters = by if saying == entailing else frozenset().union(*[groups[number] for number in entailing])
     return Claim(
         text=_quoted([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
         name=text,
@@ -352,7 +272,7 @@ def _claim(
         support=weight(supporters),
         said=weight(by),
         same=max(
-            (weight(frozenset().union(*together)) for together in _in_same_words(held, groups, readings)), default=0
+            (weight(frozenset().union(*together)) for together in _in_same_words(entailing, groups, readings)), default=0
         ),
         basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
         is_kind=any(_is_kind(node.tier.conditions) for node in members),

@@ -120,11 +120,7 @@ class Aggregator:
                 return True  # ladders are kept for what is asked, whatever the question says besides
             return repeats(claim.name, row.question) or tells(claim.name, row.question, self._language, relation=asked)
 
-        return tally(readings, containers=self._containers, tells=is_told, weights=row.weights)
-
-    def _containers(self, qid: str) -> frozenset[str]:
-        assert self._maker is not None
-        return frozenset(i for i, _ in self._maker.gazetteer.containers(qid) if i is not None)
+        return tally(readings, tells=is_told, weights=row.weights)
 
 
 def _has(levels: Sequence[Level], claim: Claim) -> bool:

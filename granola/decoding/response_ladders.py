@@ -6,10 +6,10 @@ the tiers that a question gives away are left out of them afterwards, by the fil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from abstraction.assembly.filters import gives_away, leaks_question
 from abstraction.ladders.builders import looks_at_subject
@@ -20,7 +20,6 @@ from abstraction.relations import Relation
 from abstraction.row_maker import MOST_RIVALS
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
-from granola.decoding.joint_linking import Doubtful
 from granola.decoding.place_chains import AnswerContext
 from granola.decoding.samples import SampleRow
 
@@ -66,31 +65,29 @@ def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
         for fine, coarse in pairwise(ladder):
             for tier in coarse.tiers:
                 finer[tier.key].update(other.key for other in fine.tiers)
-    layers = layers_of(finer)
-    return tuple(levels) if layers is None else tuple(Level(tiers=tuple(tiers[key] for key in keys)) for keys in layers)
-
-
-def layers_of(before: Mapping[str, Collection[str]]) -> list[tuple[str, ...]] | None:
-    """The keys by the longest chain of others that must stand before each; None where there is a circle."""
-    sorter = TopologicalSorter(before)
+    sorter = TopologicalSorter(finer)
     try:
         sorter.prepare()
     except CycleError:
-        return None
-    layers = []
+        return tuple(levels)
+    out = []
     while sorter.is_active():
-        layers.append(sorter.get_ready())
-        sorter.done(*layers[-1])
-    return layers
+        keys = sorter.get_ready()
+        out.append(Level(tiers=tuple(tiers[key] for key in keys)))
+        sorter.done(*keys)
+    return tuple(out)
 
 
-def circle_in(before: Mapping[str, Collection[str]]) -> set[str]:
-    """The keys of a circle; nothing where there is none."""
-    try:
-        TopologicalSorter(before).prepare()
-    except CycleError as error:
-        return set(error.args[1])
-    return set()
+def listed(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
+    """The ladders of several answers as one: all answers first, each tier once, where it is finest."""
+    seen: set[str] = set()
+    out = []
+    for levels in zip_longest(*ladders, fillvalue=Level(tiers=())):
+        new = {tier.key: tier for level in levels for tier in level.tiers if tier.key not in seen}
+        seen |= new.keys()
+        if new:
+            out.append(Level(tiers=tuple(new.values())))
+    return tuple(out)
 
 
 def is_container(tier: Tier) -> bool:
@@ -125,17 +122,11 @@ class Ladders:
 
         `qid` is the entity that is meant, None to find it.
         """
-        return self.meant(row, context, text, qid)[0]
-
-    def meant(
-        self, row: SampleRow, context: AnswerContext, text: str, qid: str | None
-    ) -> tuple[tuple[Level, ...], Doubtful | None]:
-        """As `levels`, with the entities that the text may mean where it is in doubt which."""
         alone = Level(tiers=(Tier(text=text),))
         if context.asked.asks in VALUES:
-            return self._maker.make(_question(row, text, qid, context.asked.id or None)).levels, None
+            return self._maker.make(_question(row, text, qid, context.asked.id or None)).levels
         if qid is None and len(text) > LONGEST_NAME:
-            return (alone,), None
+            return (alone,)
         linker = self._maker.linker
         link = (
             linker.given(qid, context.asked)
@@ -143,14 +134,17 @@ class Ladders:
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )
         if link.qid is None and not context.asked.id and len(text) <= LONGEST_VALUE and any(map(str.isdigit, text)):
-            return self._maker.make(_question(row, text, None, None)).levels, None
+            return self._maker.make(_question(row, text, None, None)).levels
         if link.qid is None or link.abstained:
-            return (alone,), None
-        doubtful = None
-        first, *coarser = self._of(link.qid, context)
-        if link.confidence == "low" and link.rivals:
+            return (alone,)
+        meant = link.qid
+        is_clear = link.confidence != "low" or not link.rivals
+        if not is_clear:  # "Lebanon" is the state among towns of its name
+            states = [i for i in (link.qid, *link.rivals) if self._maker.gazetteer.is_state(i)]
+            meant, is_clear = (states[0], True) if len(states) == 1 else (meant, False)
+        first, *coarser = self._of(meant, context)
+        if not is_clear:
             first, coarser = alone, self._shared(coarser, link.rivals, context)
-            doubtful = Doubtful(candidates=(link.qid, *link.rivals), share=link.share or 0.0)
         question = self._language.with_bare_names(row.question) if coarser else ""
         left = (
             tuple(
@@ -160,7 +154,7 @@ class Ladders:
             )
             for level in coarser
         )
-        return (first, *(Level(tiers=tiers) for tiers in left if tiers)), doubtful
+        return (first, *(Level(tiers=tiers) for tiers in left if tiers))
 
     def _of(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
         subject = _subject(context)

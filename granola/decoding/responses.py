@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -24,10 +24,9 @@ from abstraction.questions.question_kinds import reads_questions
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
-from granola.decoding.joint_linking import Doubtful, chosen
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, united
+from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, listed
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
 from kg.terms import normalise
@@ -45,17 +44,14 @@ class ReadResponse:
 
     `name` is the part of it that names the answer.
 
-    `linked`: whether level 1 is an entity, a date or an amount rather than a text. `head`: the first name of a place
-    chain where that name is not known. `doubtful`: the entities that may be meant, where it is open which. `shared`:
-    whether it was read as the name that it shares with other responses.
+    `linked`: whether level 1 is an entity, a date or an amount rather than a text. `shared`: whether it was read as the
+    name that it shares with other responses.
     """
 
     cleaned: CleanedResponse
     name: str = ""
     levels: tuple[Level, ...] = ()
     linked: bool = False
-    head: str | None = None
-    doubtful: Doubtful | None = None
     shared: bool = False
 
     @property
@@ -69,27 +65,20 @@ _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "
 
 
 _NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
-# What makes of a date or an amount an end of what is meant: "before 1961" is not 1961.
-_OPEN = re.compile(
-    r"\b(?:before|after|until|till|since|not|than|prior to|at least|at most|over|under|above|below|up to)"
-    r"\s+(?:in\s+|on\s+|the\s+year\s+)?\Z",
-    re.IGNORECASE,
-)
-
-
 _CITIZEN = re.compile(r"(?<!\s)\s++(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
 _LONGEST_NATION = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadingPlan:
-    """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind a chain's head, or
-    the year of a date whose day and month cannot be told apart.
+    """How a text is to be read: as `text`, an entity's id where that is known, what lies behind the first name of a
+    chain, or the year of a date whose day and month cannot be told apart; or as the countries that it lists.
     """
 
     text: str
     qid: str | None = None
     behind: tuple[str, str | None] | None = None
+    listed: tuple[str, ...] = ()
 
 
 class ResponseReader:
@@ -98,7 +87,7 @@ class ResponseReader:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._ladders = Ladders(maker)
-        self._chains = Chains(maker.graph, maker.gazetteer, maker.linker, self._ladders.of_entity)
+        self._chains = Chains(maker.gazetteer, maker.linker)
         self._language = maker.graph.shown_in
         self._followed: set[str] = set()  # whose statements were looked along
 
@@ -118,8 +107,7 @@ class ResponseReader:
             context = self._context(row)
             answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
             read = {response: self._read(response, shared.get(response.text), row, context) for response in answering}
-            known = self._settled(read, responses, row, context)
-            out.append(tuple(known.get(response) or ReadResponse(cleaned=response) for response in responses))
+            out.append(tuple(read.get(response) or ReadResponse(cleaned=response) for response in responses))
         return out
 
     def own_ladders(self, row: SampleRow, readings: Sequence[ReadResponse]) -> Callable[[int], Sequence[Level]]:
@@ -162,59 +150,19 @@ class ResponseReader:
 
     def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._plan(response, context)
-        levels, doubtful = self._ladders.meant(row, context, plan.text, plan.qid)
+        if plan.listed:
+            each = [(part, self._nation(part)) for part in plan.listed]
+            levels = listed([self._ladders.levels(row, context, *one) for one in each])
+        else:
+            levels = self._ladders.levels(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
-        if plan.behind is not None:
+        if plan.behind is not None and len(levels) == 1:
             head, *coarser = self._ladders.levels(row, context, *plan.behind)
             is_told = head.tiers[0].qid is not None and _says_nothing_new(head.tiers[0], row)
-            if is_linked((head, *coarser)) and not is_told:
-                coarser.insert(0, head)
-            levels = united(levels, (levels[0], *coarser))
-        first = parts_of(plan.text)[:1] if plan.behind is not None and not linked else ()
+            levels = (*levels, *([] if is_told else [head]), *coarser) if is_linked((head, *coarser)) else levels
         return ReadResponse(
-            cleaned=response,
-            name=self._name(response, plan) if linked or doubtful else response.whole,
-            levels=levels,
-            linked=linked,
-            head=first[0] if first else None,
-            doubtful=None if plan.behind else doubtful,
+            cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
         )
-
-    def _name(self, response: CleanedResponse, plan: _ReadingPlan) -> str:
-        """What an entity is called in the response: "Lyon" for "the city of Lyon", where that is no name of its own."""
-        alone = plan.text == response.whole and not _is_known(self._maker.graph, response.whole)
-        return response.text if alone else plan.text
-
-    def _settled(
-        self,
-        known: dict[CleanedResponse, ReadResponse],
-        responses: Sequence[CleanedResponse],
-        row: SampleRow,
-        context: AnswerContext,
-    ) -> dict[CleanedResponse, ReadResponse]:
-        """The readings with names that several entities carry read as the one that the other responses speak for."""
-        unclear = {response: reading.doubtful for response, reading in known.items() if reading.doubtful}
-        if not unclear:
-            return known
-        times = Counter(responses)
-        others = [
-            (reading.levels, times[response])
-            for response, reading in known.items()
-            if response not in unclear and len(reading.levels) > 1
-        ]
-        out = dict(known)
-        for response, doubtful in unclear.items():
-            meant = chosen(
-                doubtful,
-                lambda qid: self._ladders.of_entity(qid, context.asked),
-                others,
-                responses=sum(times[response] for response in known),
-                is_state=self._maker.gazetteer.is_state,
-            )
-            if meant is not None:
-                levels = self._ladders.levels(row, context, out[response].name, meant)
-                out[response] = replace(out[response], levels=levels, linked=True, doubtful=None)
-        return out
 
     def _prefetch(
         self,
@@ -283,15 +231,10 @@ class ResponseReader:
             return _ReadingPlan(response.text, nation)
         if plan := self._named((response.whole, response.text), context):
             return plan
-        if asks == "any":
-            # Where questions are read, one that asks for a date is known to: of others no date in a sentence is answer.
-            read = _date_alone if reads_questions(self._language) else _value
-            if value := read(response.text, response.whole, "date", self._language):
-                return _ReadingPlan(value)
+        # Where questions are read, one that asks for a date is known to: of others no date in a sentence is answer.
+        if asks == "any" and not reads_questions(self._language):
+            return _ReadingPlan(_value(response.text, response.whole, "date", self._language) or response.text)
         return _ReadingPlan(response.text)
-
-    def _is_called(self, qid: str, names: Collection[str]) -> bool:
-        return (self._maker.graph.label(qid) or "") in names
 
     def _nation(self, text: str) -> str | None:
         """The one present country that "Spanish" or "a Spanish citizen" says; None where there is none, or several."""
@@ -309,16 +252,12 @@ class ResponseReader:
             if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
                 return _ReadingPlan(text)
             parts = parts_of(text)
-            if self._chains.is_chain(parts):
-                # A description of the first name may stand between: "Hamburg - a port in Germany".
-                heads = dict.fromkeys((parts[0], *readings(parts[0])))
-                ids = (self._chains.resolve((head, *parts[1:]), context) for head in heads)
-                qid = next(filter(None, ids), None)
-                rest = None if qid is not None and self._is_called(qid, heads) else self._chains.rest(parts, context)
-                fitting = self._chains.fits(parts, context) if rest is not None else None
-                if qid is not None and fitting is None:
+            if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):
+                if qid := self._chains.entity(parts, context):
                     return _ReadingPlan(text, qid)
-                return _ReadingPlan(text, fitting, rest)
+                if context.asked.asks == "country":
+                    return _ReadingPlan(text, listed=parts)
+                return _ReadingPlan(parts[0], behind=self._chains.rest(parts, context))
         return None
 
 
@@ -357,31 +296,14 @@ def _is_known(graph: Graph, text: str) -> bool:
     return any(match.id[0] == "Q" for name in _spellings(text) for match in graph.find(name))
 
 
-# What follows an amount and only says of what it is.
-_OF_WHAT = re.compile(
-    r"(?<=[^\W_])[\s,]+(?:above (?:mean )?sea[- ]level|a\.?m\.?s\.?l\.?|tall|high|long|wide|deep|thick"
-    r"|in (?:height|length|width|depth|diameter|area|weight|mass|total|size|population|duration|elevation))\.?\Z",
-    re.IGNORECASE,
-)
-
-
-def _date_alone(stated: str, whole: str, _: str, code: str) -> str | None:
-    """A date that is all that a response states, or what it states before a remark; None for one within a sentence."""
-    texts = dict.fromkeys((stated, whole, *readings(stated)))
-    return next((text for text in texts if parse_date(text, code=code)), None)
-
-
 @DECODING.remembered(1 << 15)
 def _value(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The date or the amount that a response states, as it is written there; None where there is none, or several."""
     DECODING.count(len(stated) + len(whole))
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
-    bare = stated if asks == "date" else _OF_WHAT.sub("", stated)
-    for text in dict.fromkeys((bare, stated, whole, *readings(stated))):
+    for text in dict.fromkeys((stated, whole, *readings(stated))):
         if parse(text, code=code) is not None:
             return text
     claims = dates(stated, code) if asks == "date" else amounts(stated, code)
     texts = list(dict.fromkeys(claim.text.strip() for claim in claims))
-    if any(_OPEN.search(whole.partition(text)[0]) for text in texts):
-        return None
     return texts[0] if len(texts) == 1 and parse(texts[0], code=code) is not None else None
