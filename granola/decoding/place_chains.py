@@ -1,27 +1,30 @@
 """Place chains in responses: "Kunming, Yunnan, China" is that Kunming, whatever its namesakes.
 
-Where the snapshot lacks it, the rest is still said: something in Yunnan, China.
+Where the snapshot lacks it, the rest is still said: something in Yunnan, China. Countries one behind another are
+several answers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from abstraction.descriptions.place_grammar import variants
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
 from abstraction.relations import Relation
+from abstraction.tiers import Level
 
 _SIDE = (
     r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"
 )
 _PARTED = re.compile(
-    rf"(?:(?<!\s)\s++)?+(?:,\s*+(?:in\s++)?{_SIDE}|[()]\s*+)|(?<!\s)\s++in\s++(?:the\s++)?{_SIDE}(?=[A-ZÀ-Þ])"
+    rf"(?:(?<!\s)\s++)?+(?:,\s*+(?:(?:and|in)\s++)?{_SIDE}|[()]\s*+)|(?<!\s)\s++in\s++(?:the\s++)?{_SIDE}(?=[A-ZÀ-Þ])"
 )
 _NEGATED = re.compile(r"(?:not|never|neither|outside)\b(?! far\b)", re.IGNORECASE)  # "not in Hamburg"
 LONGEST = 6  # parts of a chain
+LadderOf = Callable[[str, Relation], Sequence[Level]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +47,29 @@ def parts_of(text: str) -> tuple[str, ...]:
 class Chains:
     """Resolves chains in one graph. Answers depend on the snapshot and the context alone."""
 
-    def __init__(self, gazetteer: Gazetteer, linker: Linker) -> None:
+    def __init__(self, gazetteer: Gazetteer, linker: Linker, ladder_of: LadderOf) -> None:
+        """`ladder_of` gives what an entity entails as an answer of a relation."""
         self._gazetteer = gazetteer
         self._linker = linker
+        self._ladder_of = ladder_of
 
     def is_chain(self, parts: Sequence[str]) -> bool:
         """Whether the names behind the first end in a place that the snapshot knows."""
         return len(parts) > 1 and any(self._gazetteer.known(name) for name in (parts[-1], *variants(parts[-1])))
 
     def entity(self, parts: Sequence[str], context: AnswerContext) -> str | None:
-        """The entity of the first name that lies in all of the others; None where none is known to."""
-        name = ", ".join(parts)
-        link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
-        return None if link.abstained or link.confidence == "low" else link.qid
+        """The entity of the first name: one that lies in all of the others, or is sure and in the state of the rest.
+
+        None where there is none. Of the latter the snapshot need not know where they lie: "Nanjing, China".
+        """
+        if (inside := self._linked(", ".join(parts), context)) is not None or len(parts) == 1:
+            return inside
+        first = None if parts[0].islower() else self._linked(parts[0], context)  # "a country" is no name
+        rest = None if first is None else self.rest(parts, context)
+        if first is None or rest is None:
+            return None
+        states, theirs = self._states(first, context), self._states(rest[1], context)
+        return first if theirs and (not states or states & theirs) else None
 
     def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""
@@ -64,3 +77,18 @@ class Chains:
             if (qid := self.entity(parts[start:], context)) is not None:
                 return parts[start], qid
         return None
+
+    def is_list(self, parts: Sequence[str], context: AnswerContext) -> bool:
+        """Whether names are those of several countries: "Austria, Germany" where a country is asked for."""
+        if context.asked.asks == "country":
+            return True
+        linked = [self._linked(part, context) for part in parts]
+        return all(qid is not None and self._gazetteer.is_state(qid) for qid in linked)
+
+    def _linked(self, name: str, context: AnswerContext) -> str | None:
+        link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
+        return None if link.abstained or link.confidence == "low" else link.qid
+
+    def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
+        tiers = (tier.qid for level in self._ladder_of(qid, context.asked) for tier in level.tiers)
+        return frozenset(qid for qid in tiers if qid is not None and self._gazetteer.is_state(qid))

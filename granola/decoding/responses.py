@@ -26,7 +26,7 @@ from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, listed
+from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, listed, united
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_told, shared_names
 from kg.terms import normalise
@@ -87,7 +87,7 @@ class ResponseReader:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._ladders = Ladders(maker)
-        self._chains = Chains(maker.gazetteer, maker.linker)
+        self._chains = Chains(maker.gazetteer, maker.linker, self._ladders.of_entity)
         self._language = maker.graph.shown_in
         self._followed: set[str] = set()  # whose statements were looked along
 
@@ -156,10 +156,12 @@ class ResponseReader:
         else:
             levels = self._ladders.levels(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
-        if plan.behind is not None and len(levels) == 1:
+        if plan.behind is not None:
             head, *coarser = self._ladders.levels(row, context, *plan.behind)
             is_told = head.tiers[0].qid is not None and _says_nothing_new(head.tiers[0], row)
-            levels = (*levels, *([] if is_told else [head]), *coarser) if is_linked((head, *coarser)) else levels
+            if is_linked((head, *coarser)) and not is_told:
+                coarser.insert(0, head)
+            levels = united(levels, (levels[0], *coarser))
         return ReadResponse(
             cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
         )
@@ -253,11 +255,13 @@ class ResponseReader:
                 return _ReadingPlan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):
-                if qid := self._chains.entity(parts, context):
-                    return _ReadingPlan(text, qid)
-                if context.asked.asks == "country":
+                # A description of the first name may stand between: "Hamburg - a port in Germany".
+                heads = dict.fromkeys((parts[0], *readings(parts[0])))
+                ids = (self._chains.entity((head, *parts[1:]), context) for head in heads)
+                qid = next(filter(None, ids), None)
+                if qid is None and self._chains.is_list(parts, context):
                     return _ReadingPlan(text, listed=parts)
-                return _ReadingPlan(parts[0], behind=self._chains.rest(parts, context))
+                return _ReadingPlan(text if qid else parts[0], qid, self._chains.rest(parts, context))
         return None
 
 
