@@ -350,7 +350,7 @@ class Aggregate(RowsCommand):
                 raise PredictionError(f"{tiered} has no tiered row{reason}; make one with granola tiers")
 
             def predictions() -> Iterator[dict[str, Any]]:
-                for row, decision in guesses(rows, least=self.support, on_reject=rejected.append):
+                for row, decision in guesses(rows, least=self.support):
                     output.taken.take(row.source, row.id, row.question)
                     output.counts["IDK" if decision.abstains else "answered"] += 1
                     yield {"id": row.id, "question": row.question, "method": str(self.method), **decision.to_json()}

@@ -271,9 +271,7 @@ def _claim(
         said_by=by,
         support=weight(supporters),
         said=weight(by),
-        same=max(
-            (weight(frozenset().union(*together)) for together in _in_same_words(entailing, groups, readings)), default=0
-        ),
+        same=max(weight(frozenset().union(*alike)) for alike in _in_same_words(entailing, groups, readings)),
         basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
         is_kind=any(_is_kind(node.tier.conditions) for node in members),
         depth=depth,

@@ -13,16 +13,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 
-from abstraction.faults import Fault, OnReject, attempt
 from abstraction.questions.relation_wording import subject_of
 from abstraction.rows import TieredRow
 from granola.decoding.decision import Decision, abstained
 from granola.errors import UsageError
 from kg.terms import normalise
 
-FOLDS = 10
 FEWEST = 2  # questions of which a tier holds before it is guessed
 PRIOR = 10  # questions that the relation's own share counts as, beside those with a sign of the name
 MOST = 5  # questions that one sign counts as, however many have it
@@ -68,69 +65,22 @@ class _Known:
         return held / weight
 
 
-def guesses(
-    rows: Sequence[TieredRow], *, least: float | None = None, folds: int = FOLDS, on_reject: OnReject | None = None
-) -> Iterator[tuple[TieredRow, Decision]]:
-    """Each row with a guess, in order. Raises UsageError for settings outside their ranges.
+def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterator[tuple[TieredRow, Decision]]:
+    """Each row with a guess, in order. Raises UsageError for `least` outside its range.
 
     `least` None guesses the likeliest tier; a number in (0, 1] the finest of those that are at least so likely, or IDK.
-    A row with which the program is at fault goes to `on_reject`, and no other is guessed from it where it cannot be
-    counted; without it the error is raised.
     """
     if least is not None and not 0.0 < least <= 1.0:
         raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
-    if folds < 2:
-        raise UsageError(f"folds is {folds}; allowed: 2 and more")
-    read: list[tuple[TieredRow, frozenset[str]]] = []  # each row that can be counted, with its signs
-
-    def failed(row: TieredRow, fault: Fault) -> None:
-        if on_reject is not None:
-            on_reject(fault.rejected(source=row.source, id=row.id, text=row.question))
-        elif fault.cause is not None:
-            raise fault.cause
-
-    for row in rows:
-        signs = attempt("reading a question", _read, row)
-        if isinstance(signs, Fault):
-            failed(row, signs)
-        else:
-            read.append((row, signs))
-    made = _guess_all(read, least, folds)
-    for place, (row, _) in enumerate(read):
-        decision = made[place]
-        if isinstance(decision, Fault):
-            failed(row, decision)
-        else:
-            yield row, decision
-
-
-def _guess_all(
-    read: Sequence[tuple[TieredRow, frozenset[str]]], least: float | None, folds: int
-) -> dict[int, Decision | Fault]:
-    """The guess of each place in `read`, from the questions of its relation in the other folds."""
-    parts: dict[tuple[str | None, int], list[int]] = defaultdict(list)
     known: dict[str | None, _Known] = defaultdict(_Known)
-    for place, (row, signs) in enumerate(read):
+    every = [(row, signs_of(row)) for row in rows]
+    for row, signs in every:
         known[row.relation].add(row, signs)
-        fold = int.from_bytes(sha256(row.id.encode()).digest()[:4], "big") % folds
-        parts[row.relation, fold].append(place)
-    decisions: dict[int, Decision | Fault] = {}
-    for (relation, _), places in sorted(parts.items(), key=lambda part: part[1]):
-        here = known[relation]
-        for place in places:
-            here.add(*read[place], by=-1)
-        for place in places:
-            decisions[place] = attempt("guessing", _guess, here, read[place][1], least)
-        for place in places:
-            here.add(*read[place])
-    return decisions
-
-
-def _read(row: TieredRow) -> frozenset[str]:
-    """The signs of a row that can be counted. Raises what counting it raises, before it is half counted."""
-    signs = signs_of(row)
-    _Known().add(row, signs)
-    return signs
+    for row, signs in every:
+        of_relation = known[row.relation]
+        of_relation.add(row, signs, by=-1)
+        yield row, _guess(of_relation, signs, least)
+        of_relation.add(row, signs)
 
 
 def signs_of(row: TieredRow) -> frozenset[str]:

@@ -18,7 +18,7 @@ from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow
-from granola.decoding.self_consistency import Counting, SelfConsistency
+from granola.decoding.self_consistency import Counting, SelfConsistency, tally_of_words
 from granola.decoding.shared_names import is_told as repeats
 from granola.decoding.shared_names import offers_choice
 from kg.store.protocol import Store
@@ -53,15 +53,10 @@ class Aggregator:
 
     def decide_each(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision | Fault]]:
         """Each row with its decision, or the fault in making it, in order."""
-        if isinstance(method, SelfConsistency) and method.counting is Counting.TEXT:
-            for row in rows:
-                decided = attempt(_STAGE, self._of_texts, row, method)
-                yield row, decided if isinstance(decided, Fault) or not row.systems else with_systems(row, decided)
-            return
-        decision = method.decide if isinstance(method, DragGraph) else method.of_tally
-        for row, counted in self._tallies(rows):
-            outcome = counted if isinstance(counted, Fault) else attempt(_STAGE, decision, counted)
-            yield row, outcome if isinstance(outcome, Fault) or not row.systems else with_systems(row, outcome)
+        by_words = isinstance(method, SelfConsistency) and method.counting is Counting.TEXT
+        tallied = ((row, None) for row in rows) if by_words else self._tallies(rows)
+        for row, counted in tallied:
+            yield row, counted if isinstance(counted, Fault) else attempt(_STAGE, self._decision, row, method, counted)
 
     def tallies(
         self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
@@ -69,11 +64,13 @@ class Aggregator:
         """Each row with what its responses entail, in order; `on_reject` as in `decide`."""
         return _good(self._tallies(rows), on_reject)
 
-    def _of_texts(self, row: SampleRow, method: SelfConsistency) -> Decision:
-        return method.of_texts(
-            [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples],
-            row.weights,
-        )
+    def _decision(self, row: SampleRow, method: Method, counted: ClaimTally | None) -> Decision:
+        if counted is None:
+            subject, language = row.subject_text, self._language
+            cleaned = (clean_response(sample, subject=subject, language=language) for sample in row.samples)
+            counted = tally_of_words(list(cleaned), row.weights)
+        decision = method.decide(counted)
+        return with_systems(row, decision) if row.systems else decision
 
     def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
         if self._reader is None or self._maker is None:

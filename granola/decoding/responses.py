@@ -14,7 +14,6 @@ from functools import cache, partial
 
 from abstraction.assembly.filters import gives_away, without_article
 from abstraction.ladders.date_ladders import parse_date
-from abstraction.ladders.literal_answers import measured_levels
 from abstraction.ladders.quantities import parse_quantity
 from abstraction.language.amount_finder import amounts
 from abstraction.language.date_finder import dates
@@ -64,20 +63,19 @@ class ReadResponse:
 _AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749"})
 
 
-_NUMERIC = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4})")
 _CITIZEN = re.compile(r"(?<!\s)\s++(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
 _LONGEST_NATION = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadingPlan:
-    """How a text is to be read: as `text`, an entity's id where that is known, what lies behind the first name of a
-    chain, or the year of a date whose day and month cannot be told apart; or as the countries that it lists.
+    """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind the first name of a
+    chain, by name and id; or as the countries that it lists.
     """
 
     text: str
     qid: str | None = None
-    behind: tuple[str, str | None] | None = None
+    behind: tuple[str, str] | None = None
     listed: tuple[str, ...] = ()
 
 
@@ -158,10 +156,8 @@ class ResponseReader:
         linked = is_linked(levels)
         if plan.behind is not None:
             head, *coarser = self._ladders.levels(row, context, *plan.behind)
-            is_told = head.tiers[0].qid is not None and _says_nothing_new(head.tiers[0], row)
-            if is_linked((head, *coarser)) and not is_told:
-                coarser.insert(0, head)
-            levels = united(levels, (levels[0], *coarser))
+            new = [] if _says_nothing_new(head.tiers[0], row) else [head]
+            levels = united(levels, (levels[0], *new, *coarser))
         return ReadResponse(
             cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
         )
@@ -225,10 +221,7 @@ class ResponseReader:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
             value = _value(response.text, response.whole, asks, self._language)
-            match = _NUMERIC.fullmatch(response.text) if value is None and asks == "date" else None
-            return _ReadingPlan(value or response.text, behind=(match[2], None) if match else None)
-        if asks == "any" and measured_levels(response.text, graph=self._maker.graph, subject=None, relation=""):
-            return _ReadingPlan(response.text)  # "351 K" is no year
+            return _ReadingPlan(value or response.text)
         if asks == "country" and (nation := self._nation(response.text)):
             return _ReadingPlan(response.text, nation)
         if plan := self._named((response.whole, response.text), context):

@@ -38,6 +38,32 @@ def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
     return {answer: hashlib.sha256(f"{whole}\n\n{answer}".encode("utf-8", "replace")).digest() for answer in every}
 
 
+def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float] = ()) -> ClaimTally:
+    """The responses as claims by their words alone, each counted by its weight if there are any."""
+    votes: dict[str, list[int]] = {}
+    for number, response in enumerate(responses):
+        if response.abstains is None:
+            votes.setdefault(normalise(response.text) or response.text, []).append(number)
+
+    def weight(numbers: Collection[int]) -> float:
+        return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
+
+    claims = []
+    for group in votes.values():
+        texts = Counter(responses[number].whole for number in group)
+        text = min(texts, key=lambda whole: (-texts[whole], len(whole), whole))
+        by, said = frozenset(group), weight(group)
+        claims.append(
+            Claim(
+                text=text, name=text, qid=None, bits=None, supporters=by, said_by=by,
+                support=said, said=said, same=said, basis="text",
+            )
+        )  # fmt: skip
+    every = weight(range(len(responses)))
+    declining = every - sum(claim.said for claim in claims)
+    return ClaimTally(claims=tuple(claims), responses=every, abstaining=declining, unlinked=())
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SelfConsistency:
     """The settings."""
@@ -45,33 +71,8 @@ class SelfConsistency:
     counting: Counting = Counting.TEXT
     abstaining: Abstaining = Abstaining.IGNORE
 
-    def of_texts(self, responses: Sequence[CleanedResponse], weights: Sequence[float] = ()) -> Decision:
-        """The answer by counting texts, each by its weight if there are any. Equal numbers: see `tie_break`."""
-        votes: dict[str, list[int]] = {}
-        for number, response in enumerate(responses):
-            if response.abstains is None:
-                votes.setdefault(normalise(response.text) or response.text, []).append(number)
-
-        def weight(numbers: Collection[int]) -> float:
-            return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
-
-        claims = []
-        for group in votes.values():
-            texts = Counter(responses[number].whole for number in group)
-            text = min(texts, key=lambda whole: (-texts[whole], len(whole), whole))
-            by, said = frozenset(group), weight(group)
-            claims.append(
-                Claim(
-                    text=text, name=text, qid=None, bits=None, supporters=by, said_by=by,
-                    support=said, said=said, same=said, basis="text",
-                )
-            )  # fmt: skip
-        every = weight(range(len(responses)))
-        declining = every - sum(claim.said for claim in claims)
-        return self.of_tally(ClaimTally(claims=tuple(claims), responses=every, abstaining=declining, unlinked=()))
-
-    def of_tally(self, tally: ClaimTally) -> Decision:
-        """The answer by counting what the responses mean. Equal numbers: the finest, then see `tie_break`."""
+    def decide(self, tally: ClaimTally) -> Decision:
+        """The answer of most responses. Of equally many the finest, then see `tie_break`."""
 
         def votes(claim: Claim) -> float:
             return claim.support if self.counting is Counting.LADDER else claim.said

@@ -22,7 +22,6 @@ LONGEST_NAME = 8  # words
 JOINING = 3  # letters of a word between two names that may be a part of one, where responses share that
 UNIT = 2  # words behind a number that may belong to it
 MOST_OF = 0.6  # of the responses with a name have a longer one that stands for it
-SHORT = 4  # letters of a lone word that begins a sentence and may be no name
 # Small words inside names: the University of Salzburg, Ludwig van Beethoven, Ratchet and Clank.
 _INSIDE = frozenset({
     "of", "the", "de", "la", "le", "les", "del", "della", "delle", "di", "da", "do", "dos", "das", "du", "des", "von",
@@ -78,13 +77,7 @@ def shared_names(
         if not names:
             continue
         counts = {key: sum(texts[other] for other, words in joined.items() if f" {key} " in words) for key in names}
-        names = {
-            key: span for key, span in names.items()
-            if not _is_loose(key) or (counts[key] > 1 and told.isdisjoint(key.split()))
-        }  # fmt: skip
-        if not names:
-            continue
-        best = max(names, key=lambda key: (counts[key], not _may_be_none(key, names[key]), -names[key][0], len(key)))
+        best = max(names, key=lambda key: (counts[key], -names[key][0], len(key)))
         start, end = names[best]
         longer = [  # "David Ige" for "David", where most who have the one have the other
             span for key, span in names.items()
@@ -108,17 +101,6 @@ def is_told(name: str, question: str) -> bool:
 @bounded_cache(entries=1 << 12, longest=2_000)  # 10 MB at most
 def _keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in _words(text))
-
-
-def _is_loose(key: str) -> bool:
-    """Whether a name is one only because responses share it: with a word inside, or behind a number."""
-    words = key.split()
-    return any(len(word) <= JOINING and word.isalpha() and word not in _INSIDE for word in words[1:-1])
-
-
-def _may_be_none(key: str, span: Span) -> bool:
-    """Whether a name is a lone short word at the beginning of a text, as "Det" is."""
-    return span[0] == 0 and len(key) <= SHORT and key.isalpha()
 
 
 def _offered(asked: Sequence[_Word], language: str) -> frozenset[str]:

@@ -65,7 +65,7 @@ def _judged(
 ) -> list[tuple[Outcome, ...]]:
     """Of each rule the outcomes at each support."""
     ((_, most),) = aggregator.decide([row], SelfConsistency())
-    finest = SelfConsistency(counting=Counting.LADDER).of_tally(tally)
+    finest = SelfConsistency(counting=Counting.LADDER).decide(tally)
     texts = [
         [DragGraph(support=support).decide(tally).text for support in SUPPORTS],
         *(

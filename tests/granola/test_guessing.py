@@ -64,8 +64,6 @@ def test_order_and_settings() -> None:
         assert signs_of(row)
     with pytest.raises(UsageError, match="above 0"):
         list(guesses(ROWS, least=0.0))
-    with pytest.raises(UsageError, match="2 and more"):
-        list(guesses(ROWS, folds=1))
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
