@@ -164,6 +164,7 @@ def _unify(nodes: Sequence[_Node]) -> None:
         parent[last] = first
 
     by_name: dict[tuple[str, ...], set[str]] = {}
+    placed = {node.response for node in nodes if node.level > 0}
     for node in nodes:
         if node.tier.qid is not None:
             node.key = f"qid:{node.tier.qid}"
@@ -177,8 +178,8 @@ def _unify(nodes: Sequence[_Node]) -> None:
         if node.tier.conditions:
             join(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
         entities = by_name.get(text, ())
-        if len(entities) == 1 and node.level == 0:  # of several namesakes none is meant for sure
-            join(node.key, *entities)
+        if len(entities) == 1 and node.level == 0 and node.response not in placed:
+            join(node.key, *entities)  # of several namesakes none is meant for sure, nor of one put elsewhere
     texts = {node.key for node in nodes if node.tier.qid is None}
     for node in nodes:
         if node.tier.qid is None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from abstraction.descriptions.place_grammar import variants
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.linking.linker import Linker
+from abstraction.linking.linker import Link, Linker
 from abstraction.relations import Relation
 from abstraction.tiers import Level
+from kg.walks.graph import Graph
 
 _SIDE = (
     r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"
@@ -44,11 +45,20 @@ def parts_of(text: str) -> tuple[str, ...]:
     return parts if 2 <= len(parts) <= LONGEST and all(any(c.isalpha() for c in part) for part in parts) else ()
 
 
+def clear_entity(link: Link, gazetteer: Gazetteer) -> str | None:
+    """The entity of a link; of several that may be meant the one sovereign state: "Lebanon" among towns of its name."""
+    if link.abstained or link.confidence != "low" or not link.rivals:
+        return None if link.abstained else link.qid
+    states = [qid for qid in (link.qid, *link.rivals) if qid is not None and gazetteer.is_state(qid)]
+    return states[0] if len(states) == 1 else None
+
+
 class Chains:
     """Resolves chains in one graph. Answers depend on the snapshot and the context alone."""
 
-    def __init__(self, gazetteer: Gazetteer, linker: Linker, ladder_of: LadderOf) -> None:
+    def __init__(self, graph: Graph, gazetteer: Gazetteer, linker: Linker, ladder_of: LadderOf) -> None:
         """`ladder_of` gives what an entity entails as an answer of a relation."""
+        self._graph = graph
         self._gazetteer = gazetteer
         self._linker = linker
         self._ladder_of = ladder_of
@@ -62,14 +72,17 @@ class Chains:
 
         None where there is none. Of the latter the snapshot need not know where they lie: "Nanjing, China".
         """
-        if (inside := self._linked(", ".join(parts), context)) is not None or len(parts) == 1:
+        inside = self._linked(", ".join(parts), context)
+        if inside is None and len(parts) > 2:  # the snapshot need not know every place between
+            inside = self._linked(f"{parts[0]}, {parts[-1]}", context)
+        if len(parts) == 1 or (inside is not None and self._graph.label(inside) == parts[0]):
             return inside
         first = None if parts[0].islower() else self._linked(parts[0], context)  # "a country" is no name
         rest = None if first is None else self.rest(parts, context)
         if first is None or rest is None:
-            return None
+            return inside
         states, theirs = self._states(first, context), self._states(rest[1], context)
-        return first if theirs and (not states or states & theirs) else None
+        return first if theirs and (not states or states & theirs) else inside
 
     def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""
@@ -87,7 +100,7 @@ class Chains:
 
     def _linked(self, name: str, context: AnswerContext) -> str | None:
         link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
-        return None if link.abstained or link.confidence == "low" else link.qid
+        return clear_entity(link, self._gazetteer)
 
     def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
         tiers = (tier.qid for level in self._ladder_of(qid, context.asked) for tier in level.tiers)

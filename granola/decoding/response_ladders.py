@@ -20,7 +20,7 @@ from abstraction.relations import Relation
 from abstraction.row_maker import MOST_RIVALS
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
-from granola.decoding.place_chains import AnswerContext
+from granola.decoding.place_chains import AnswerContext, clear_entity
 from granola.decoding.samples import SampleRow
 
 # Everything that an answer entails: its own ladder and the ladders of the places on it, as one.
@@ -137,13 +137,9 @@ class Ladders:
             return self._maker.make(_question(row, text, None, None)).levels
         if link.qid is None or link.abstained:
             return (alone,)
-        meant = link.qid
-        is_clear = link.confidence != "low" or not link.rivals
-        if not is_clear:  # "Lebanon" is the state among towns of its name
-            states = [i for i in (link.qid, *link.rivals) if self._maker.gazetteer.is_state(i)]
-            meant, is_clear = (states[0], True) if len(states) == 1 else (meant, False)
-        first, *coarser = self._of(meant, context)
-        if not is_clear:
+        meant = clear_entity(link, self._maker.gazetteer)
+        first, *coarser = self._of(meant or link.qid, context)
+        if meant is None:
             first, coarser = alone, self._shared(coarser, link.rivals, context)
         question = self._language.with_bare_names(row.question) if coarser else ""
         left = (

@@ -85,7 +85,7 @@ class ResponseReader:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._ladders = Ladders(maker)
-        self._chains = Chains(maker.gazetteer, maker.linker, self._ladders.of_entity)
+        self._chains = Chains(maker.graph, maker.gazetteer, maker.linker, self._ladders.of_entity)
         self._language = maker.graph.shown_in
         self._followed: set[str] = set()  # whose statements were looked along
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from abstraction.tiers import Condition, Level, Tier
 from granola.decoding import Aggregator, DragGraph, SampleRow, read_samples
 from granola.decoding.claims import ClaimTally, tally
-from granola.decoding.joint_linking import Doubtful, chosen
-from granola.decoding.response_ladders import united, with_containers
+from granola.decoding.response_ladders import listed, united, with_containers
 from granola.decoding.responses import ResponseReader
 from kg.store import open_store
 from tests.conftest import DATA
@@ -39,7 +38,7 @@ _PLACES = st.lists(st.sampled_from(sorted({*_AROUND, "USA", "Illinois"})), min_s
 
 def counted(responses: list[str]) -> ClaimTally:
     (readings,) = ResponseReader(MAKER).read([replace(BORN, samples=tuple(responses))])
-    return tally(readings, containers=lambda _: frozenset())
+    return tally(readings)
 
 
 @given(_PLACES, st.data())
@@ -136,40 +135,19 @@ def test_two_ladders_become_one() -> None:
     known = {"Qb": ladder("b", "c", "d"), "Qd": ladder("d", "e")}
     found = with_containers(ladder("a", "b", "d"), lambda qid: known.get(f"Q{chr(int(qid[1:]))}", ladder("x")))
     assert texts(found) == ["a", "b", "c", "d", "e"]
-
-
-def test_a_name_means_what_the_other_responses_speak_for() -> None:
-    state, town = ladder("s", "w"), ladder("t", "m")
-    ladders = {"Q1": town, "Q2": state}
-    unclear = Doubtful(candidates=("Q1", "Q2"), share=0.5)
-
-    def meant(*others: tuple[Level, ...], states: str = "") -> str | None:
-        return chosen(
-            unclear,
-            ladders.__getitem__,
-            [(one, 1) for one in others],
-            responses=1 + len(others),
-            is_state=states.split().__contains__,
-        )
-
-    assert meant() is None
-    assert meant(states="Q2") == "Q2"
-    bits = [(ladder("x", "m"), "Q1"), (ladder("y", "w"), "Q2"), (ladder("z", "v"), None)]
-    for other, wanted in bits:
-        told = tuple(Level(tiers=tuple(replace(t, bits=4.0) for t in level.tiers)) for level in other)
-        assert meant(told) == wanted
+    assert texts(listed([ladder("a", "c"), ladder("b", "c", "d")])) == ["ab", "c", "d"]
 
 
 # What each of the made-up questions has in common, by the graph: "a" and "b" lie on two continents each, the ladder
-# of a territory ("q") ends with what governs it.
+# of a territory ("q") ends with what governs it, and the sample does not tell which Amsterdam is meant ("i").
 _MEETS = {
     "a": "IDK", "b": "IDK", "c": "Africa", "d": "Africa", "e": "Nanjing", "f": "Oceania", "g": "Porto Alegre",
-    "h": "Western Asia", "i": "Netherlands", "j": "Central Europe", "k": "Central Europe", "l": "Japan", "m": "Japan",
+    "h": "Western Asia", "i": "IDK", "j": "Central Europe", "k": "Central Europe", "l": "Japan", "m": "Japan",
     "n": "West Africa", "o": "West Africa", "p": "Australia", "q": "IDK", "r": "IDK", "s": "IDK",
 }  # fmt: skip
 # Where two of three suffice, and where half do.
 _MOST = {"a": "IDK", "f": "Australia", "m": "Japan", "r": "Ankara", "n": "West Africa", "o": "West Africa"}
-_HALF = {"i": "Netherlands", "k": "Central Europe", "n": "West Africa", "s": "IDK", "m": "Japan"}
+_HALF = {"k": "Central Europe", "n": "West Africa", "s": "IDK", "m": "Japan"}
 
 
 @pytest.fixture(scope="module")
@@ -201,9 +179,7 @@ def _decided(aggregator: Aggregator, *samples: str, support: float = 0.5) -> tup
         (["City of Mexico"], ("City of Mexico", "Q1489")),
         (["State of Georgia"], ("State of Georgia", "Q1428")),
         (["Gt. Brit"], ("Gt. Brit", "Q23666")),
-        (["the city of Lyon"], ("Lyon", "Q456")),
         (["After thinking, the birthplace is Kampala."], ("Kampala", "Q3894")),
-        (["Puerto Rico"] * 7 + ["Mexico"], ("Puerto Rico", "Q1183")),
         (["Lebanon"] * 7 + ["Cincinnati"], ("Lebanon", "Q822")),
         (["Georgia"] * 7 + ["Chicago"], ("Georgia", "Q230")),
         (["Springfield"] * 8, ("Springfield", None)),  # of four
