@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.information.counting import Hierarchy, ValueCounts
 from abstraction.information.facets import Facets, Joint, World
 from abstraction.information.literal_bits import YEAR
-from abstraction.information.weighing import Information, population_of, rises
+from abstraction.information.weighing import population_of, rises
 from abstraction.relations import relation
-from abstraction.rows import TieredRow, read_tiered, write_tiered
+from abstraction.rows import TieredRow
 from abstraction.tiers import Condition, Level, Tier
 from kg.model import Entity
 from kg.store.protocol import Store
@@ -241,61 +240,6 @@ def test_the_population_is_what_is_asked_for_else_the_answers_class(
     relation_id: str, kinds: set[str], expected: str | None
 ) -> None:
     assert population_of(relation(relation_id), kinds) == expected
-
-
-def test_a_source_of_one_tells_nothing() -> None:
-    store = store_of(entity("Q1", "someone", P31="Q5"))
-    information = Information(store, Vocabulary.from_store(store))
-    levels = ladder((None,), (None,))
-    assert information.weighed(levels, {}, asked=relation("P50"), kinds={"person"}) == levels
-
-
-def test_bits_come_through_every_format(tmp_path: Path) -> None:
-    made = [maker(*PLACES).make(row("Hentzau", qid="Q203"))]
-    for name in ("rows.jsonl", "rows.csv", "rows.parquet"):
-        if name.endswith("parquet"):
-            pytest.importorskip("pyarrow")
-        write_tiered(made, tmp_path / name)
-        back = list(read_tiered(tmp_path / name))
-        assert [[t.bits for t in level.tiers] for level in back[0].levels] == [
-            [None if t.bits is None else round(t.bits, 3) for t in level.tiers] for level in made[0].levels
-        ]
-
-
-WORLD = maker()
-AMOUNTS = st.one_of(
-    st.integers(-30, 10**13).map(str),
-    st.integers(0, 10**9).map("{:,}".format),
-    st.decimals(0, 10**6, places=3).map(str),
-)
-DATES = st.one_of(
-    st.dates().map(lambda d: f"{d.day} {d:%B} {d.year}"),
-    st.integers(1, 2100).map(str),
-    st.integers(1, 12_000).map("{} BC".format),
-    st.tuples(st.integers(1000, 2000), st.integers(1, 90)).map(lambda y: f"{y[0]}\u2013{y[0] + y[1]}"),
-    st.integers(900, 2020).map("circa {}".format),
-    st.integers(1, 21).map("{}th century".format),
-    st.sampled_from(["the 1960s", "early 1960s", "summer 1961", "3 million years ago", "July 1961"]),
-)
-
-
-@settings(max_examples=examples(300), deadline=None)
-@example("1000–1009", "P569")
-@given(DATES, st.sampled_from(["P569", "P577", "P1619"]))
-def test_no_date_rises(text: str, relation_id: str) -> None:
-    check_value(text, relation_id)
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(AMOUNTS, st.sampled_from(["", " km", " people", " metres"]), st.sampled_from(["P2044", "P1082", "P1128"]))
-def test_no_amount_rises(amount: str, unit: str, relation_id: str) -> None:
-    check_value(f"{amount}{unit}", relation_id)
-
-
-def check_value(text: str, relation_id: str) -> None:
-    made = WORLD.make(row(text, relation_id, question="When or how much?"))
-    assert not rises(made.levels), bits(made)
-    assert all(tier.bits is not None for level in made.levels for tier in level.tiers) or made.abstained, bits(made)
 
 
 NODES = tuple(f"Q{n}" for n in range(11, 19))

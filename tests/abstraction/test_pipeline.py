@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import weakref
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction import pipeline
 from abstraction.errors import UnknownRelationError
-from abstraction.phrasing.checking import LadderCheck
 from abstraction.pipeline import LadderMaker, make_ladders
-from abstraction.rows import TieredRow, read_questions
+from abstraction.rows import TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS
-from kg.building import snapshot
 from kg.model import Entity
-from kg.store import open_store
 from kg.terms import normalise
 from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of, texts
@@ -105,34 +97,6 @@ def test_an_unknown_relation_is_named() -> None:
 def test_a_given_subject_stays_even_where_the_snapshot_lacks_it() -> None:
     made = maker(GERMANY, BERLIN).make(row("Berlin", subject="Nobody Known", subject_qid="Q777"))
     assert made.question_entity == {"text": "Nobody Known", "qid": "Q777"}
-
-
-def test_what_was_read_for_ladders_is_let_go_with_their_maker(tmp_path: Path) -> None:
-    demo = Path(__file__).resolve().parents[2] / "granola" / "demo"
-    snapshot.build([demo / "wikidata.json"], tmp_path / "demo.sqlite")
-    with closing(open_store(tmp_path / "demo.sqlite")) as store:
-        ladders, check = LadderMaker(store), LadderCheck(store)
-        for made in ladders.make_all(read_questions([demo / "questions.jsonl"])):
-            check.check(made, [tier.text for level in made.levels[1:] for tier in level.tiers], call="k")
-        graphs = [weakref.ref(ladders.graph), weakref.ref(check.graph)]
-        del ladders, check
-        gc.collect()
-        assert [graph() for graph in graphs] == [None, None]
-
-
-def test_a_full_memory_is_emptied_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = store_of(GERMANY, THURINGIA, ERFURT, BERLIN)
-    rows = [row("Erfurt"), row("Berlin"), row("Erfurt")]
-    monkeypatch.setattr(pipeline, "CHUNK", 1)
-    plain = [made.to_json() for made in make_ladders(rows, store)]
-    monkeypatch.setattr(pipeline, "KEPT", 0)
-    ladders = LadderMaker(store)
-    made, graphs = [], []
-    for one in ladders.make_all(rows):
-        made.append(one.to_json())
-        graphs.append(ladders.graph)
-    assert made == plain
-    assert len(set(map(id, graphs))) == len(rows)
 
 
 def test_the_same_bytes_in_any_company() -> None:

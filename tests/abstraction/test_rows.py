@@ -219,20 +219,6 @@ def test_limit_and_given_relation(tmp_path: Path) -> None:
     assert [row.id for row in rows] == ["P19-1", "P19-2"]
 
 
-def test_missing_pyarrow_names_the_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(RowError, match=r"pip install -e '.\[parquet\]'"):
-        list(read_questions([put(tmp_path / "q.parquet", b"PAR1xxxxPAR1")]))
-
-
-def test_broken_parquet(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    with pytest.raises(RowError, match="no readable Parquet"):
-        list(read_questions([put(tmp_path / "q.parquet", b"PAR1 nothing PAR1")]))
-
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool)
 
 
@@ -249,14 +235,6 @@ def test_granola_eq_data(name: str, count: int) -> None:
     assert (len(rows), rejected) == (count, [])
     assert all(row.subject_text and len(row.extra["reference_levels"]) > 1 for row in rows)
     assert len(list(read_tiered(file))) == count
-
-
-def test_a_relation_that_no_ladder_takes_is_rejected_with_its_row(tmp_path: Path) -> None:
-    path = tmp_path / "rows.json"
-    path.write_text('[{"question": "?", "answer": "x", "relation": "P1000000000"}, {"question": "?", "answer": 1}]')
-    rejected: list[RejectedRow] = []
-    assert [row.answers for row in read_questions([path], on_reject=rejected.append)] == [("1",)]
-    assert "no property id" in rejected[0].reason
 
 
 def test_names_that_are_nearly_right_are_told(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
-from abstraction.files.row_models import finite
-from abstraction.rows import RejectedRow, TieredRow, read_questions, read_tiered, write_granola_eq, write_tiered
+from abstraction.rows import RejectedRow, TieredRow, read_tiered, write_granola_eq, write_tiered
 from abstraction.tiers import Evidence, Level, Tier
 from tests.abstraction.row_files import GRANOLA, put, read
 
@@ -120,24 +119,9 @@ def test_unknown_fields_survive_wherever_they_stand(tmp_path: Path, name: str) -
     assert set(again.extra) >= {"votes"}
 
 
-def test_granola_eq_keeps_the_fields_that_it_has_no_column_for(tmp_path: Path) -> None:
-    file = put(tmp_path / "granola.jsonl", json.dumps(GRANOLA | {"reviewer": "b", "votes": {"yes": [1]}}))
-    write_granola_eq(read_tiered(file), tmp_path / "out.jsonl")
-    line = json.loads((tmp_path / "out.jsonl").read_text())
-    assert list(line) == ["schema_version", *GRANOLA, "reviewer", "votes"]
-    (again,) = read_tiered(tmp_path / "out.jsonl")
-    assert (again.extra["reviewer"], again.extra["votes"]) == ("b", {"yes": [1]})
-
-
 def test_an_unknown_field_never_hides_one_of_a_tier() -> None:
     tier = Tier(text="A", extra={"text": "B", "qid": "Q1", "note": 1})
     assert tier.to_json() == {"text": "A", "aliases": [], "evidence": [], "note": 1}
-
-
-def test_extra_never_hides_a_field() -> None:
-    row = TieredRow(id="x", question="Q?", answers=("A",), levels=TIERED.levels, extra={"id": "other", "k": 1})
-    assert row.to_json()["id"] == "x"
-    assert row.to_json()["k"] == 1
 
 
 @pytest.mark.parametrize("name", ["t.jsonl", "t.csv", "t.parquet"])
@@ -206,23 +190,7 @@ def test_a_tiered_row_reads_back_to_the_byte(entity: dict[str, object]) -> None:
     assert json.dumps(TieredRow.from_json(data).to_json()) == json.dumps(data)
 
 
-def test_whole_numbers_of_any_length_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "rows.json"
-    path.write_text(json.dumps([{"question": "?", "answer": "x", "id": "1", "n": 10**40}]))
-    (row,) = read_questions([path])
-    level = Level(tiers=(Tier(text="x"),))
-    write_tiered(
-        [TieredRow(id="1", question="?", answers=("x",), levels=(level,), extra=row.extra)], tmp_path / "o.jsonl"
-    )
-    assert json.loads((tmp_path / "o.jsonl").read_text())["n"] == 10**40
-
-
 @pytest.mark.parametrize("bits", [10**400, 1e7, -1, float("inf")])
 def test_bits_out_of_range(bits: float) -> None:
     with pytest.raises(TypeError, match=r"from 0 to 1,000,000"):
         Tier.from_json({"text": "Berlin", "bits": bits})
-
-
-@pytest.mark.parametrize(("value", "number"), [(10**400, None), ("1e999", None), (True, None), ("0.5", 0.5), (3, 3.0)])
-def test_finite(value: object, number: float | None) -> None:
-    assert finite(value) == number

@@ -74,12 +74,6 @@ def test_tiers_and_coverage(run: Run, snapshot: Path, questions: Path, tmp_path:
     assert not (tmp_path / "tiers.jsonl.rejects.jsonl").exists()
 
 
-def test_the_same_input_gives_the_same_bytes(run: Run, snapshot: Path, questions: Path, tmp_path: Path) -> None:
-    for name in ("a.jsonl", "b.jsonl"):
-        assert run("tiers", questions, "--snapshot", snapshot, "--out", tmp_path / name)[0] == 0
-    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
-
-
 def test_rejected_rows_are_listed_and_the_status_is_1(
     run: Run, snapshot: Path, questions: Path, tmp_path: Path
 ) -> None:
@@ -106,13 +100,6 @@ def test_formats(run: Run, snapshot: Path, questions: Path, tmp_path: Path, form
 
     out = out.rename(tmp_path / f"t.{'jsonl' if format == 'granola-eq' else format}")
     assert [level.tiers[0].text for level in next(read_tiered(out)).levels][:2] == ["Berlin", "Germany"]
-
-
-def test_standard_output_is_data_alone(run: Run, snapshot: Path, questions: Path) -> None:
-    code, out, err = run("tiers", questions, "--snapshot", snapshot, "--out", "-", "--limit", "1")
-    assert code == 0
-    assert [json.loads(line)["id"] for line in out.splitlines()] == ["1"]
-    assert "total" in err
 
 
 @pytest.mark.parametrize(
@@ -249,28 +236,3 @@ def test_exchanged_arguments_and_a_folder_that_is_made_are_told(run: Run, tmp_pa
     rows.write_text("question,answer\nWhere was Ada born?,Berlin\n", encoding="utf-8")
     status, _, err = run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "new" / "tiers.jsonl")
     assert (status, f"the folder {tmp_path / 'new'} was not there and is made" in err) == (0, True)
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("dataset q.jsonl --out x", "the same command goes on with what is kept"),
-        ("snapshot build d.json", "the same command goes on with what is kept"),
-        ("tiers q.jsonl", "nothing half-written is left"),
-        ("", "nothing half-written is left"),
-    ],
-)
-def test_an_interruption_tells_how_to_go_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, told: str
-) -> None:
-    from granola.cli import main
-
-    def interrupted() -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(main, "_ended", interrupted)
-    monkeypatch.setattr("sys.argv", ["granola", *words.split()])
-    with pytest.raises(SystemExit) as ended:
-        main.main()
-    assert ended.value.code == main.INTERRUPTED
-    assert told in capsys.readouterr().err

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,7 +18,7 @@ from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.scoring.bootstrap import holm
 from granola.scoring.grouping import by_bins, by_column, grouped
-from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import compare, permutations_needed
@@ -173,15 +172,6 @@ def test_bins_have_equal_size_and_grow(n: int, bins: int) -> None:
     assert all(one[-1] <= other[0] for one, other in pairwise(edges))
 
 
-def test_the_order_of_the_rows_does_not_decide_where_equal_values_fall() -> None:
-    # As with sitelinks, of which most entities have one or two: one relation behind the other, all the same number.
-    alike = [replace(row, relation="P19" if int(row.id) < 100 else "P50", extra={"x": 1}) for row in rows(200)]
-    found = by_bins(alike, "x", 2)
-    assert by_bins(alike[::-1], "x", 2) == found
-    first = [row.relation for row in alike if found[row.id].startswith("1:")]
-    assert 30 < first.count("P19") < 70
-
-
 @pytest.mark.parametrize(
     ("numbers", "labels"),
     [
@@ -267,50 +257,9 @@ def test_risk_and_coverage_by_hand() -> None:
     assert risk_coverage(report, predictions(said)) is None
 
 
-def test_predictions_carry_confidence_and_scores(tmp_path: Path) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_text(
-        '{"id": 1, "prediction": "x", "confidence": 0.5, "bleurt": 0.25, "note": "n", "flag": true}\n'
-        '{"id": 2, "prediction": "x", "confidence": "high"}\n{"id": 3, "prediction": "x", "confidence": null}\n'
-    )
-    found = read_predictions(path)
-    assert (found.predictions["1"].confidence, dict(found.predictions["1"].scores)) == (0.5, {"bleurt": 0.25})
-    assert found.predictions["3"].confidence is None
-    assert [row.reason for row in found.rejected] == ["confidence 'high' is no finite number"]
-
-
-def test_the_detectable_difference_shrinks_with_the_questions() -> None:
-    drawing = Random(1)
-    one, other = ("".join(drawing.choices("123w", k=400)) for _ in range(2))
-    many = compare([scored(one), scored(other, "b")], metrics=["granola_accuracy"], resamples=300)[0].detectable
-    few = compare([scored(one[:100]), scored(other[:100], "b")], metrics=["granola_accuracy"], resamples=300)[
-        0
-    ].detectable
-    assert many == pytest.approx(few / 2, rel=0.25)  # by the square root of four times as many
-
-
 def test_the_detectable_difference_is_that_of_the_normal_approximation() -> None:
     # 400 questions, 100 of them won and 40 lost: the difference of one question has the variance
     # 140/400 - (60/400)^2 = 0.3275. Two-sided 5 % and 80 % power: (1.95996 + 0.84162) * sqrt(0.3275 / 400) = 0.08016.
     one, other = scored("1" * 100 + "w" * 40 + "1" * 260, "x"), scored("w" * 100 + "1" * 40 + "1" * 260, "y")
     (found,) = compare([one, other], metrics=["granola_accuracy"], resamples=8000)
     assert found.detectable == pytest.approx(0.08016, rel=0.04)
-
-
-def test_a_detectable_difference_is_found_four_times_in_five() -> None:
-    # Of pairs of systems that truly differ by what is called detectable, the normal test at 5 % finds 80 %.
-    won, lost, n = 100, 40, 400
-    (found,) = compare(
-        [scored("1" * won + "w" * lost + "1" * 260, "x"), scored("w" * won + "1" * lost + "1" * 260, "y")],
-        metrics=["granola_accuracy"],
-        resamples=2000,
-    )
-    varies = (won + lost) / n
-    up = (varies + found.detectable) / 2
-    drawing, hits, tries = Random(2), 0, 2000
-    for _ in range(tries):
-        steps = drawing.choices([1, -1, 0], [up, varies - up, 1 - varies], k=n)
-        mean = sum(steps) / n
-        spread = math.sqrt((sum(step * step for step in steps) / n - mean * mean) / n)
-        hits += abs(mean) > 1.959964 * spread
-    assert hits / tries == pytest.approx(0.8, abs=0.04)

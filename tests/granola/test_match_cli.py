@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import subprocess
 from pathlib import Path
@@ -10,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.files.records import Record
 from granola.matching import RulesMatcher
-from granola.scoring.match_rows import read_row
 from tests.command_line import run_granola
 from tests.granola.test_judge import ITEM, LEVELS, recorded
 
@@ -98,14 +95,6 @@ def test_csv_has_lists_as_json(tmp_path: Path) -> None:
     assert [json.loads(line)["level"] for line in done.stdout.splitlines()] == [2, 1]
 
 
-def test_levels_of_csv_that_are_no_json_are_told_so(tmp_path: Path) -> None:
-    rows = tmp_path / "rows.csv"
-    rows.write_text("prediction,levels\nLyon,Lyon|France\n")
-    done = match(rows, "--out", tmp_path / "out.csv")
-    assert done.returncode == 1
-    assert "is no list of levels; expected lists of texts, finest first" in done.stderr
-
-
 def test_a_judge_from_recorded_answers(tmp_path: Path) -> None:
     answers = recorded(tmp_path, {ITEM: ["2"]})
     rows = [
@@ -148,25 +137,6 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     assert match(path, "--out", out, "--force").returncode == 0
 
 
-def test_a_row_of_one_text() -> None:
-    row = read_row(Record(source="x:1", data={"prediction": "a", "answers": "b"}))
-    assert (row.prediction, row.levels, row.question, row.language) == ("a", (("b",),), None, None)
-
-
-@pytest.mark.parametrize(
-    ("data", "levels"),
-    [
-        ({"answers": "Paris|Lutetia"}, (("Paris", "Lutetia"),)),
-        ({"answers": '["A|B"]'}, (("A|B",),)),
-        ({"levels": '[["a", 3], ["b"]]'}, (("a", "3"), ("b",))),
-    ],
-)
-def test_cells_of_csv(data: dict[str, str], levels: tuple[tuple[str, ...], ...]) -> None:
-    record = Record(source="x:1", data=data, flat=True, columns=("prediction", "answers", "levels"))
-    assert read_row(record).levels == levels
-    assert read_row(record).prediction == ""  # an empty cell
-
-
 def test_numbers_are_their_digits_here_as_in_scores(tmp_path: Path) -> None:
     rows = [
         {"prediction": 1961, "levels": [["August 4, 1961"], [1961]]},
@@ -196,22 +166,3 @@ def test_every_matcher_recognises_abstentions_in_the_language_of_the_row(tmp_pat
     ]
     done = match(written(tmp_path / "in.jsonl", rows), "--matcher", name, "--language", "fr")
     assert [json.loads(line)["abstained"] for line in done.stdout.splitlines()] == [True, True, False]
-
-
-def test_a_language_without_rules_is_told(tmp_path: Path) -> None:
-    rows = [{"prediction": "x", "answers": ["x"], "language": code} for code in ("tlh", "tlh", "en", "pl")]
-    done = match(written(tmp_path / "in.jsonl", rows))
-    assert done.returncode == 0
-    assert "2 rows in the language 'tlh', which has no rules (there are: de, en, es, fr, it" in done.stderr
-    assert "read as English" in done.stderr
-    assert done.stderr.count("in the language") == 1
-
-
-@pytest.mark.parametrize("change", ["bom", "crlf", "gzip"])
-def test_files_as_other_programs_write_them(tmp_path: Path, change: str) -> None:
-    text = '{"prediction": "Zürich", "answers": ["Zurich"]}\n{"prediction": "Bern", "answers": ["Basel"]}\n'.encode()
-    path = tmp_path / ("in.jsonl.gz" if change == "gzip" else "in.jsonl")
-    forms = {"bom": b"\xef\xbb\xbf" + text, "crlf": text.replace(b"\n", b"\r\n"), "gzip": gzip.compress(text)}
-    path.write_bytes(forms[change])
-    done = match(path)
-    assert (done.returncode, [json.loads(line)["level"] for line in done.stdout.splitlines()]) == (0, [1, None])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 import re
 import subprocess
@@ -68,13 +65,6 @@ def test_json_is_all_of_stdout_and_agrees_with_the_items(run, tmp_path: Path) ->
     assert record["versions"]["files"] == hash_of_program()
     assert record["versions"]["commit"] == commit()
     assert [len(entry["sha256"]) for entry in record["inputs"]] == [64, 64]
-
-
-def test_the_snapshot_stands_in_the_signature(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    tiers = tmp_path / "tiers.jsonl"
-    tiers.write_bytes(Path(TIERS).read_bytes())
-    Path(f"{tiers}.run.json").write_text('{"snapshot": "0123456789abcdef"}')
-    assert "|snapshot:01234567|" in run("score", tiers, CAUTIOUS).out
 
 
 def test_matcher_tau_and_lambda(run) -> None:  # type: ignore[no-untyped-def]
@@ -176,34 +166,6 @@ def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> No
     assert len(out.read_bytes().splitlines()) == 6  # the item of the damaged line is there, unscored
 
 
-@pytest.mark.parametrize("change", ["bom", "crlf", "gz", "both gz", "array", "csv", "csv with bom", "semicolons"])
-def test_files_as_other_programs_write_them(run, tmp_path: Path, change: str) -> None:  # type: ignore[no-untyped-def]
-    text, tiers = Path(CAUTIOUS).read_bytes(), Path(TIERS)
-    rows = [json.loads(line) for line in text.splitlines()]
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=";" if change == "semicolons" else ",")
-    writer.writerows([["id", "prediction"], *([row["id"], row["prediction"]] for row in rows)])
-    cells = stream.getvalue().encode()
-    contents = {
-        "bom": b"\xef\xbb\xbf" + text, "crlf": text.replace(b"\n", b"\r\n"),
-        "array": json.dumps(rows, indent=1).encode(),
-        "csv": cells, "csv with bom": b"\xef\xbb\xbf" + cells, "semicolons": cells,
-    }  # fmt: skip
-    name = "p.csv" if change.startswith(("csv", "semi")) else "p.json" if change == "array" else "p.jsonl"
-    if change.endswith("gz"):
-        said = tmp_path / "p.jsonl.gz"
-        said.write_bytes(gzip.compress(text))
-        if change == "both gz":
-            tiers = tmp_path / "t.jsonl.gz"
-            tiers.write_bytes(gzip.compress(Path(TIERS).read_bytes()))
-    else:
-        said = tmp_path / name
-        said.write_bytes(contents[change])
-    ran = run("score", tiers, said, "--json", "--resamples", 10)
-    assert (ran.status, ran.err) == (0, "")
-    assert json.loads(ran.out)["metrics"]["granola_accuracy"]["value"] == pytest.approx(5 / 6)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -232,22 +194,6 @@ def test_ids_that_do_not_meet(run, tmp_path: Path) -> None:  # type: ignore[no-u
     ran = run("score", TIERS, other, "--allow-missing")
     assert ran.status == 1
     assert "nothing is scored" in ran.err
-
-
-def test_a_language_without_rules_is_told(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    rows = [{**json.loads(line), "language": "tlh"} for line in Path(TIERS).read_text().splitlines()]
-    ran = run("score", write(tmp_path / "tiers.jsonl", *rows), CAUTIOUS)
-    assert ran.status == 0
-    assert "6 rows in the language 'tlh', which has no rules (there are: de, en, es, fr, it and those of " in ran.err
-    assert "read as English" in ran.err
-
-
-def test_damaged_tiered_rows_are_told_too(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    lines = Path(TIERS).read_text().splitlines(keepends=True)
-    tiers = write(tmp_path / "tiers.jsonl", *lines[:2], '{"id": "la-mer"}\n', *lines[3:])
-    ran = run("score", tiers, CAUTIOUS)
-    assert ran.status == 1
-    assert "tiers.jsonl:3" in ran.err
 
 
 def test_predictions_from_standard_input() -> None:
