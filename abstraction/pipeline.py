@@ -268,10 +268,9 @@ class LadderMakers:
     Raises RowError for a row with more languages before it than MOST_LANGUAGES.
     """
 
-    def __init__(self, store: Store, *, language: str = "en", linker: str = "question", as_asked: bool = True) -> None:
+    def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
         self._store = store
         self._linker = linker
-        self._as_asked = as_asked
         self.language = language
         self._makers: dict[str, LadderMaker] = {}
 
@@ -287,7 +286,7 @@ class LadderMakers:
             alike = (one for known, one in self._makers.items() if reading_language(known) == read)
             shared = next(alike, None)
             self._makers[code] = LadderMaker(
-                self._store, language=code, linker=self._linker, as_asked=self._as_asked,
+                self._store, language=code, linker=self._linker,
                 vocabulary=shared.vocabulary if shared is not None else None,
                 measured=shared.measured if shared is not None else None,
             )  # fmt: skip

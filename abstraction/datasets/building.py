@@ -23,7 +23,7 @@ from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
 from abstraction.datasets.dataset_columns import Columns, described, write_data
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.questions import Published, Questions, has_one_answer
+from abstraction.datasets.questions import QuestionFiles, has_one_answer
 from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
@@ -81,14 +81,12 @@ class DatasetSettings:
     `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
     `least` is the least confidence of links with which a row has a ladder, `decisions` are a row's id, an answer and
     what a person decided that it means (`abstraction.linking.review`);
-    `beside` are published figures for the card; `command` is what its record says made it; `as_asked` is that of
-    `abstraction.pipeline.LadderMakers`.
+    `command` is what its record says made it.
     """
 
     name: str
     language: str = "en"
     linker: str = "question"
-    as_asked: bool = True
     split: str = "test"
     format: Literal["parquet", "jsonl"] = "parquet"
     steps: frozenset[CleaningStep] = frozenset(STEPS)
@@ -97,7 +95,6 @@ class DatasetSettings:
     batch: int = BATCH
     least: str | None = None
     decisions: tuple[tuple[str, str, str], ...] = ()
-    beside: Published | None = None
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -132,7 +129,7 @@ class Built:
 
 
 def build_dataset(
-    questions: Questions,
+    questions: QuestionFiles,
     store: Store,
     out: Path,
     *,
@@ -196,7 +193,7 @@ def build_dataset(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
             statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
             phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
-            beside=settings.beside, command=settings.command, origin=questions.origin, unanswered=sides.unanswered,
+            command=settings.command, origin=questions.origin, unanswered=sides.unanswered,
         )  # fmt: skip
         (final / "README.md").write_text(card.text(), encoding="utf-8")
         record = {
@@ -312,9 +309,7 @@ def _make(
     number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
-            maker = maker or LadderMakers(
-                store, language=settings.language, linker=settings.linker, as_asked=settings.as_asked
-            )
+            maker = maker or LadderMakers(store, language=settings.language, linker=settings.linker)
             faulty: list[RejectedRow] = []
             asked = [decided(row, decisions) for row in batch]
             ladders = [refused(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]

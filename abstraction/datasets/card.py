@@ -11,7 +11,6 @@ from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, C
 from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.questions import Published
 from abstraction.phrasing.decisions import DecisionCounts
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -52,7 +51,6 @@ class Card:
     unanswered: int = 0
     command: str = ""
     origin: str = ""
-    beside: Published | None = None
 
     def text(self) -> str:
         """README.md."""
@@ -61,7 +59,7 @@ class Card:
         parts += ["## Rows in and out", self._in_and_out(), "## Classes of answers", self._classes()]
         parts += ["## How sure the links are", self._links()]
         parts.append("## Statistics")
-        parts += [_table(head, rows, numbers=True) for head, rows in self.statistics.tables(self.beside)]
+        parts += [_table(head, rows, numbers=True) for head, rows in self.statistics.tables()]
         parts += ["## Cleaning", self._cleaning()]
         if self.phrasing is not None:
             parts += ["## Phrasing", self._phrased(self.phrasing)]
@@ -158,12 +156,6 @@ their row, for want of a label in it: `language` of the tier names it."
             whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
             rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
         table = _table(("step", "takes out", "rows left out", ""), rows)
-        if self.beside is not None:
-            theirs = self.beside
-            table += (
-                f"\n\n{theirs.name}: {share_of(theirs.inconsistent, theirs.questions)} by the score, "
-                f"{share_of(theirs.cleaned, theirs.questions)} by all steps together."
-            )
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
 
     def _phrased(self, counts: DecisionCounts) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 from abstraction.datasets.dataset_overview import Overview
-from abstraction.datasets.questions import Published
 from abstraction.properties import titled
 from abstraction.rows import TieredRow
 from kg.model import entity_number
@@ -66,19 +65,16 @@ class Statistics:
             **self.overview.to_json(),
         }
 
-    def tables(self, beside: Published | None = None) -> list[tuple[Row, list[Row]]]:
-        """The statistics as tables, head and rows, with the published figures beside them where given."""
-        theirs = dict(beside.shares) if beside else {}
+    def tables(self) -> list[tuple[Row, list[Row]]]:
+        """The statistics as tables, head and rows."""
         related = sum(r != NO_RELATION for r in self.relations)
-        rows: list[Row]
-        rows = [("rows", f"{self.rows:,}", f"{beside.rows:,}" if beside else "")]
-        rows.append(("relations", str(related), beside.relations if beside else ""))
-        for name, share in self.shares().items():
-            published = f"about {100 * theirs[name]:.0f} %" if name in theirs else "not stated"
-            rows.append((f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %", published))
+        rows: list[Row] = [("rows", f"{self.rows:,}"), ("relations", str(related))]
+        rows += [
+            (f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %")
+            for name, share in self.shares().items()
+        ]
         if self.rows:
-            rows.append(("answers a row, mean", f"{self.mean():.2f}", f"{beside.mean:g}" if beside else ""))
-        head: Row = ("", "this dataset", *([beside.name] if beside else []))
+            rows.append(("answers a row, mean", f"{self.mean():.2f}"))
         by_relation: list[Row] = [
             (
                 titled(name),
@@ -89,6 +85,6 @@ class Statistics:
             for name in self.relations
         ]
         return [
-            (head, [row[: len(head)] for row in rows]),
+            (("", "this dataset"), rows),
             (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation),
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
-from abstraction.datasets.questions import Published, QuestionFiles, Questions
+from abstraction.datasets.questions import QuestionFiles
 from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
@@ -44,9 +44,10 @@ from kg.files import resolved
 from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
+    from abstraction.faults import OnReject
     from abstraction.files.row_shapes import RowShape
     from abstraction.linking.review import Decisions
-    from abstraction.rows import QARow, RejectedRow
+    from abstraction.rows import QARow
 
 
 class DataFormat(StrEnum):
@@ -56,113 +57,19 @@ class DataFormat(StrEnum):
     JSONL = "jsonl"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DatasetBuilt:
-    """A dataset that was built; `beside` has the published figures that its own are set beside."""
-
-    built: Built
-    beside: Published | None
-
-    @property
-    def rejected(self) -> int:
-        """How many rows were rejected, or got no answer of a model."""
-        return self.built.rejected + self.built.phrasing.unanswered + self.built.unscored
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildingSettings(DatasetModels, ReviewSettings):
-    """How a dataset is built, whatever its questions are."""
-
-    snapshot: Annotated[str, Setting(LINKED_TO)]
-    out: Annotated[Path, Setting("The folder to write; it appears when all is done.")]
-    name: Annotated[str | None, Setting("The dataset's name on its card; by default the folder's.")] = None
-    split: Annotated[str | None, Setting("What the `datasets` library shall call the rows; by default test.")] = None
-    format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
-    without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
-    trivial: Annotated[
-        Path | None, Setting("A file of texts that never are a coarser answer, one a line.", advanced=True)
-    ] = None
-    threshold: Annotated[
-        float, Setting("Rows whose score_for_potential_error is above it are left out; from 0 to 1.", advanced=True)
-    ] = MOST
-    limit: Limit = None
-    restart: Annotated[bool, Setting("Throw away what a killed run left.", recorded=False, advanced=True)] = False
-    force: Force = False
-
-    def settings(self, **more: Any) -> DatasetSettings:
-        """As the library takes them; `more` has what depends on the questions."""
-        return DatasetSettings(
-            **{
-                "name": self.name if self.name is not None else resolved(self.out).name,
-                "split": self.split or "test",
-                "format": self.format.value,
-                "steps": frozenset(STEPS) - frozenset(self.without),
-                "trivial": read_trivial(self.trivial) if self.trivial else (),
-                "most": self.threshold,
-                "least": self.min_confidence.value if self.min_confidence is not None else None,
-                "decisions": tuple((*key, meant) for key, meant in sorted(self.decided().items())),
-                **more,
-            }
-        )
-
-    def build(self, questions: Questions, settings: DatasetSettings) -> DatasetBuilt:
-        """Build the dataset. Raises UsageError, DatasetError and what reading the questions raises."""
-        check_language(settings.language)
-        self.check_models()
-        for path in questions.files:
-            if not path.exists():
-                raise FileNotFoundError(2, "no such file", str(path))
-        beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
-        check_place(self.out, [*questions.files, *beside], force=self.force)
-        inputs: list[Path | str] = [*questions.files, self.snapshot, *([self.decisions] if self.decisions else [])]
-        with (
-            alone(self.out),
-            writing(self.review, inputs=inputs, force=self.force, asked="--review"),
-            closing(open_store(self.snapshot)) as store,
-            ExitStack() as stack,
-            counting("questions") as progress,
-        ):
-            warn_of_language(settings.language, store)
-            warn_of_relation(questions.asked.get("relation"), store)
-            phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
-            built = build_dataset(
-                questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
-                restart=self.restart, progress=progress, review=self.review,
-            )  # fmt: skip
-            named = self.snapshot if is_address(self.snapshot) else Path(self.snapshot).name
-            arguments = {**asdict(settings), **questions.asked, "snapshot": named, "out": resolved(self.out).name}
-            arguments |= self.asked_of_models()
-            arguments |= {
-                "steps": list(built.cleaner.counts), "beside": settings.beside.name if settings.beside else None
-            }  # fmt: skip
-            write_run_record(
-                built.data,
-                command="dataset",
-                arguments=arguments,
-                inputs=inputs,
-                is_published=True,
-                more={
-                    "snapshot": store.manifest()["snapshot_id"],
-                    **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),
-                    **({"scorer": scorer.fingerprint} if scorer else {}),
-                },
-            )
-        return DatasetBuilt(built=built, beside=settings.beside)
-
-
 @dataclass(frozen=True, kw_only=True)
 class WatchedFiles(QuestionFiles):
-    """Files of questions; what in them may not be read as it was meant is told, and `decisions` on no row of them."""
+    """Files of questions; standard error is told what in them may not be read as it was meant."""
 
     decisions: Decisions = field(default_factory=dict)
 
-    def read(self, on_reject: Callable[[RejectedRow], None]) -> Iterator[QARow]:
+    def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """As `QuestionFiles.read`."""
         return watch_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
+class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
     """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
 
     With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
@@ -176,6 +83,8 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
         tuple[Path, ...],
         Setting("Questions: JSON, JSONL, CSV, Parquet or GRANOLA-EQ.", metavar="QA...", positional=True),
     ]
+    snapshot: Annotated[str, Setting(LINKED_TO)]
+    out: Annotated[Path, Setting("The folder to write; it appears when all is done.")]
     relation: Relation = None
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
@@ -196,89 +105,139 @@ class Dataset(Command[DatasetBuilt], QuestionSettings, BuildingSettings):
             advanced=True,
         ),
     ] = None
+    name: Annotated[str | None, Setting("The dataset's name on its card; by default the folder's.")] = None
+    format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
+    without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
+    trivial: Annotated[
+        Path | None, Setting("A file of texts that never are a coarser answer, one a line.", advanced=True)
+    ] = None
+    threshold: Annotated[
+        float, Setting("Rows whose score_for_potential_error is above it are left out; from 0 to 1.", advanced=True)
+    ] = MOST
+    limit: Limit = None
+    restart: Annotated[bool, Setting("Throw away what a killed run left.", recorded=False, advanced=True)] = False
+    force: Force = False
 
     def shape(self) -> RowShape | None:
         """As `QuestionSettings.shape`; rows that say nothing of a split are taken."""
         shape = super().shape()
         return None if shape is None else replace(shape, split_must_be_told=False)
 
-    def run(self) -> DatasetBuilt:
-        """Build it, as `build`, and put it at the Hub where this is asked."""
+    def run(self) -> Built:
+        """Build it, and put it at the Hub where this is asked.
+
+        Raises UsageError, DatasetError and what reading the questions raises.
+        """
         from abstraction.datasets.hub import check_hub, push_folder
 
         if self.push_to_hub is not None:
             check_hub(self.push_to_hub)
-        relation = property_id(self.relation)
-        steps = frozenset(STEPS) - frozenset(self.without)
-        settings = self.settings(
+        check_language(self.language)
+        questions = WatchedFiles(
+            files=tuple(map(Path, self.files_of(self.qa))),
+            relation=property_id(self.relation),
+            limit=self.limit,
+            shape=self.shape(),
             language=self.language,
-            linker=self.linker,
-            steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
-            command=command_line(self.verb, self),
+            decisions=self.decided(),
         )
-        made = self.build(
-            WatchedFiles(
-                files=tuple(map(Path, self.files_of(self.qa))),
-                relation=relation,
-                limit=self.limit,
-                shape=self.shape(),
-                language=self.language,
-                decisions=self.decided(),
-            ),
-            settings,
-        )
+        settings = self._settings(questions.decisions)
+        self.check_models()
+        for path in questions.files:
+            if not path.exists():
+                raise FileNotFoundError(2, "no such file", str(path))
+        beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
+        check_place(self.out, [*questions.files, *beside], force=self.force)
+        with alone(self.out):
+            made = self._build(questions, settings)
         if self.push_to_hub is not None:
             note(f"at the Hub: {push_folder(resolved(self.out), self.push_to_hub)}")
         return made
 
-    def show(self, result: DatasetBuilt) -> None:
-        """As `show_dataset`."""
-        show_dataset(self, result)
+    def _settings(self, decisions: Decisions) -> DatasetSettings:
+        steps = frozenset(STEPS) - frozenset(self.without)
+        return DatasetSettings(
+            name=self.name if self.name is not None else resolved(self.out).name,
+            language=self.language,
+            linker=self.linker,
+            split=self.split or "test",
+            format=self.format.value,
+            steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
+            trivial=read_trivial(self.trivial) if self.trivial else (),
+            most=self.threshold,
+            least=self.min_confidence.value if self.min_confidence is not None else None,
+            decisions=tuple((*key, meant) for key, meant in sorted(decisions.items())),
+            command=command_line(self.verb, self),
+        )
 
-    def told(self, result: DatasetBuilt) -> Any:
+    def _build(self, questions: QuestionFiles, settings: DatasetSettings) -> Built:
+        inputs: list[Path | str] = [*questions.files, self.snapshot, *([self.decisions] if self.decisions else [])]
+        with (
+            writing(self.review, inputs=inputs, force=self.force, asked="--review"),
+            closing(open_store(self.snapshot)) as store,
+            ExitStack() as stack,
+            counting("questions") as progress,
+        ):
+            warn_of_language(settings.language, store)
+            warn_of_relation(questions.relation, store)
+            phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
+            built = build_dataset(
+                questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
+                restart=self.restart, progress=progress, review=self.review,
+            )  # fmt: skip
+            named = self.snapshot if is_address(self.snapshot) else Path(self.snapshot).name
+            arguments = {**asdict(settings), **questions.asked, "snapshot": named, "out": resolved(self.out).name}
+            more = {
+                "snapshot": store.manifest()["snapshot_id"],
+                **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),
+                **({"scorer": scorer.fingerprint} if scorer else {}),
+            }
+            write_run_record(
+                built.data, command="dataset", inputs=inputs, is_published=True, more=more,
+                arguments=arguments | self.asked_of_models() | {"steps": list(built.cleaner.counts)},
+            )  # fmt: skip
+        return built
+
+    def failed(self, result: Built) -> bool:
+        """Whether rows were rejected, or got no answer of a model."""
+        return bool(result.rejected + result.phrasing.unanswered + result.unscored)
+
+    def show(self, result: Built) -> None:
+        """What is in the dataset, and what was left out and why."""
+        if self.phrase is not None:
+            show_lines(*result.phrasing.lines(), "")
+        for step, step_count in result.cleaner.counts.items():
+            taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
+            unjudged = ""
+            if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
+                how = "" if self.consistency else " (--consistency gives them)"
+                unjudged = f", {step_count.unjudged:,} without a score{how}"
+            show_lines(
+                f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
+                counted(step_count.reasons),
+            )
+        for head, lines in result.statistics.tables():
+            show_lines("", TextTable(head=head, rows=lines))
+        show_lines("", f"{result.data}")
+
+    def told(self, result: Built) -> Any:
         """The statistics."""
-        built = result.built
         return {
-            "data": built.data, "statistics": built.statistics, "cleaning": built.cleaner.counts,
-            "rejected": result.rejected, "unanswered": built.unanswered,
+            "data": result.data, "statistics": result.statistics, "cleaning": result.cleaner.counts,
+            "rejected": result.rejected + result.phrasing.unanswered + result.unscored,
+            "unanswered": result.unanswered,
         }  # fmt: skip
 
-    def tell(self, result: DatasetBuilt) -> None:
-        """As `tell_of_dataset`."""
-        tell_of_dataset(self, result)
-
-
-def show_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
-    """What is in a dataset, and what was left out and why."""
-    built = made.built
-    if settings.phrase is not None:
-        show_lines(*built.phrasing.lines(), "")
-    for step, step_count in built.cleaner.counts.items():
-        taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
-        unjudged = ""
-        if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
-            how = "" if settings.consistency else " (--consistency gives them)"
-            unjudged = f", {step_count.unjudged:,} without a score{how}"
-        show_lines(
-            f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
-            counted(step_count.reasons),
-        )
-    for head, lines in built.statistics.tables(made.beside):
-        show_lines("", TextTable(head=head, rows=lines))
-    show_lines("", f"{built.data}")
-
-
-def tell_of_dataset(settings: BuildingSettings, made: DatasetBuilt) -> None:
-    """What was rejected, or got no answer of a model, on standard error."""
-    built = made.built
-    if built.unanswered:
-        note(unanswered_line(built.unanswered))
-    if built.rejected:
-        listed = settings.out / "rejected.jsonl"
-        note(f"{count(built.rejected, 'row')} rejected; listed in {listed}; the first: {built.first_reject}")
-    again = "--force builds anew and asks them again"
-    if built.phrasing.unanswered:
-        rows = count(built.phrasing.unanswered, "row")
-        note(f"{rows} without an answer of the model's keep the graph's ladder; {again}")
-    if built.unscored:
-        note(f"{count(built.unscored, 'row')} without a score, as the model could not be had; {again}")
+    def tell(self, result: Built) -> None:
+        """What was rejected, or got no answer of a model."""
+        if result.unanswered:
+            note(unanswered_line(result.unanswered))
+        if result.rejected:
+            listed = self.out / "rejected.jsonl"
+            note(f"{count(result.rejected, 'row')} rejected; listed in {listed}; the first: {result.first_reject}")
+        again = "--force builds anew and asks them again"
+        if result.phrasing.unanswered:
+            rows = count(result.phrasing.unanswered, "row")
+            note(f"{rows} without an answer of the model's keep the graph's ladder; {again}")
+        if result.unscored:
+            note(f"{count(result.unscored, 'row')} without a score, as the model could not be had; {again}")

@@ -1,4 +1,4 @@
-"""Counts of GRANOLA-EQ as its paper prints them, held against each other and against EntityQuestions itself."""
+"""GRANOLA-EQ's questions as its paper counts them and its published rows number them."""
 
 from __future__ import annotations
 
@@ -8,68 +8,32 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.questions import GRANOLA_EQ, GRANOLA_EQ_RELATIONS, EntityQuestions, has_one_answer
-from abstraction.rows import QARow
+from scripts.granola_eq_questions import RELATIONS, numbered_questions
+from tests.abstraction.tiny_dataset import lines
 from tests.conftest import DATA
 
 FOLDER = DATA / "entityquestions"
-NEEDED = pytest.mark.skipif(not FOLDER.is_dir(), reason="EntityQuestions is not in ../shared/data")
-BEFORE_P800 = 14_641  # single-answer questions of the other sixteen relations: what P800's rows are numbered from
 
 
-# The paper prints 12,452 rows, 2,378 rows cleaned out (16 %), 1,409 of them by the score for potential error (9.5 %).
-def test_the_papers_counts_agree_with_each_other() -> None:
-    assert GRANOLA_EQ.questions == GRANOLA_EQ.rows + GRANOLA_EQ.cleaned == 12_452 + 2_378 == 14_830
-    assert round(100 * GRANOLA_EQ.inconsistent / GRANOLA_EQ.questions, 2) == 9.50  # 1409 / 14830 = 0.09501
-    assert round(100 * GRANOLA_EQ.cleaned / GRANOLA_EQ.questions, 2) == 16.04  # 2378 / 14830 = 0.16035
-    assert GRANOLA_EQ.mean == round(358 / 124, 1)  # the answers and questions that the paper's audit drew
-    assert GRANOLA_EQ.relations.startswith("16 ")  # the paper, of question templates
-    assert len(GRANOLA_EQ_RELATIONS) == len(set(GRANOLA_EQ_RELATIONS)) == 17
-
-
-@pytest.fixture(scope="module")
-def single() -> list[QARow]:
-    """Test questions with one answer, in GRANOLA-EQ's numbering."""
-    rows = EntityQuestions(folder=FOLDER / "test").read(lambda row: pytest.fail(f"rejected: {row}"))
-    return [row for row in rows if has_one_answer(row)]
-
-
-@NEEDED
-def test_the_single_answer_questions_are_as_many_as_the_paper_began_with(single: list[QARow]) -> None:
-    assert len(single) == GRANOLA_EQ.questions
-    assert [row.id for row in single] == [str(number) for number in range(14_830)]
-    order = [name for name, _ in groupby(single, key=lambda row: row.relation)]
-    assert order == list(GRANOLA_EQ_RELATIONS)
-    assert [int(row.id) for row in single if row.relation == "P800"] == list(range(BEFORE_P800, 14_830))  # 189 rows
-
-
-# What the ids of the published rows are: a number for each question with one answer, file after file. Counted here
-# from the files themselves, without P800.
-@NEEDED
-def test_p800_changes_no_id_of_the_others(single: list[QARow]) -> None:
-    numbered: list[str] = []
-    for name in GRANOLA_EQ_RELATIONS:
-        if name != "P800":
-            rows = json.loads((FOLDER / "test" / f"{name}.test.json").read_text(encoding="utf-8"))
-            numbered += [row["question"] for row in rows if len(set(row["answers"])) == 1]
-    assert len(numbered) == BEFORE_P800
-    assert [row.question for row in single[:BEFORE_P800]] == numbered
-
-
-@NEEDED
-def test_the_relations_have_sixteen_templates() -> None:
-    templates = json.loads((FOLDER / "templates.json").read_text(encoding="utf-8"))
-    assert len({templates[name] for name in GRANOLA_EQ_RELATIONS}) == 16
-    assert templates["P131"] == templates["P276"]
-
-
-def test_without_p800_the_others_keep_their_numbers_where_its_file_is_there(tmp_path: Path) -> None:
-    for name in GRANOLA_EQ_RELATIONS:
-        rows = [{"question": f"{name} {number}?", "answers": ["A"]} for number in range(2)]
+def test_numbers_go_through_the_questions_with_one_answer(tmp_path: Path) -> None:
+    for name in RELATIONS:
+        answers = (["A"], ["A", "B"], ["A", "A"])
+        rows = [{"question": f"{name}?", "answers": one} for one in answers]
         (tmp_path / f"{name}.test.json").write_text(json.dumps(rows))
-    sixteen = tuple(name for name in GRANOLA_EQ_RELATIONS if name != "P800")
-    every, most = (
-        {row.question: row.id for row in EntityQuestions(folder=tmp_path, relations=names).read(lambda row: None)}
-        for names in (GRANOLA_EQ_RELATIONS, sixteen)
-    )
-    assert every == most | {"P800 0?": "32", "P800 1?": "33"}
+    ids = [row["id"] for row in numbered_questions(tmp_path)]
+    assert ids[:6] == ["0", "P19-2", "1", "2", "P20-2", "3"]
+    assert ids[-1] == "33"
+
+
+# The paper prints 12,452 rows and 2,378 that were cleaned out.
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="EntityQuestions is not in ../shared/data")
+def test_the_numbers_are_those_of_the_published_rows() -> None:
+    single = [row for row in numbered_questions(FOLDER / "test") if row["id"].isdigit()]
+    assert [row["id"] for row in single] == [str(number) for number in range(12_452 + 2_378)]
+    assert [name for name, _ in groupby(single, key=lambda row: row["relation"])] == list(RELATIONS)
+    ours = {row["id"]: row["question"] for row in single}
+    published = [row for name in ("rows_dev", "places_dev") for row in lines(DATA / "granola_eq" / f"{name}.jsonl")]
+    assert len(published) == 561
+    assert all(ours[str(row["id"])] == row["question"] for row in published)
+    templates = json.loads((FOLDER / "templates.json").read_text(encoding="utf-8"))
+    assert len({templates[name] for name in RELATIONS}) == 16

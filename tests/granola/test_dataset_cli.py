@@ -1,4 +1,4 @@
-"""`granola dataset`, the script for GRANOLA-EQ, and docs/how-to/publish-a-dataset.md, as users run them."""
+"""`granola dataset` and docs/how-to/publish-a-dataset.md, as users run them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import granola
-from abstraction.datasets.questions import GRANOLA_EQ_RELATIONS
 from abstraction.rows import read_questions, read_tiered
 from kg.building import snapshot
 from tests.command_line import run_granola
@@ -113,6 +112,9 @@ def test_rejected_rows_are_told_and_the_rest_is_built(demo: Path, tmp_path: Path
         (("q.csv", "--trivial", "none.txt"), "none.txt"),
         (("q.csv", "--relation", "birthplace"), "unknown relation"),
         (("q.csv", "--without", "washing"), "washing"),
+        (("q.csv", "--consistency", "replay:x", "--samples", "0"), "allowed: 1 or more"),
+        (("q.csv", "--phrase", "replay:x?max_tokens=0"), "max_tokens: Input should be greater than or equal to 1"),
+        (("q.csv", "--phrase-mode", "strict"), "--phrase-mode goes with --phrase MODEL"),
     ],
 )
 def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
@@ -125,56 +127,6 @@ def test_wrong_use_is_told_and_leaves_nothing(demo: Path, tmp_path: Path, words:
     done = dataset(*words, *defaults, cwd=tmp_path)
     assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--consistency", "replay:x", "--samples", "0"), "allowed: 1 or more"),
-        (("--phrase", "replay:x?max_tokens=0"), "max_tokens: Input should be greater than or equal to 1"),
-        (("--phrase-mode", "strict"), "--phrase-mode goes with --phrase MODEL"),
-    ],
-)
-def test_the_script_tells_of_wrong_use(demo: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    folder = tmp_path / "eq"
-    folder.mkdir()
-    (folder / "P19.test.json").write_text('[{"question": "Where was Obama born?", "answers": ["Honolulu"]}]')
-    script = ROOT / "scripts" / "build_granola_eq.py"
-    done = run(
-        script, folder, "--snapshot", demo, "--out", tmp_path / "out", "--relations", "all", *words, cwd=tmp_path
-    )
-    assert done.returncode == 2, done.stderr
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_script_builds_granola_eqs_selection(demo: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "test"
-    folder.mkdir()
-    for name in (*GRANOLA_EQ_RELATIONS, "P36"):
-        rows = [{"question": "Where was Albert Einstein born?", "answers": ["Ulm"]}] if name == "P19" else []
-        rows += [{"question": f"{name} {k}?", "answers": ["Ulm", "Bonn"][:k]} for k in (1, 2)]
-        (folder / f"{name}.test.json").write_text(json.dumps(rows))
-    script = ROOT / "scripts" / "build_granola_eq.py"
-    done = run(script, folder, "--snapshot", demo, "--out", "eq", "--relations", "P19,p36", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "several-answers: 2 of 5 rows left out" in done.stdout
-    assert re.search(r"^rows +3 +12,452$", done.stdout, re.MULTILINE)
-    assert "| Linker | `smallest (" in (tmp_path / "eq" / "README.md").read_text()  # as the paper
-    rows_built = [json.loads(line) for line in (tmp_path / "eq" / "data" / "test.jsonl").read_text().splitlines()]
-    assert [(row["id"], row["relation"]) for row in rows_built] == [
-        ("0", "P19"),
-        ("1", "P19"),
-        ("18", "P36"),
-    ]  # two of P19, 16 others
-    for words, said in (
-        (("--relations", "P19,P9"), "no file for P9"),
-        (("--limit", "0"), "allowed: 1 or more"),
-        ((), "exists; give --force"),
-    ):
-        done = run(script, folder, "--snapshot", demo, "--out", "eq", *words, cwd=tmp_path)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
 def test_the_command_on_the_card_makes_the_same_rows(demo: Path, tmp_path: Path) -> None:
