@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, Unpack, get_args, overload
 
 from granola.errors import MatcherError, PredictionError, UsageError
 from granola.frames import frame_of, frame_records, frame_with, snapshot_of_frame
@@ -134,38 +134,24 @@ def ladder(
     return _ladders(_questions([row]), snapshot, language, linker)[0]
 
 
-@overload
-def ladders(
-    questions: Questions,
-    snapshot: Snapshot,
-    *,
-    preset: str | None = ...,
-    question_field: str | None = ...,
-    answer_field: str | None = ...,
-    id_field: str | None = ...,
-    split: str | None = ...,
-    relation: str | None = ...,
-    language: str = ...,
-    linker: str = ...,
-    errors: Errors = ...,
-) -> LadderRows: ...
+class LadderSettings(TypedDict, total=False):
+    """What `ladders` takes by name, for type checkers."""
+
+    preset: str | None
+    question_field: str | None
+    answer_field: str | None
+    id_field: str | None
+    split: str | None
+    relation: str | None
+    language: str
+    linker: str
+    errors: Errors
 
 
 @overload
-def ladders(
-    questions: Frame,
-    snapshot: Snapshot,
-    *,
-    preset: str | None = ...,
-    question_field: str | None = ...,
-    answer_field: str | None = ...,
-    id_field: str | None = ...,
-    split: str | None = ...,
-    relation: str | None = ...,
-    language: str = ...,
-    linker: str = ...,
-    errors: Errors = ...,
-) -> Frame: ...
+def ladders(questions: Questions, snapshot: Snapshot, **settings: Unpack[LadderSettings]) -> LadderRows: ...
+@overload
+def ladders(questions: Frame, snapshot: Snapshot, **settings: Unpack[LadderSettings]) -> Frame: ...
 
 
 def ladders(
@@ -280,8 +266,8 @@ def score(
 
     `rows` is a tiered file, a dataset's folder, rows, or what `ladders` gave; `predictions` a file, texts by id (or by
     question), mappings with "id" (or "question") and "prediction", or a DataFrame with these columns; `settings` are
-    those of `granola.scoring.ScoreSettings`, as `lambda_`, `standard`, `seed`, `allow_missing`; `snapshot` is the id of
-    the one that ladders are from, where the rows do not say it.
+    those of `granola.scoring.scores.ScoreSettings`, as `lambda_`, `standard`, `seed`, `allow_missing`; `snapshot` is the
+    id of the one that ladders are from, where the rows do not say it.
     `report.overall.estimates["granola_accuracy"]` has value and interval.
 
     Raises PredictionError for ids that do not match, MatcherError for a matcher that is not known.

@@ -18,8 +18,8 @@ PUBLIC = (
     "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
     "abstraction.linking.linker", "abstraction.language.date_reader", "abstraction.language.amount_reader",
     "abstraction.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",
-    "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring", "granola.decoding",
-    "granola.audit.offences", "granola.audit.tier_sheets", "granola.report.study", "granola.report.study_html",
+    "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",
+    "granola.decoding", "granola.audit.offences", "granola.audit.tier_sheets", "granola.report.study", "granola.report.study_html",
     "granola.service.application", "granola.service.service_settings",
 )  # fmt: skip
 

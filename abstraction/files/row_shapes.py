@@ -1,8 +1,8 @@
 """Rows of datasets as they are published, told where they have what: presets by name, or fields named one by one.
 
-A path leads inside by dots, `*` is every item of a list, `{language}` the language that is asked for, `(description)`
-what a list of Freebase's says, as WebQuestions writes its answers. A field that is called as the whole path is that
-field.
+A path leads inside by dots, `*` is every item of a list, a number one of them, `{language}` the language that is asked
+for, `(description)` what a list of Freebase's says, as WebQuestions writes its answers. A field that is called as the
+whole path is that field.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class RowShape:
 
     def is_unanswered(self, data: Mapping[str, Any], language: str = "en") -> bool:
         """Whether the dataset itself has no answer to a row's question, where the row has the fields of the answers."""
-        if not self.no_answer or not any(_leads(data, _steps(data, path, language)) for path in self.answers):
+        if not self.no_answer or not any(_leads(data, steps_of(data, path, language)) for path in self.answers):
             return False
         kinds = set(_texts(data, self.answer_kind, language))
         return (bool(kinds) and kinds <= {*self.no_answer}) or next(_texts(data, self.answers, language), None) is None
@@ -124,7 +124,7 @@ class RowShape:
         there = {**dict.fromkeys(record.columns), **record.data}
         for name in ("question", *(["answer"] if with_answers else []), *self.needed):
             paths = named[name] or usual[name]
-            if not any(_leads(there, _steps(there, path, language)) for path in paths):
+            if not any(_leads(there, steps_of(there, path, language)) for path in paths):
                 raise RowError(f"no field {_or(paths, language)}; the row has {record.names}")
 
 
@@ -227,13 +227,43 @@ def of_split(data: Mapping[str, Any], split: str) -> bool | None:
 def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in paths:
-        values = list(_at(data, _steps(data, path, language)))
-        if values:
+        found = values_at(data, steps_of(data, path, language))
+        if values := [text for value in found for text in _texts_of(value)]:
             yield from values
             return
 
 
-def _steps(data: Mapping[str, Any], path: str, language: str) -> list[str]:
+def _texts_of(value: Any) -> Iterator[str]:
+    """The texts that a value is, or that a list has; numbers as their digits."""
+    if isinstance(value, str) and value[:1] in "[{":
+        value = literal(value)
+    if isinstance(value, list):
+        for item in value:
+            yield from _texts_of(item)
+    elif isinstance(value, bool):
+        yield "yes" if value else "no"
+    elif isinstance(value, str | int | float) and str(value).strip():
+        yield str(value)
+
+
+def values_at(value: Any, steps: Sequence[str]) -> Iterator[Any]:
+    """What stands at the end of a path; texts that hold JSON, as cells do, are looked into."""
+    if not steps:
+        yield value
+        return
+    if isinstance(value, str) and value[:1] in "[{":
+        value = literal(value)
+    first, *rest = steps
+    if first == "(description)":
+        yield from _descriptions(value.strip()) if isinstance(value, str) else ()
+    elif isinstance(value, Mapping):
+        yield from values_at(value[first], rest) if first in value else ()
+    elif isinstance(value, list):
+        for item in value if first == "*" else value[int(first) :][:1] if first.isdigit() else ():
+            yield from values_at(item, rest)
+
+
+def steps_of(data: Mapping[str, Any], path: str, language: str = "") -> list[str]:
     """Where a path leads, step by step; a field may have dots in its own name."""
     name = path if path in data else heading(path)  # as a heading in CSV is read
     return [name] if name in data else path.replace("{language}", language).split(".")
@@ -271,28 +301,6 @@ def _descriptions(text: str) -> Iterator[str]:
         read.append(re.sub(r"\\(.)", r"\1", description[1]) if description[1] is not None else description[2])
         at = description.end()
     yield from filter(str.strip, read)
-
-
-def _at(value: Any, steps: list[str]) -> Iterator[str]:
-    if isinstance(value, str) and (steps or value[:1] in "[{") and value[:1] in "[{":
-        value = literal(value)
-    if not steps:
-        if isinstance(value, list):
-            for item in value:
-                yield from _at(item, [])
-        elif isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
-            yield str(value)
-        elif isinstance(value, bool):
-            yield "yes" if value else "no"
-        return
-    first, rest = steps[0], steps[1:]
-    if first == "*":
-        for item in value if isinstance(value, list) else ():
-            yield from _at(item, rest)
-    elif first == "(description)":
-        yield from _descriptions(value.strip()) if isinstance(value, str) else ()
-    elif isinstance(value, Mapping) and value.get(first) is not None:
-        yield from _at(value[first], rest)
 
 
 # Files whose rows have a shape.

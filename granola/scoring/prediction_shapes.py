@@ -1,7 +1,6 @@
 """Predictions as other programs write them: fields named one by one, or outputs of harnesses and of a batch service.
 
-A path leads inside by dots, a number takes the item of a list, `*` every one; a field that is called as the whole path
-is that field. Text that holds JSON is looked into, as dataframes of such outputs have it.
+Paths are those of `abstraction.files.row_shapes`.
 """
 
 from __future__ import annotations
@@ -15,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import zstandard
+
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow
 from abstraction.files.records import Record, opened_to_read, read_records
-from abstraction.files.row_names import heading
+from abstraction.files.row_models import is_number
+from abstraction.files.row_shapes import steps_of, values_at
 from granola.errors import PredictionError
-from kg.extras import install_hint
 
 Paths = tuple[str, ...]
 
@@ -152,23 +153,14 @@ def _samples_of_archive(path: Path) -> Iterator[Record]:
 
 
 def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> bytes:
-    """A file of an archive, by pyarrow where it is compressed with Zstandard. Raises RowError without pyarrow."""
+    """A file of an archive, also where it is compressed with Zstandard."""
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
-    try:
-        import pyarrow  # type: ignore[import-untyped]  # it has no stubs
-    except ImportError as error:
-        raise RowError(
-            f"{path}: this log is compressed with Zstandard, which needs pyarrow: {install_hint('parquet')}; or write "
-            f"it as JSON with: inspect log convert {path.name} --to json --output-dir ."
-        ) from error
     with path.open("rb") as stream:
         stream.seek(info.header_offset)
         name, extra = struct.unpack("<26xHH", stream.read(30))  # the lengths of two fields behind the local header
         stream.seek(name + extra, 1)
-        packed = stream.read(info.compress_size)
-    content: bytes = pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd").read()
-    return content
+        return zstandard.ZstdDecompressor().decompressobj().decompress(stream.read(info.compress_size))
 
 
 def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
@@ -188,28 +180,7 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
 def _texts(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
     """The texts under the first path with any; numbers as their digits."""
     for path in paths:
-        name = path if path in data else heading(path)  # as a heading in CSV is read
-        steps = [name] if name in data else path.split(".")
-        found = [text for text in _at(data, steps) if text is not None]
-        if found:
+        values = values_at(data, steps_of(data, path))
+        if found := [str(value) for value in values if isinstance(value, str) or is_number(value)]:
             return found
     return []
-
-
-def _at(value: Any, steps: list[str]) -> Iterator[str]:
-    if not steps:
-        if isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
-            yield str(value)
-        return
-    step, rest = steps[0], steps[1:]
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return
-    if isinstance(value, Mapping) and step in value:
-        yield from _at(value[step], rest)
-    elif isinstance(value, list):
-        chosen = value if step == "*" else value[int(step) : int(step) + 1] if step.isdigit() else []
-        for item in chosen:
-            yield from _at(item, rest)

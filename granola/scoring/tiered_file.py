@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from abstraction.faults import RejectedRow, fault_of
+from abstraction.faults import RejectedRow
 from abstraction.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.scoring.items import language_of
@@ -38,13 +38,9 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
     rows = PackedRows()
     spoken = Counter[str]()
     for row in read_tiered(path, on_reject=rejected.append, evidence=False):
-        try:
-            rows.append(row)
-            if (code := language_of(row)) is not None:
-                spoken[code] += 1
-        except Exception as error:
-            fault = fault_of(error, "reading")
-            rejected.append(fault.rejected(source=row.source, id=row.id, text=row.question))
+        rows.append(row)
+        if (code := language_of(row)) is not None:
+            spoken[code] += 1
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{name or path} has no tiered row{reason}; make one with granola tiers")

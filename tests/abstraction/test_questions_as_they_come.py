@@ -150,7 +150,7 @@ def test_tiers_and_scores_take_folders(snapshot: Path, tmp_path: Path) -> None:
     Tiers(qa=(str(tmp_path / "qa"),), split="test", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
     assert orjson.loads((tmp_path / "t.jsonl").read_bytes())["id"] == "a"
     built = Dataset(qa=(tmp_path / "qa",), split="train", snapshot=str(snapshot), out=tmp_path / "made").run()
-    assert built.built.data.name == "train.jsonl"
+    assert built.data.name == "train.jsonl"
     said = write(tmp_path / "said.jsonl", [{"id": "b", "prediction": "Hawaii"}])
     run = Score(tiered=tmp_path / "made", predictions=str(said), resamples=10)  # type: ignore[arg-type]
     assert run.tiered.endswith("train.jsonl")

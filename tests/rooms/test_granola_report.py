@@ -8,8 +8,8 @@ from abstraction.rows import read_tiered
 from granola.bundled import bundled
 from granola.matching import matcher
 from granola.report.score_page import render
-from granola.scoring import read_predictions, score
-from granola.scoring.scores import ScoreSettings
+from granola.scoring.predictions import read_predictions
+from granola.scoring.scores import ScoreSettings, score
 
 
 def test_the_page_asks_nobody_for_anything(demo: Path) -> None:

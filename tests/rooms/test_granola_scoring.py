@@ -8,8 +8,11 @@ import pytest
 
 from granola.bundled import bundled
 from granola.matching import matcher
-from granola.scoring import Metric, compare, estimated, read_predictions, score
-from granola.scoring.scores import ScoreSettings
+from granola.scoring.bootstrap import estimated
+from granola.scoring.metrics import Metric
+from granola.scoring.predictions import read_predictions
+from granola.scoring.scores import ScoreSettings, score
+from granola.scoring.system_comparison import compare
 
 
 def test_two_systems_scored_and_compared(demo: Path) -> None:
