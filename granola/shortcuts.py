@@ -266,8 +266,8 @@ def score(
 
     `rows` is a tiered file, a dataset's folder, rows, or what `ladders` gave; `predictions` a file, texts by id (or by
     question), mappings with "id" (or "question") and "prediction", or a DataFrame with these columns; `settings` are
-    those of `granola.scoring.scores.ScoreSettings`, as `lambda_`, `standard`, `seed`, `allow_missing`; `snapshot` is the
-    id of the one that ladders are from, where the rows do not say it.
+    those of `granola.scoring.scores.ScoreSettings`, as `lambda_`, `standard`, `seed`, `allow_missing`; `snapshot` is
+    the id of the one that ladders are from, where the rows do not say it.
     `report.overall.estimates["granola_accuracy"]` has value and interval.
 
     Raises PredictionError for ids that do not match, MatcherError for a matcher that is not known.

@@ -19,8 +19,8 @@ PUBLIC = (
     "abstraction.linking.linker", "abstraction.language.date_reader", "abstraction.language.amount_reader",
     "abstraction.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",
-    "granola.decoding", "granola.audit.offences", "granola.audit.tier_sheets", "granola.report.study", "granola.report.study_html",
-    "granola.service.application", "granola.service.service_settings",
+    "granola.decoding", "granola.audit.offences", "granola.audit.tier_sheets", "granola.report.study",
+    "granola.report.study_html", "granola.service.application", "granola.service.service_settings",
 )  # fmt: skip
 
 

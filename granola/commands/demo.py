@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,21 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 from granola.bundled import bundled
 from granola.commands.command import Command
 from granola.commands.output import alone
+from granola.commands.score import ScoringSettings, score_systems
+from granola.commands.snapshot_build import SnapshotBuild
+from granola.commands.tiers import Tiers
 from granola.errors import GranolaError, UsageError
-from granola.run_record import SUFFIX, made_by, write_run_record
+from granola.run_record import made_by, write_run_record
 from granola.settings import Setting
 from granola.shared_settings import Force
 from granola.terminal_lines import Verbatim, show_lines
 
 if TYPE_CHECKING:
-    from granola.scoring.scores import ScoreReport
+    from granola.scoring.scored_systems import Systems
 
 SYSTEMS = ("specific", "cautious")
 PAGE = "report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demo(Command["Sequence[ScoreReport]"]):
+class Demo(Command["Systems"]):
     """Build a snapshot, make ladders, score two prediction files and write a page about it all.
 
     Needs no network, no server and no model: a WikiData sample, questions and predictions are bundled.
@@ -37,100 +38,61 @@ class Demo(Command["Sequence[ScoreReport]"]):
     )
     force: Force = False
 
-    def run(self) -> Sequence[ScoreReport]:
+    def run(self) -> Systems:
         """Make everything. Raises UsageError for a folder with files that are not an earlier demo's."""
-        from granola.report.score_page import render
-        from kg.files import atomic_path
-
-        self._check()
-        with alone(self.out):
-            self.out.mkdir(parents=True, exist_ok=True)
-            tiers, manifest = self._ladders()
-            reports = [self._scores(system, tiers) for system in SYSTEMS]
-            page = self.out / PAGE
-            with atomic_path(page) as temporary:
-                temporary.write_text(render(_rows(tiers), reports, manifest, title="GRANOLA demo"), encoding="utf-8")
-        return reports
-
-    def show(self, result: Sequence[ScoreReport]) -> None:
-        """The tables, the signature, and where the page is."""
-        from granola.report.score_tables import score_tables
-
-        signatures = dict.fromkeys(f"signature: {report.signature}" for report in result)
-        show_lines(*score_tables(result), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
-
-    def told(self, result: Sequence[ScoreReport]) -> Any:
-        """The scores, and where the page is."""
-        return {"page": self.out / PAGE, "systems": result}
-
-    def _check(self) -> None:
         if not str(self.out) or self.out == Path():
             raise UsageError("--out is empty; name a folder, as in --out demo-output")
         if self.out.exists() and not self.out.is_dir():
             raise GranolaError(f"--out {self.out} is a file; name a folder, as in --out demo-output")
-        if not self.force:
-            _check_folder(self.out)
+        if not self.force and self.out.exists() and any(self.out.iterdir()) and made_by(self.out / PAGE) != "demo":
+            raise UsageError(f"{self.out} is not an earlier demo's; name another folder, or give --force")
+        with alone(self.out):
+            return self._make()
 
-    def _ladders(self) -> tuple[Path, Any]:
-        """The tiered file, and the manifest of the snapshot that it was made with."""
-        from abstraction.pipeline import make_ladders
-        from abstraction.rows import read_questions, write_tiered
-        from kg.building.snapshot import build
-        from kg.store.sqlite import SQLiteStore
-
-        source, questions = bundled("wikidata"), bundled("questions")
-        snapshot, tiers = self.out / "snapshot.sqlite", self.out / "tiers.jsonl"
-        print(f"snapshot  {source.name} -> {snapshot}", file=sys.stderr)
-        build([source], snapshot, force=True, command=f"granola snapshot build {source} --out {snapshot}")
-        print(f"ladders   {questions.name} -> {tiers}", file=sys.stderr)
-        with closing(SQLiteStore.open(snapshot)) as store:
-            manifest = store.manifest()
-            write_tiered(make_ladders(read_questions([questions]), store), tiers)
-        write_run_record(
-            tiers,
-            command=self.verb,
-            arguments=self.arguments(),
-            inputs=[questions, snapshot],
-            more={"snapshot": manifest["snapshot_id"]},
-        )
-        return tiers, manifest
-
-    def _scores(self, system: str, tiers: Path) -> ScoreReport:
+    def _make(self) -> Systems:
         from abstraction.files.writing import writing_lines
-        from granola.matching import matcher
-        from granola.scoring.predictions import read_predictions
-        from granola.scoring.scores import score
+        from granola.report.question_list import rows_with_evidence
+        from granola.report.score_page import render
+        from kg.files import atomic_path
 
-        predictions, items = bundled(f"predictions-{system}"), self.out / f"items-{system}.jsonl"
-        print(f"scores    {predictions.name} -> {items}", file=sys.stderr)
-        report = score(tiers, read_predictions(predictions), matcher("rules"), system=system)
-        with writing_lines(items) as write:
-            for item in report.items:
-                write(item.to_json())
-        write_run_record(
-            items,
-            command=self.verb,
-            arguments=self.arguments(),
-            inputs=[tiers, predictions],
-            more={"signature": str(report.signature), "counts": dict(report.counts)},
-        )
-        return report
+        snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
+        self.out.mkdir(parents=True, exist_ok=True)
+        SnapshotBuild(sources=_told("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
+        made = Tiers(qa=_told("ladders", "questions", tiers), snapshot=snapshot, out=tiers, force=True).run()
+        items = {system: self.out / f"items-{system}.jsonl" for system in SYSTEMS}
+        predictions = [*(_told("scores", f"predictions-{name}", str(path))[0] for name, path in items.items())]
+        systems = score_systems(tiers, predictions, ScoringSettings())
+        for report, path, given in zip(systems.reports, items.values(), predictions, strict=True):
+            with writing_lines(path) as write:
+                for item in report.items:
+                    write(item.to_json())
+            more = {"signature": str(report.signature), "counts": dict(report.counts)}
+            self._record(path, [tiers, given], more)
+        rows = rows_with_evidence(tiers, systems.rows)
+        manifest = {"snapshot_id": made.snapshot}
+        page = render([rows[row.id] for row in systems.rows], systems.reports, manifest, title="GRANOLA demo")
+        with atomic_path(self.out / PAGE) as temporary:
+            temporary.write_text(page, encoding="utf-8")
+        self._record(self.out / PAGE, [tiers, *predictions], {})
+        return systems
+
+    def _record(self, path: Path, inputs: list[str], more: dict[str, Any]) -> None:
+        write_run_record(path, command=self.verb, arguments=self.arguments(), inputs=inputs, more=more)
+
+    def show(self, result: Systems) -> None:
+        """The tables, the signature, and where the page is."""
+        from granola.report.score_tables import score_tables
+
+        signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
+        show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
+
+    def told(self, result: Systems) -> Any:
+        """The scores, and where the page is."""
+        return {"page": self.out / PAGE, "systems": result.reports}
 
 
-def _rows(tiers: Path) -> list[Any]:
-    from abstraction.rows import read_tiered
-
-    return list(read_tiered(tiers))
-
-
-def _check_folder(out: Path) -> None:
-    """Raise UsageError where a file that the demo would write is there, and no earlier demo wrote it."""
-    items = [f"items-{system}.jsonl" for system in SYSTEMS]
-    recorded = ["tiers.jsonl", *items]
-    names = ["snapshot.sqlite", PAGE, *recorded, *(f"{name}{SUFFIX}" for name in recorded)]
-    there = [out / name for name in names if (out / name).exists()]
-    earlier = [path for path in there if made_by(path.with_name(path.name.removesuffix(SUFFIX))) == "demo"]
-    if earlier:  # snapshot and page have no record of their own
-        earlier += [path for path in there if path.name in names[:2]]
-    if foreign := [path for path in there if path not in earlier]:
-        raise UsageError(f"{foreign[0]} is not an earlier demo's; name another folder, or give --force to replace it")
+def _told(doing: str, name: str, out: str) -> tuple[str]:
+    """The bundled file of that name; standard error is told what is made of it."""
+    path = bundled(name)
+    print(f"{doing:<9} {path.name} -> {out}", file=sys.stderr)
+    return (str(path),)

@@ -35,6 +35,7 @@ def test_everything_is_made_and_nothing_is_left_over(made: Path) -> None:
         "items-specific.jsonl",
         "items-specific.jsonl.run.json",
         "report.html",
+        "report.html.run.json",
         "snapshot.sqlite",
         "tiers.jsonl",
         "tiers.jsonl.run.json",

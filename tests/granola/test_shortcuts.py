@@ -14,9 +14,9 @@ import pytest
 import granola
 from abstraction.errors import RowError
 from abstraction.rows import read_tiered, write_tiered
-from granola import scoring
 from granola.bundled import bundled
 from granola.errors import MatcherError, PredictionError, UsageError
+from granola.scoring.scores import ScoreSettings, score
 
 QUESTION = "Where was Barack Obama born?"
 ROWS = [
@@ -94,8 +94,8 @@ def test_many_are_as_the_command_makes_them(sample: Any, tmp_path: Path) -> None
     by_path = granola.ladders(ROWS, tmp_path / "demo" / "snapshot.sqlite")
     assert [row.to_json() for row in by_path] == [row.to_json() for row in granola.ladders(ROWS, sample)]
     given: Any = bundled("predictions-cautious")
-    known = scoring.score(
-        told, granola.read_predictions(given), granola.matcher("rules"), scoring.ScoreSettings(resamples=20)
+    known = score(
+        told, granola.read_predictions(given), granola.matcher("rules"), ScoreSettings(resamples=20)
     )
     for rows in (tmp_path / "demo" / "tiers.jsonl", made, [row.to_json() for row in made]):
         report = granola.score(rows, given, resamples=20)
