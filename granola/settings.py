@@ -79,10 +79,10 @@ def fit(settings: object) -> None:
         object.__setattr__(settings, declared.field, _fitted(declared, getattr(settings, declared.field)))
 
 
-def command_line(verb: str, settings: object) -> str:
+def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
     """The command that does the same, for whoever reads a result: every setting that is not left as it is by default.
 
-    Files are named without the folders of whoever ran it, and addresses without secrets.
+    Files are named without the folders of whoever ran it unless `folders`, and addresses without secrets.
     """
     words = ["granola", *verb.split()]
     for declared in sorted(settings_of(type(settings)), key=lambda declared: not declared.setting.positional):
@@ -99,12 +99,12 @@ def command_line(verb: str, settings: object) -> str:
         for single in value if declared.many else (value,):
             words += [
                 *([] if declared.setting.positional else [name]),
-                *([] if declared.type is bool else [_named(single)]),
+                *([] if declared.type is bool else [_named(single, folders=folders)]),
             ]
     return shlex.join(words)
 
 
-def _named(value: Any) -> str:
+def _named(value: Any, *, folders: bool) -> str:
     """A value as a command line has it."""
     text = str(value)
     if "://" in text:
@@ -121,7 +121,7 @@ def _named(value: Any) -> str:
         return f"{shown}{more}#{name}"
     is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
     is_place = isinstance(value, Path) or is_file
-    return Path(text).name if is_place else text
+    return Path(text).name if is_place and not folders else text
 
 
 def recorded(settings: object, declaring: type) -> dict[str, Any]:

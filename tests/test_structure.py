@@ -124,7 +124,7 @@ def test_help_lists_every_command_and_loads_none() -> None:
     told, _, loaded = done.stdout.partition("LOADED")
     assert [command for (command, *rest) in _commands()[1:] if not rest and f"\n  {command} " not in told] == []
     assert {name for name in loaded.split() if name.startswith(("granola.cli.", "granola.commands."))} == {
-        "granola.cli.config_file", "granola.cli.dash_hints", "granola.cli.main", "granola.commands.command_list",
+        "granola.cli.config_file", "granola.cli.main", "granola.commands.command_list",
     }  # fmt: skip
     assert "rich" not in loaded.split()
 

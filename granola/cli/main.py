@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.cli.config_file import use_config
-from granola.cli.dash_hints import HintingCommand
 from granola.commands.command_list import COMMANDS, GROUPS
 from granola.errors import GranolaError, UsageError
 from granola.terminal_lines import visible
@@ -32,11 +31,6 @@ from kg.web.addresses import scrubbed, without_secrets
 UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9]+):(/+)(.+)", re.IGNORECASE)
-_FETCHES = {
-    "http": "curl -LO {}", "https": "curl -LO {}", "hf": "hf download REPOSITORY FILE --repo-type dataset",
-    "s3": "aws s3 cp {} .", "gs": "gcloud storage cp {} .",
-}  # fmt: skip
-_CLASSES: dict[str, type[TyperCommand]] = {"ladder": HintingCommand}
 
 
 @cache
@@ -49,7 +43,7 @@ def _command(name: str) -> Any:
     app = typer.Typer(add_completion=False, help=entry.line, no_args_is_help=bool(entry.members))
     for verb in entry.verbs:
         word = verb.rpartition(" ")[2]
-        app.command(name=word, cls=_CLASSES.get(word))(typer_command(command_class(verb)))
+        app.command(name=word)(typer_command(command_class(verb)))
     command: Any = typer.main.get_group(app) if entry.members else typer.main.get_command(app)
     command.name = name
     return command
@@ -212,16 +206,11 @@ def _how_to_go_on(words: list[str]) -> str:
 
 
 def _missing(name: str) -> str:
-    """That a file is not there; of an address, how to get what is behind it."""
+    """That a file is not there; of an address, that only files are read."""
     address = _ADDRESS.match(name)
     if address is None:
         return f"no such file: {name}"
-    scheme = address[1].lower()
-    if scheme == "file":
-        return f"{name} is an address; name the file itself, as /{address[3]}"
-    place = f"{scheme}://{address[3]}"
-    how = f", as by: {_FETCHES[scheme].format(place)}" if scheme in _FETCHES else ""
-    return f"{place} is an address, and files are read from this machine; fetch it first{how}"
+    return f"{address[1]}://{address[3]} is an address, and files are read from this machine; fetch it first"
 
 
 def _report_error(message: str) -> int:

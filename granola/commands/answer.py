@@ -298,11 +298,6 @@ class Aggregate(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def __post_init__(self) -> None:
-        """One file may be given alone."""
-        if isinstance(self.samples, str):
-            object.__setattr__(self, "samples", (self.samples,))
-
     def run(self) -> RowsWritten:
         """Write the predictions. Raises UsageError for settings that do not go together."""
         from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining

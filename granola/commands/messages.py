@@ -186,17 +186,9 @@ def json_of(value: Any) -> Any:
 @contextmanager
 def counting(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
     """A function that shows how many of `total` are done, on stderr; None where that is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
     of = "" if total is None else f" of {total:,}"
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f}" + f"{of} {what}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("", total=total)
-        yield lambda done: shown.update(task, completed=done)
+    with phases("") as show:
+        yield None if show is None else lambda done: show("", done, total, f"{done:,}{of} {what}")
 
 
 def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator[_Row]:

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from abstraction.faults import Fault, RejectedRow, Taken
-from abstraction.files.writing import check_format, write_records, writing_lines
+from abstraction.files.writing import check_format, write_records
 from granola.commands.command import Command
 from granola.commands.messages import note, report_rejects, with_progress
 from granola.errors import BatchWritten, UsageError
@@ -26,7 +26,7 @@ from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.terminal_lines import Part, show_lines
 from kg.errors import ForeseenError
-from kg.files import atomic_path, writable
+from kg.files import writable
 
 STANDARD = "-"
 REJECTS_SUFFIX = ".rejects.jsonl"
@@ -191,16 +191,6 @@ def readable(path: str) -> Iterator[str]:
         yield copy.name
 
 
-@contextmanager
-def json_lines(path: Path | None) -> Iterator[Callable[[Mapping[str, Any]], object] | None]:
-    """A function that writes JSON lines to a file, None where there is no file to write."""
-    if path is None:
-        yield None
-        return
-    with writing_lines(path) as write:
-        yield write
-
-
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
     """Write OUT.rejects.jsonl, or remove an earlier run's where nothing was rejected; none for standard output."""
     if str(out) == STANDARD:
@@ -211,44 +201,6 @@ def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | Non
     else:
         path.unlink(missing_ok=True)
     return path
-
-
-class RejectsFile:
-    """OUT.rejects.jsonl of rows that are too many to hold, written as they come; in place when the block ends well.
-
-    `path` None counts alone. Without a rejected row an earlier run's file is removed.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self._place: Any = None
-        self._stream: Any = None
-        self.count = 0
-        self.first = ""
-
-    def add(self, row: RejectedRow) -> None:
-        """List a row."""
-        if self.count == 0:
-            self.first = f"{row.source}: {row.reason}"
-            if self.path is not None:
-                self._place = atomic_path(self.path)
-                self._stream = self._place.__enter__().open("wb")
-        self.count += 1
-        if self._stream is not None:
-            line = row.to_json() if self.count > 1 else {"schema_version": 1, **row.to_json()}
-            self._stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-
-    def __enter__(self) -> RejectsFile:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            # Where no row at all could be used, what is wrong with them is all that there is.
-            is_kept = error[0] is None or issubclass(error[0], ForeseenError)
-            self._place.__exit__(*((None, None, None) if is_kept else error))
-        elif self.path is not None and error[0] is None:
-            self.path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -262,6 +214,7 @@ class RowsWritten:
     rejected: Sequence[RejectedRow]
     listed: Path | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
+    is_lacking: bool = False  # whether a model gave no answer for some
 
     def to_json(self) -> dict[str, Any]:
         """What came of the rows, with what the run record has besides."""
@@ -280,6 +233,10 @@ class RowsCommand(Command[RowsWritten]):
         """The rejected rows."""
         report_rejects(result.source, result.rejected, listed=result.listed)
 
+    def failed(self, result: RowsWritten) -> bool:
+        """Whether rows were rejected, or a model gave no answer."""
+        return bool(result.rejected) or result.is_lacking
+
 
 @dataclass(kw_only=True, slots=True)
 class RowsOutput:
@@ -294,6 +251,7 @@ class RowsOutput:
     taken: Taken = field(init=False)
     written: int = 0
     listed: Path | None = None
+    is_lacking: bool = False
 
     def __post_init__(self) -> None:
         """Rows that cannot be written are rejected."""
@@ -311,7 +269,11 @@ class RowsOutput:
 
     def by(self, write: Callable[[], int]) -> None:
         """Let `write` write the rows; it says how many."""
-        self.written = write()
+        try:
+            self.written = write()
+        except ForeseenError:  # where no row at all can be used, the list says why
+            list_rejects(self.out, self.rejected)
+            raise
         self.listed = list_rejects(self.out, self.rejected)
 
     def ended(self, *lines: Part, source: str, **resolved: Any) -> RowsWritten:
@@ -323,19 +285,25 @@ class RowsOutput:
             )  # fmt: skip
         return RowsWritten(
             out=self.out, lines=lines, source=source, counts=self.counts, rejected=self.rejected, listed=self.listed,
-            more=self.more,
+            more=self.more, is_lacking=self.is_lacking,
         )  # fmt: skip
 
 
 @contextmanager
 def writing_rows(
-    command: Command[Any], out: str, *, inputs: Sequence[Path | str | None], force: bool
+    command: Command[Any],
+    out: str,
+    *,
+    inputs: Sequence[Path | str | None],
+    force: bool,
+    sides: Sequence[str] = (),
+    format: str | None = None,
 ) -> Iterator[RowsOutput]:
     """The output of a command, checked before anything is read; removed where the block fails to write.
 
     Raises UsageError where it would destroy something, OutputError for a name that promises another format.
     """
     known = [one for one in inputs if one is not None]
-    with writing(out, inputs=known, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=force):
-        check_format(out)
+    with writing(out, inputs=known, sides=(REJECTS_SUFFIX, RECORD_SUFFIX, *sides), force=force):
+        check_format(out, format)
         yield RowsOutput(command=command, out=out, inputs=known)

@@ -15,7 +15,6 @@ from granola.commands.messages import count, note
 from granola.commands.models import opened
 from granola.errors import UsageError
 from granola.settings import Setting, recorded, settings_of
-from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store.protocol import Store
 
@@ -197,9 +196,8 @@ class PhrasingRun:
         if stream is not None:
             stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
-    def report(self, screen: Any = None) -> None:
-        """The counts, and on stderr what another run would ask again."""
-        show_lines(*self.counts.lines(), file=screen)
+    def warn(self) -> None:
+        """Say on standard error what another run would ask again."""
         if self.counts.unanswered:
             asked = count(self.counts.unanswered, "row")
             where = f"; {self._log} tells why" if self._log else ""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.files.writing import check_kind
+from abstraction.files.writing import check_kind, writing_lines
 from granola.commands.command import Command
 from granola.commands.messages import counting, phases
-from granola.commands.output import STANDARD, alone, check_outputs, json_lines, writing
+from granola.commands.output import STANDARD, alone, check_outputs, writing
 from granola.commands.snapshot_build import SnapshotBuild, languages_of
-from granola.commands.snapshot_text import COUNTED, manifest_lines
 from granola.errors import UsageError
 from granola.settings import Setting
 from granola.shared_settings import Force
-from granola.terminal_lines import Part, TextTable, show_lines
+from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 from kg.errors import ExportError
 from kg.web.addresses import scrubbed, without_secrets
 
@@ -36,18 +35,13 @@ __all__ = [
     "SnapshotBuild", "SnapshotDiff", "SnapshotExport", "SnapshotInfo", "SnapshotPush", "SnapshotSpark",
     "SnapshotVerify",
 ]  # fmt: skip
-Report = TypeVar("Report")
 SHOWN = 20  # properties in the printed table
+COUNTED = (
+    *("entities", "items", "properties", "statements", "preferred", "normal", "deprecated", "qualifiers"),
+    *("labels", "aliases", "descriptions"),
+)
 PACKED = (".bz2", ".zst", ".xz", ".zip")
 AnySnapshot = Annotated[str, Setting("A snapshot file, or bolt://HOST:PORT of a mirror.", positional=True)]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Timed(Generic[Report]):
-    """What something long has come to, and the seconds that it took."""
-
-    report: Report
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +72,59 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
 
     def show(self, result: Mapping[str, Any]) -> None:
         """It in words."""
-        show_lines(*manifest_lines(dict(result)))
+        show_lines(*_manifest_lines(dict(result)))
+
+
+def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
+    """What a snapshot holds and how it was made, line by line."""
+    counts = manifest["counts"]
+    yield f"snapshot     {manifest['snapshot_id']}"
+
+    def listed(*names: str) -> str:
+        return ", ".join(f"{counts[name]:,} {name}" for name in names)
+
+    yield f"entities     {counts['entities']:,} ({listed('items', 'properties')})"
+    ranks = listed("preferred", "normal", "deprecated")
+    yield f"statements   {counts['statements']:,} ({ranks}), {listed('qualifiers')}"
+    yield f"terms        {listed('labels', 'aliases', 'descriptions')}"
+    languages = manifest.get("languages")
+    yield f"languages    {'all' if languages is None else ', '.join(languages)}"
+    yield f"selection    {_selection(manifest.get('selection', {}))}"
+    fetched = manifest.get("fetched")
+    for source in manifest.get("sources", ()):
+        size = "" if source["size"] is None else f", {source['size']:,} bytes"
+        how = (
+            f"fetched {' to '.join(map(str, fetched))}"
+            if fetched
+            else f"sha256 {source['sha256'] or 'not read to its end'}"
+        )
+        yield f"source       {source['name']}{size}, {how}"
+    if manifest.get("time_aware") is False:
+        yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
+    yield f"read         {manifest.get('source_entities', 0):,} entities, {manifest.get('duplicates', 0):,} repeats"
+    rejects = manifest.get("rejects") or {}
+    yield f"rejected     {', '.join(f'{count:,} {reason}' for reason, count in rejects.items()) or 'nothing'}"
+    software = f" by {manifest['software']}" if manifest.get("software") else ""
+    yield f"made         {manifest.get('created')}{software}, schema {manifest['schema_version']}"
+    if manifest["bytes"] is not None:
+        yield f"size         {manifest['bytes']:,} bytes"
+    yield Verbatim(f"rebuild      {manifest.get('command') or 'made without the command line'}")
+
+
+def _selection(selection: dict[str, Any]) -> str:
+    parts = ["everything"] if selection.get("everything", True) else []
+    parts += [f"{selection[key]['count']:,} {key}" for key in ("ids", "names") if key in selection]
+    if "classes" in selection:
+        parts.append("instances of " + ", ".join(selection["classes"]))
+    if "excluded" in selection:
+        parts.append("without instances of " + ", ".join(selection["excluded"]))
+    if "hops" in selection:
+        parts.append(f"{selection['hops']} hops along " + ", ".join(selection["along"]))
+    if "hub_limit" in selection:
+        parts.append(f"not on from more than {selection['hub_limit']:,} values")
+    if selection.get("properties") is False:
+        parts.append("without the properties used")
+    return "; ".join(parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +175,7 @@ def _telling(doing: str) -> Callable[[str], None] | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotPush(Command["Timed[Pushed]"]):
+class SnapshotPush(Command["Pushed"]):
     """Mirror a snapshot in a Neo4j database, or go on with that after it was stopped.
 
     On a complete mirror of the same snapshot it changes nothing. Nodes that are not the mirror's are left alone.
@@ -149,30 +195,25 @@ class SnapshotPush(Command["Timed[Pushed]"]):
     ]
     replace: Annotated[bool, Setting("Delete another snapshot, or a broken copy, that is there.")] = False
 
-    def run(self) -> Timed[Pushed]:
+    def run(self) -> Pushed:
         """Push it."""
         from kg.store.neo4j_push import push
 
-        began = time.monotonic()
         with phases("connecting") as show:
 
             def tell(state: PushProgress) -> None:
                 assert show is not None
                 show(state.phase, state.done, state.total, f"{state.done:,}")
 
-            pushed = push(
-                self.snapshot, self.address, replace=self.replace, progress=tell if show else None
-            )  # fmt: skip
-        return Timed(report=pushed, seconds=time.monotonic() - began)
+            return push(self.snapshot, self.address, replace=self.replace, progress=tell if show else None)
 
-    def show(self, result: Timed[Pushed]) -> None:
+    def show(self, result: Pushed) -> None:
         """What was written, on standard error."""
-        pushed = result.report
-        what = f"holds {pushed.snapshot_id} already"
-        if pushed.written:
-            written = ", ".join(f"{number:,} {name}" for name, number in pushed.written.items())
-            what = f"{'went on; ' if pushed.resumed else ''}{written}"
-        print(f"{pushed.address}: {what}, in {result.seconds:.1f} s", file=sys.stderr)
+        what = f"holds {result.snapshot_id} already"
+        if result.written:
+            written = ", ".join(f"{number:,} {name}" for name, number in result.written.items())
+            what = f"{'went on; ' if result.resumed else ''}{written}"
+        print(f"{result.address}: {what}", file=sys.stderr)
 
 
 class ExportFormat(StrEnum):
@@ -263,7 +304,7 @@ class SnapshotDiff(Command["SnapshotDifference"]):
         with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
             if self.changes is not None:
                 check_kind(self.changes, "jsonl", asked="--changes")
-            with json_lines(self.changes) as write:
+            with nullcontext() if self.changes is None else writing_lines(self.changes) as write:
                 return diff(self.old, self.new, on_change=write)
 
     def show(self, result: SnapshotDifference) -> None:
@@ -300,7 +341,7 @@ _KINDS = ("added", "removed", "changed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotSpark(Command["Timed[SparkReport]"]):
+class SnapshotSpark(Command["SparkReport"]):
     """Decode dumps on a Spark cluster into Parquet tables, which 'granola snapshot build --from parquet' reads.
 
     The snapshot has the id that 'granola snapshot build' of the same dumps gives. Exit status 1 if anything was
@@ -325,19 +366,18 @@ class SnapshotSpark(Command["Timed[SparkReport]"]):
     ] = ("all",)
     force: Force = False
 
-    def run(self) -> Timed[SparkReport]:
+    def run(self) -> SparkReport:
         """Decode them."""
         from granola import __version__
         from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
 
-        began = time.monotonic()
         codes = languages_of(self.languages)
         check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
         command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
         for code in codes or ():
             command += ["--languages", code]
         with alone(self.out):
-            report = decode_dump(
+            return decode_dump(
                 self.sources,
                 self.out,
                 master=self.master,
@@ -346,17 +386,16 @@ class SnapshotSpark(Command["Timed[SparkReport]"]):
                 command=shlex.join(command),
                 software=f"granola {__version__}",
             )
-        return Timed(report=report, seconds=time.monotonic() - began)
 
-    def failed(self, result: Timed[SparkReport]) -> bool:
+    def failed(self, result: SparkReport) -> bool:
         """Whether anything was rejected."""
-        return bool(result.report.rejects)
+        return bool(result.rejects)
 
-    def show(self, result: Timed[SparkReport]) -> None:
+    def show(self, result: SparkReport) -> None:
         """Rows by table and what was left out, on standard error."""
-        report = result.report
+        report = result
         tables = ", ".join(f"{number:,} {table}" for table, number in report.rows.items())
-        lines = [f"{self.out}: {tables}, in {result.seconds:.1f} s"]
+        lines = [f"{self.out}: {tables}"]
         if report.duplicates:
             lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
         if report.rejects:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,11 +15,10 @@ from granola.commands.command import Command
 from granola.commands.messages import count, note, phases, report_rejects, unanswered_line
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, alone, check_outputs, check_standard_input
 from granola.errors import UsageError
-from granola.settings import Setting, settings_of
+from granola.settings import Setting, command_line
 from granola.shared_settings import Force, QuestionSettings
 from granola.terminal_lines import visible
 from kg.scope import ids_in
-from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
@@ -189,7 +186,13 @@ def build_from(
     if not sources:
         raise UsageError(f"--from {kind} needs a file, or - for standard input")
     if kind is SourceKind.PARQUET:
-        return _build_from_parquet(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+        from kg.building.other_sources import build_from_parquet
+
+        if len(sources) != 1:
+            raise UsageError(f"--from parquet takes one folder of tables, not {len(sources)}")
+        if not scope.everything or options["languages"] or options["limit"] or keep_partial:
+            raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
+        return build_from_parquet(sources[0], out, force=options["force"], progress=progress)
     if kind is SourceKind.RDF:
         from kg.building.other_sources import build_from_rdf
 
@@ -199,34 +202,12 @@ def build_from(
     return build(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
 
 
-def _build_from_parquet(
-    folders: Sequence[str],
-    out: Path,
-    *,
-    scope: Scope,
-    keep_partial: bool,
-    progress: Callable[[Progress], None] | None,
-    languages: Sequence[str] | None,
-    limit: int | None,
-    force: bool,
-    **_: Any,
-) -> Report:
-    from kg.building.other_sources import build_from_parquet
-
-    if len(folders) != 1:
-        raise UsageError(f"--from parquet takes one folder of tables, not {len(folders)}")
-    if not scope.everything or languages is not None or limit is not None or keep_partial:
-        raise UsageError("--from parquet takes the whole snapshot that was exported; leave selections and limits out")
-    return build_from_parquet(folders[0], out, force=force, progress=progress)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SnapshotBuilt:
-    """What a build did, how many rows of QA files were rejected, and the seconds that it took."""
+    """What a build did, and how many rows of QA files were rejected."""
 
     report: Report
     bad_rows: int
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,7 +274,6 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
 
     def run(self) -> SnapshotBuilt:
         """Build. Raises UsageError for settings that the kind of source has no use for."""
-        began = time.monotonic()
         self._check()
         scope, bad_rows = self.scope(self.shape())
         languages = languages_of(self.languages)
@@ -305,7 +285,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
 
             build = self._build_completed if self.complete and self.qa and self.hops else self._build
             report = build(scope, languages, tell if show else None)
-        return SnapshotBuilt(report=report, bad_rows=bad_rows, seconds=time.monotonic() - began)
+        return SnapshotBuilt(report=report, bad_rows=bad_rows)
 
     def failed(self, result: SnapshotBuilt) -> bool:
         """Whether anything was rejected, or a source was cut short."""
@@ -313,7 +293,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
 
     def show(self, result: SnapshotBuilt) -> None:
         """What is in it, and what was left out."""
-        _show_report(result.report, result.seconds)
+        _show_report(result.report)
 
     def _build(
         self,
@@ -343,7 +323,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             keep_partial=self.keep_partial,
             force=self.force or out is not None,
             **({"workers": self.workers, "restart": self.restart} if is_dump else {}),
-            command=shlex.join(self.command()),
+            command=command_line(self.verb, self, folders=True),
             software=f"granola {__version__}",
             progress=progress,
             frequent_of=tuple(frequent_of),
@@ -387,36 +367,14 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         if self.source_kind is not SourceKind.DUMP and (self.workers or self.restart):
             raise UsageError(f"--workers and --restart are for dumps, not for --from {self.source_kind}")
 
-    def command(self) -> list[str]:
-        """The command line that builds this, secrets of addresses left out."""
-        online = self.source_kind in (SourceKind.API, SourceKind.SPARQL)
-        named = [without_secrets(source) for source in self.sources] if online else self.sources
-        words = ["granola", "snapshot", "build", *named, "--out", str(self.out)]
-        for declared in settings_of(SnapshotBuild):
-            value = getattr(self, declared.field)
-            if (
-                declared.setting.positional
-                or not declared.setting.recorded
-                or declared.field == "out"
-                or value == declared.default
-            ):
-                continue
-            name = declared.setting.name(declared.field)
-            if declared.type is bool:
-                words.append(name if value else name.replace("--", "--no-", 1))
-            else:
-                words += [word for item in (value if declared.many else (value,)) for word in (name, str(item))]
-        return words
 
-
-def _show_report(report: Report, seconds: float) -> None:
+def _show_report(report: Report) -> None:
     manifest = report.manifest
     counts = manifest["counts"]
     lines = [
         f"{report.path}: {count(counts['entities'], 'entity', 'entities')},"
         f" {count(counts['statements'], 'statement')}"
-        f" of {count(manifest.get('source_entities', counts['entities']), 'entity', 'entities')} read,"
-        f" in {seconds:.1f} s"
+        f" of {count(manifest.get('source_entities', counts['entities']), 'entity', 'entities')} read"
     ]
     lines += [f"warning: {warning}" for warning in manifest.get("warnings", ())]
     if manifest.get("time_aware") is False:

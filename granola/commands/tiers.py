@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.errors import RowError
-from abstraction.files.writing import check_format, format_of
+from abstraction.files.writing import format_of
 from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
@@ -29,11 +28,18 @@ from granola.commands.messages import (
     with_progress,
 )
 from granola.commands.models import opened
-from granola.commands.output import REJECTS_SUFFIX, STANDARD, RejectsFile, check_standard_input, csv_raw, writing
+from granola.commands.output import (
+    REJECTS_SUFFIX,
+    RowsCommand,
+    RowsOutput,
+    RowsWritten,
+    check_standard_input,
+    csv_raw,
+    writing,
+    writing_rows,
+)
 from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
 from granola.errors import UsageError
-from granola.run_record import SUFFIX as RECORD_SUFFIX
-from granola.run_record import write_run_record
 from granola.settings import Setting
 from granola.shared_settings import (
     LINKED_TO,
@@ -47,7 +53,7 @@ from granola.shared_settings import (
     check_language,
     property_id,
 )
-from granola.terminal_lines import counted, show_lines, visible
+from granola.terminal_lines import Part, visible
 from kg.store import open_store
 from kg.store.protocol import Store
 
@@ -55,9 +61,8 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
+    from abstraction.rows import QARow, TieredRow
     from abstraction.tiers import Tier
-    from granola.scoring.ladder_coverage import Coverage
 
 SHOWN_ALIASES = 6
 PLAIN_WIDTH = 160  # of a ladder, where the output is no terminal
@@ -72,47 +77,8 @@ class Format(StrEnum):
     GRANOLA_EQ = "granola-eq"
 
 
-@dataclass(kw_only=True)
-class LaddersMade:
-    """Ladders that were made: how many questions have one, by relation, and how many rows were rejected, by reason.
-
-    `unanswered` are rows to which the dataset itself has no answer; `snapshot` is the id of the one they are from.
-    """
-
-    rejects: RejectsFile
-    coverage: Coverage
-    reasons: Counter[str] = field(default_factory=Counter)
-    unanswered: int = 0
-    phrasing: PhrasingRun | None = None
-    snapshot: str = ""
-
-    def reject(self, row: RejectedRow) -> None:
-        """Count and list a rejected row."""
-        self.reasons[row.reason.split(":")[0]] += 1
-        self.rejects.add(row)
-
-    def leave_out(self, row: UnansweredRow) -> None:
-        """Count a row that has no answer."""
-        self.unanswered += 1
-
-    @property
-    def rejected(self) -> int:
-        """How many rows were rejected."""
-        return self.rejects.count
-
-    def to_json(self) -> dict[str, Any]:
-        """The counts, as a run record has them."""
-        groups = {name: counts.to_json() for name, counts in self.coverage.ordered()}
-        return {
-            "coverage": {**groups, "total": self.coverage.total.to_json()},
-            "rejected": dict(sorted(self.reasons.items())),
-            "unanswered": self.unanswered,
-            **({"phrasing": self.phrasing.record()} if self.phrasing is not None else {}),
-        }
-
-
 @dataclass(frozen=True, kw_only=True)
-class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSettings):
+class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     """Make a ladder for every question and print the coverage per relation.
 
     With --phrase a model words the ladders; OUT.phrasing.jsonl has each decision on its words. After a killed run, the
@@ -147,124 +113,102 @@ class Tiers(Command[LaddersMade], QuestionSettings, PhrasingSettings, ReviewSett
     ] = None
     force: Force = False
 
-    def run(self) -> LaddersMade:
+    def run(self) -> RowsWritten:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
         from abstraction.linking.link_settings import link_settings
-        from abstraction.linking.review import decided
-        from abstraction.rows import read_questions
         from granola.scoring.ladder_coverage import Coverage
 
         relation = property_id(self.relation)
-        self._check()
-        beside = None if self.out == STANDARD else self.out
-        sides = (REJECTS_SUFFIX, RECORD_SUFFIX, *([LOG_SUFFIX] if self.phrase else []))
-        inputs = [*self.qa, self.snapshot]
-        reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, asked="--review")
-        rejects = RejectsFile(None if beside is None else Path(f"{self.out}{REJECTS_SUFFIX}"))
-        made = LaddersMade(rejects=rejects, coverage=Coverage())
-        with writing(self.out, inputs=inputs, sides=sides, force=self.force), reviewing:
-            shape, qa = self.shape(), self.files_of(self.qa)
-            decisions = self.decided()
-            kind = self._kind()
-            with closing(open_store(self.snapshot)) as store, ExitStack() as stack, rejects:
-                warn_of_language(self.language, store)
-                warn_of_time(store)
-                warn_of_relation(relation, store)
-                asked = read_questions(
-                    qa, relation=relation, limit=self.limit, on_reject=made.reject, on_unanswered=made.leave_out,
-                    shape=shape, language=self.language,
-                )  # fmt: skip
-                questions = watch_rows((decided(row, decisions) for row in asked), self.language, decisions)
-                ladders = self.reviewed(self._ladders(questions, store, made), store, decisions, self.language)
-                if self.phrase is not None:
-                    inputs = [*qa, self.snapshot]
-                    model = stack.enter_context(opened(self.phrase, beside, inputs))
-                    made.phrasing = PhrasingRun(self.phraser(model, store, self.language), beside)
-                    ladders = made.phrasing.rows(ladders, on_reject=made.reject)
-                self._write(made.coverage.watch(ladders), kind, made)
-                made.snapshot = str(store.manifest()["snapshot_id"])
-            if beside is not None:
-                fingerprint = link_settings().fingerprint if self.linker is LinkerName.QUESTION else None
-                write_run_record(
-                    self.out,
-                    command=self.verb,
-                    arguments={**self.arguments(), "relation": relation},
-                    inputs=[*qa, self.snapshot],
-                    more={
-                        "snapshot": made.snapshot,
-                        "linker": {"name": self.linker, "settings": fingerprint},
-                        **made.to_json(),
-                    },
-                )
-        return made
-
-    def failed(self, result: LaddersMade) -> bool:
-        """Whether rows were rejected, or a model gave no answer."""
-        return bool(result.rejected or (result.phrasing is not None and result.phrasing.counts.unanswered))
-
-    def show(self, result: LaddersMade) -> None:
-        """The coverage, and what became of a model's words."""
-        screen = sys.stderr if self.out == STANDARD else sys.stdout
-        show_lines(*result.coverage.tables(), file=screen)
-        if result.phrasing is not None:
-            result.phrasing.report(screen)
-
-    def told(self, result: LaddersMade) -> Any:
-        """The counts."""
-        return {"snapshot": result.snapshot, **result.to_json()}
-
-    def tell(self, result: LaddersMade) -> None:
-        """The rejected rows."""
-        if result.unanswered:
-            note(unanswered_line(result.unanswered))
-        if result.rejected:
-            where = "" if self.out == STANDARD else f"; listed in {self.out}{REJECTS_SUFFIX}"
-            note(f"{count(result.rejected, 'row')} rejected{where}; the first: {result.rejects.first}")
-            show_lines(counted(result.reasons), file=sys.stderr)
-
-    def _check(self) -> None:
         check_language(self.language)
         check_standard_input(self.qa)
         self.check_phrasing()
+        inputs = [*self.qa, self.snapshot]
+        reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, asked="--review")
+        sides = (LOG_SUFFIX,) if self.phrase else ()
+        is_granola_eq = self.format is Format.GRANOLA_EQ
+        kind = format_of(self.out) or "jsonl" if is_granola_eq else self.format
+        rows_output = writing_rows(self, self.out, inputs=inputs, force=self.force, sides=sides, format=kind)
+        with rows_output as output, reviewing:
+            if is_granola_eq:
+                note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
+            output.inputs = [*self.files_of(self.qa), self.snapshot]
+            coverage = Coverage()
+            with closing(open_store(self.snapshot)) as store, ExitStack() as stack:
+                ladders = self._ladders(store, relation, output)
+                phrasing = None
+                if self.phrase is not None:
+                    model = stack.enter_context(opened(self.phrase, output.beside, output.inputs))
+                    phrasing = PhrasingRun(self.phraser(model, store, self.language), output.beside)
+                    ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
+                self._write(coverage.watch(ladders), output, kind)
+                output.more["snapshot"] = str(store.manifest()["snapshot_id"])
+            fingerprint = link_settings().fingerprint if self.linker is LinkerName.QUESTION else None
+            reasons = Counter(row.reason.split(":")[0] for row in output.rejected)
+            output.more |= {
+                "linker": {"name": self.linker, "settings": fingerprint}, "coverage": coverage.to_json(),
+                "rejected": dict(sorted(reasons.items())), "unanswered": output.counts["unanswered"],
+            }  # fmt: skip
+            lines: list[Part] = [*coverage.tables()]
+            if phrasing is not None:
+                output.more["phrasing"] = phrasing.record()
+                output.is_lacking = phrasing.counts.unanswered > 0
+                lines += phrasing.counts.lines()
+                phrasing.warn()
+            return output.ended(*lines, source=", ".join(self.qa), relation=relation)
 
-    def _kind(self) -> str:
-        """What the output is written as."""
-        kind = None if self.format in (None, Format.GRANOLA_EQ) else str(self.format)
-        if self.format is Format.GRANOLA_EQ:
-            kind = format_of(self.out) or "jsonl"
-            note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
-        return check_format(self.out, kind)
+    def tell(self, result: RowsWritten) -> None:
+        """The rejected rows, and how many have no answer."""
+        if unanswered := result.counts.get("unanswered"):
+            note(unanswered_line(unanswered))
+        super().tell(result)
 
-    def _ladders(self, questions: Iterable[QARow], store: Store, made: LaddersMade) -> Iterator[TieredRow]:
-        how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": made.reject}
-        if self.spark is not None:
+    def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
+        from abstraction.linking.review import decided
+        from abstraction.pipeline import make_ladders
+        from abstraction.rows import read_questions
+
+        warn_of_language(self.language, store)
+        warn_of_time(store)
+        warn_of_relation(relation, store)
+        decisions = self.decided()
+        asked = read_questions(
+            self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
+            on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
+        )  # fmt: skip
+        questions = watch_rows((decided(row, decisions) for row in asked), self.language, decisions)
+        how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": output.rejected.append}
+        if self.spark is None:
+            ladders = make_ladders(questions, store, **how)
+        else:
             from abstraction.datasets.spark_tiers import ladders_on_spark
 
             master = None if self.spark == "default" else self.spark
-            return ladders_on_spark(questions, self.snapshot, master=master, **how)
-        from abstraction.pipeline import make_ladders
+            ladders = ladders_on_spark(questions, self.snapshot, master=master, **how)
+        return self.reviewed(ladders, store, decisions, self.language)
 
-        return make_ladders(questions, store, **how)
-
-    def _write(self, rows: Iterator[TieredRow], kind: str, made: LaddersMade) -> None:
+    def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
         from abstraction.rows import write_granola_eq, write_tiered
 
+        def some() -> Iterator[TieredRow]:
+            """The rows; RowError where there is none, so that no empty file is left."""
+            first = next(rows, None)
+            if first is None:
+                unanswered, rejected = output.counts["unanswered"], output.rejected
+                why = f": {unanswered_line(unanswered)}" if unanswered else ""
+                if rejected:
+                    beside = f"; listed in {output.beside}{REJECTS_SUFFIX}" if output.beside is not None else ""
+                    place = f"{rejected[0].source}: {rejected[0].reason}"
+                    why += f": {count(len(rejected), 'row')} rejected, the first at {place}{beside}"
+                raise RowError(f"no question in {', '.join(self.qa)} can be used{why or ': no row stands there'}")
+            yield first
+            yield from rows
+
         write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
-        some = _some(with_progress(rows), self.qa, made)
-        write(some, self.out, format=kind, csv_raw=csv_raw(), on_reject=made.reject)
-
-
-def _some(rows: Iterator[TieredRow], qa: Iterable[str], made: LaddersMade) -> Iterator[TieredRow]:
-    """Hand the rows on; RowError where there is none, so that no empty file is left."""
-    first = next(rows, None)
-    if first is None:
-        why = f": {unanswered_line(made.unanswered)}" if made.unanswered else ""
-        if made.rejected:
-            listed = f"; listed in {made.rejects.path}" if made.rejects.path is not None else ""
-            why += f": {count(made.rejected, 'row')} rejected, the first at {made.rejects.first}{listed}"
-        raise RowError(f"no question in {', '.join(qa)} can be used{why or ': no row stands there'}")
-    yield first
-    yield from rows
+        output.by(
+            lambda: write(
+                with_progress(some()), self.out, format=kind, csv_raw=csv_raw(), on_reject=output.rejected.append
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -82,6 +82,10 @@ class Coverage:
             ),
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """The counts of each relation and of all."""
+        return {name: counts.to_json() for name, counts in [*self.ordered(), ("total", self.total)]}
+
     def tables(self) -> list[TextTable]:
         """A line a relation, the total last; then abstentions by code."""
         rows = []

@@ -117,7 +117,7 @@ def test_rows_without_an_answer_are_left_out_and_told(
     assert not making.failed(made)
     making.tell(made)
     assert "5 rows left out: the dataset has no answer to them\n" in capsys.readouterr().err
-    assert (made.unanswered, made.rejected, made.coverage.total.questions) == (5, 0, 1)
+    assert (made.counts["unanswered"], made.rejected, made.more["coverage"]["total"]["questions"]) == (5, [], 1)
     assert made.to_json()["unanswered"] == 5
     assert Dataset(qa=(Path(path),), preset="mkqa", snapshot=str(snapshot), out=tmp_path / "made").execute() == 0
     assert "5 rows left out" in capsys.readouterr().err
@@ -136,7 +136,7 @@ def test_a_fault_is_no_row_without_an_answer(snapshot: Path, tmp_path: Path) -> 
     wrong = [mkqa(7, {"type": "entity", "text": "Lyon"}), {**mkqa(8), "answers": {"de": []}}, {"question": "Where?"}]
     path = str(write(tmp_path / "mkqa.jsonl", wrong))
     made = Tiers(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl")).run()
-    assert (made.unanswered, made.rejected) == (0, 2)
+    assert (made.counts["unanswered"], len(made.rejected)) == (0, 2)
     alone = str(write(tmp_path / "alone.jsonl", UNANSWERED))
     with pytest.raises(RowError, match="can be used: 5 rows left out: the dataset has no answer"):
         Tiers(qa=(alone,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "u.jsonl")).run()

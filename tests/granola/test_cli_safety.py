@@ -218,10 +218,3 @@ def test_what_may_not_be_read_or_written(run: Run, folder: Path) -> None:
     code, _, err = run(*TIERS.split(), "t.jsonl")
     assert code == 2
     assert "qa.jsonl: Permission denied" in err
-
-
-def test_an_answer_with_a_dash_gets_a_hint(run: Run) -> None:
-    code, _, err = run("ladder", "How deep is it?", "-5 metres", "--snapshot", "s.sqlite")
-    assert code == 2
-    assert "Put -- before" in err
-    assert run("ladder", "--snapshot", "s.sqlite", "--", "How deep is it?", "-5 metres")[0] == 0

@@ -176,19 +176,10 @@ def test_ladder_refuses(run: Run, snapshot: Path, arguments: list[str], message:
     assert message in err
 
 
-@pytest.mark.parametrize(
-    ("address", "how"),
-    [
-        ("https://example.org/q.jsonl", "curl -LO https://example.org/q.jsonl"),
-        ("hf://datasets/x/q.jsonl", "hf download REPOSITORY FILE --repo-type dataset"),
-        ("s3://bucket/q.jsonl", "aws s3 cp s3://bucket/q.jsonl ."),
-    ],
-)
-def test_an_address_is_no_file_and_how_to_fetch_it_is_told(tmp_path: Path, address: str, how: str) -> None:
-    done = run_granola("score", address, tmp_path / "none.jsonl")
+def test_an_address_is_no_file(tmp_path: Path) -> None:
+    done = run_granola("score", "https://example.org/q.jsonl", tmp_path / "none.jsonl")
     assert done.returncode == 2
-    assert f"{address} is an address" in done.stderr
-    assert done.stderr.rstrip().endswith(how)
+    assert "https://example.org/q.jsonl is an address" in done.stderr
 
 
 def test_what_a_user_may_have_mixed_up_is_told(run: Run, tmp_path: Path, snapshot: Path) -> None:

@@ -33,7 +33,7 @@ def run_in_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_build_info_verify(run: Run, tmp_path: Path) -> None:
     code, out, err = run("build", "world.json.gz", "--out", "w.snapshot")
     assert (code, out) == (0, "")
-    assert err.startswith("w.snapshot: 13 entities, 17 statements of 13 entities read, in ")
+    assert err.startswith("w.snapshot: 13 entities, 17 statements of 13 entities read\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.snapshot", "world.json.gz"]
 
     code, out, err = run("info", "w.snapshot", "--json")
