@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.rows import TieredRow
-from abstraction.tiers import Tier
+from abstraction.tiers import Evidence, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw, TierCheck
 from granola.attribution.categories import Category
-from granola.attribution.fact_sentences import step_sentence
+from granola.attribution.fact_wording import sentence_of
 from kg.store.protocol import Store
 
 _CONTRADICTS = frozenset({Flaw.OTHER_CONCLUSION, Flaw.STATEMENT_CHANGED, Flaw.DESCRIPTION_CHANGED, Flaw.RULE_WRONG})
@@ -85,5 +85,15 @@ def category_of(check: TierCheck) -> Category | None:
 
 
 def citations_of(tier: Tier) -> tuple[str, ...]:
-    """The evidence of a tier in sentences; a model's call is no evidence."""
-    return tuple(dict.fromkeys(text for step in tier.evidence if (text := step_sentence(step))))
+    """The evidence of a tier in sentences, by the words of citations; a model's call is no evidence."""
+    return tuple(dict.fromkeys(text for step in tier.evidence if (text := _sentence(step))))
+
+
+def _sentence(step: Evidence) -> str:
+    ends = (step.subject, step.property, step.value)
+    subject, label, value = (step.labels.get(one or "") or one or "" for one in ends)
+    if step.kind == "statement":
+        return sentence_of(step.property or "", subject, label, value)
+    if step.kind == "description":
+        return f"{subject} is {step.text or ''}."
+    return step.text or "" if step.kind == "rule" else ""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import orjson
+from pydantic import BaseModel
 
 from abstraction.models.spec import open_entailment
 from abstraction.models.text_scorers import EntailmentModel, TextPair
@@ -80,18 +81,22 @@ def _leaf(node: list[Any], features: Sequence[float]) -> list[float]:
     return node
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TrainedEvaluator:
+class TrainedEvaluator(BaseModel, frozen=True):
     """`supports` tells supported from not; `others` which category the rest is, None where no sample said.
 
-    `entailment` names the model whose probabilities are features, too; "" for none.
+    `entailment` names the model whose probabilities are features, too; "" for none. Its JSON is the file.
     """
 
+    features: tuple[str, ...] = FEATURES
     weights: WordWeights
     supports: Forest
     others: Forest | None = None
     entailment: str = ""
-    model: EntailmentModel | None = None
+
+    @cached_property
+    def model(self) -> EntailmentModel | None:
+        """The model of entailment, opened. Raises ModelError."""
+        return open_entailment(self.entailment) if self.entailment else None
 
     @classmethod
     def trained(
@@ -102,8 +107,7 @@ class TrainedEvaluator:
         if len({sample.supported for sample in labelled}) < 2:
             raise UsageError("samples that are supported and others that are not are wanted to train on")
         weights = WordWeights.of(labelled)
-        model = open_entailment(entailment) if entailment else None
-        features = list(_features(labelled, weights, model))
+        features = list(_features(labelled, weights, open_entailment(entailment) if entailment else None))
         rest = [
             (numbers, str(sample.category))
             for numbers, sample in zip(features, labelled, strict=True)
@@ -115,12 +119,11 @@ class TrainedEvaluator:
             supports=Forest.grown(features, [YES if sample.supported else NO for sample in labelled], seed=seed),
             others=Forest.grown([one for one, _ in rest], [label for _, label in rest], seed=seed) if several else None,
             entailment=entailment or "",
-            model=model,
         )
 
     def signature(self) -> str:
         """`trained:HASH|v:HASH`: by its numbers, and by the code that counts features."""
-        digest = hashlib.sha256(orjson.dumps(self._numbers())).hexdigest()[:8]
+        digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]
         version = hash_of_modules("granola.attribution.claim_features", "granola.attribution.trained_evaluator")
         return f"trained:{digest}|v:{version}"
 
@@ -140,37 +143,26 @@ class TrainedEvaluator:
             sample, Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
         )
 
-    def _numbers(self) -> dict[str, Any]:
-        """As the file has them."""
-        return {
-            "schema_version": 2, "kind": "trained", "features": list(FEATURES), "entailment": self.entailment,
-            "texts": self.weights.texts, "words": dict(self.weights.common), "supports": self.supports,
-            "others": self.others,
-        }  # fmt: skip
-
     def save(self, folder: Path) -> None:
         """Write evaluator.json into the folder."""
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_path(folder / FILE) as place:
-            place.write_bytes(orjson.dumps(self._numbers()))
+            place.write_text(self.model_dump_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path | str) -> TrainedEvaluator:
-        """The evaluator of a folder, or the `bundled` one; the model of entailment that it was trained with is opened.
+        """The evaluator of a folder, or the `bundled` one.
 
-        Raises UsageError where there is none, or where another version counts other features; ModelError.
+        Raises UsageError where there is none, or where another version counts other features.
         """
         path: Any = files("granola") / "attribution" / "data" if str(folder) == BUNDLED else Path(folder)
         try:
-            data = orjson.loads((path / FILE).read_bytes())
-            if data["features"] != list(FEATURES):
-                raise ValueError("it was trained by another version; train it anew")
-            supports, others = (data[name] and Forest(**data[name]) for name in ("supports", "others"))
-            weights, entailment = WordWeights(data["texts"], data["words"]), data["entailment"]
-        except (OSError, KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"{folder} is no trained evaluator: {error}") from error
-        model = open_entailment(entailment) if entailment else None
-        return cls(weights=weights, supports=supports, others=others, entailment=entailment, model=model)
+            loaded = cls.model_validate_json((path / FILE).read_bytes())
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{folder} is no trained evaluator: {str(error)[:300]}") from error
+        if loaded.features != FEATURES:
+            raise UsageError(f"{folder} was trained by another version, on other features; train it anew")
+        return loaded
 
 
 def _features(
