@@ -92,30 +92,18 @@ class VerdictsTold:
 
     def to_json(self) -> dict[str, Any]:
         """Everything that there is."""
-        told: dict[str, Any] = {"signature": self.signature, **self.counts}
-        if self.report:
-            told["systems"] = {name: _json_of(scores) for name, scores in self.report.items()}
-            told |= {"unjudged": self.unjudged, "judges": self.judges}
-        if self.panels:
-            told["slices"] = {
-                panel.name: {
-                    line: _json_of({str(place): one for place, one in own}) for line, own in panel.lines.items()
-                }
-                for panel in self.panels
-            }
-        if self.tests:
-            told["tests"] = [test.to_json() for test in self.tests]
-        if self.table is not None:
-            told["table"] = self.table.to_json()
-        if self.pool is not None:
-            told["agreement"] = self.pool.agreement
-        if self.chosen is not None:
-            told |= {"coefficients": self.chosen.gamma, "gains": _json_of(self.chosen.gains)}
-        if self.associations:
-            told["somers_d"] = [line.to_json() for line in self.associations]
-        if self.notes:
-            told["notes"] = list(self.notes)
-        return told | {"files": list(map(str, self.files))}
+        slices = {
+            panel.name: {line: {str(place): one for place, one in own} for line, own in panel.lines.items()}
+            for panel in self.panels
+        }
+        there = {
+            "systems": self.report, "unjudged": self.unjudged, "judges": self.judges, "slices": slices,
+            "tests": self.tests, "table": self.table, "agreement": self.pool and self.pool.agreement,
+            "coefficients": self.chosen and self.chosen.gamma, "gains": self.chosen and self.chosen.gains,
+            "somers_d": self.associations, "notes": self.notes,
+        }  # fmt: skip
+        given = {name: value for name, value in there.items() if value}
+        return {"signature": self.signature, **self.counts, **given, "files": list(map(str, self.files))}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,10 +347,6 @@ def _cells(estimate: Estimate) -> tuple[str, str, str]:
         return "-", "", f"n {estimate.n:,}"
     interval = f"[{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]"
     return f"{estimate.value:.4f}", interval, f"n {estimate.n:,}"
-
-
-def _json_of(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {name: one.to_json() for name, one in estimates.items()}
 
 
 def _of_pool(pool: JudgePool) -> Iterator[Part]:

@@ -74,16 +74,13 @@ class FilledTable:
     def to_json(self) -> dict[str, Any]:
         """Estimates as shares, whatever the paper multiplies with; the printed rows as they are printed."""
 
-        def by_head(values: Sequence[Any]) -> dict[str, Any]:
-            return dict(zip(self.table.columns, values, strict=True))
-
+        heads = list(self.table.columns)
         return {
-            "systems": {
-                name: by_head([one.to_json() for one in self.row(scores)]) for name, scores in self.report.items()
-            },
-            "printed": {name: by_head(values) for name, values in self.table.printed.items()},
-            "factor": self.table.factor, "note": self.table.note,
-        }  # fmt: skip
+            "systems": {name: dict(zip(heads, self.row(own), strict=True)) for name, own in self.report.items()},
+            "printed": {name: dict(zip(heads, own, strict=True)) for name, own in self.table.printed.items()},
+            "factor": self.table.factor,
+            "note": self.table.note,
+        }
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -11,8 +11,6 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from abstraction.errors import RowError
 from granola.attribution.attribution_samples import AttributionSample, read_samples, write_samples
@@ -26,7 +24,7 @@ from granola.attribution.benchmark_building import (
 )
 from granola.attribution.benchmark_folder import counts, lengths, split, subjects_of
 from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
-from granola.attribution.evidence_edits import EditError, EvidenceEditor, branch_facts, facts_of
+from granola.attribution.evidence_edits import EditError, EvidenceEditor, facts_of
 from granola.attribution.fact_wording import FactWording
 from granola.attribution.label_proofs import unproven
 from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
@@ -37,7 +35,7 @@ from granola.errors import UsageError
 from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, branch, single, world
-from tests.thorough import examples, thorough_only
+from tests.thorough import thorough_only
 from tests.worlds import snapshot_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,16 +222,6 @@ def test_what_is_impossible_stays_as_it_is(facts: StoreFacts) -> None:
     assert {sample.provenance["extension"] for sample in maker.samples([asked])} == {"none"}
 
 
-@settings(max_examples=examples(10))
-@given(st.integers(0, 10_000), st.sampled_from(list(CategoryShares)))
-def test_the_same_settings_give_the_same_samples(seed: int, shares: CategoryShares) -> None:
-    facts = StoreFacts(world())
-    queries = [SourcedQuery(id=name, query=query, source="test") for name, query in SHAPES.items()]
-    how = SampleSettings(seed=seed, shares=shares)
-    first, again = (list(SampleMaker(facts, how).samples(queries)) for _ in range(2))
-    assert first == again
-
-
 def test_what_is_lacking_is_drawn_again(facts: StoreFacts) -> None:
     """Trees of the world can be neither contradicted nor missed: the other categories take turns by their weights."""
     queries = [SourcedQuery(id=f"t{n}", query=TREE, source="test") for n in range(60)]
@@ -391,11 +379,6 @@ def world_entities() -> list[Any]:
     from tests.worlds import CLASSES
 
     return [*CLASSES, *people(), *places(), *rest(), *(property_of(one, label) for one, label in LABELS.items())]
-
-
-def test_subgraphs_are_what_branches_need(facts: StoreFacts) -> None:
-    grounding = ground(PATH, facts)
-    assert facts_of(branch_facts(grounding)) == (Fact("Q10", "P19", "Q1"), Fact("Q1", "P1376", "Q5"))
 
 
 _RULES: dict[str, Callable[[AttributionSample, set[str]], float]] = {

@@ -146,5 +146,3 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert GroundingItem.model_validate(orjson.loads(out.read_bytes())).eligibility is AnswerVerdict.MAJOR
     told = Verdicts(judged=(out,), rule=("over=all",)).run()
     assert (told.report["one"]["E"].value, told.judges["one"]) == (0.0, ["pooled by majority: [J1] [J2]"])
-    with pytest.raises(UsageError, match="no verdict of granola grounding judge, granola attribution evaluate"):
-        Verdicts(judged=tuple(files(tmp_path, [{"id": "a"}])), pool=True).run()
