@@ -1,12 +1,12 @@
-"""Talking to a Neo4j server: addresses, credentials, time-outs, retries, and errors that say what to do."""
+"""Talking to a Neo4j server: addresses, credentials, time-outs, and errors that say what to do."""
 
 from __future__ import annotations
 
 import logging
 import os
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from kg.errors import (
 from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
-    from neo4j import Driver, Session
+    from neo4j import Driver
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 USER, PASSWORD, DATABASE = "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
@@ -31,7 +31,6 @@ OLDEST = (5, 26)
 
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")
 _EXPECTED = "expected one as bolt://localhost:7687 or bolt://localhost:7687/neo4j"
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +77,7 @@ class Address:
 
 
 class Neo4jClient:
-    """One session on a server: single statements, each retried while the server is away, each with a time-out.
+    """Single statements on a server, each a transaction that the driver repeats while the server is away.
 
     A statement may run again after a lost connection, so whoever writes makes statements that do nothing the
     second time. `query_seconds` bounds each statement on the server; `patience` is how long a lost server is
@@ -92,7 +91,6 @@ class Neo4jClient:
         self._query_seconds = query_seconds
         self._patience = patience
         self._driver: Driver | None = None
-        self._session: Session | None = None
         self._closed = False
 
     def run(
@@ -102,46 +100,37 @@ class Neo4jClient:
 
         Raises the errors of `kg.errors` whose names begin with Mirror; `seconds` is for this statement alone.
         """
-        if self._closed:
-            raise MirrorError(f"{self.address} was closed")
-        import neo4j
-        from neo4j.exceptions import DriverError, Neo4jError
+        from neo4j import unit_of_work
 
         allowed = self._query_seconds if seconds is None else seconds
-        statement = neo4j.Query(query, timeout=allowed)
-        pause, until = _FIRST_PAUSE, time.monotonic() + self._patience
-        while True:
-            try:
-                result = self._open().run(statement, dict(parameters or {}))
-                return result.values()
-            except (DriverError, Neo4jError, OSError) as error:
-                self._drop()
-                left = until - time.monotonic()
-                if not _is_passing(error) or left <= 0:
-                    raise self._explained(error, allowed) from error
-                time.sleep(min(pause, left))
-                pause = min(2 * pause, _LONGEST_PAUSE)
+
+        @unit_of_work(timeout=allowed)
+        def work(transaction: Any) -> list[list[Any]]:
+            rows: list[list[Any]] = transaction.run(query, dict(parameters or {})).values()
+            return rows
+
+        with self._explaining(allowed), self._open().session(database=self.address.database, fetch_size=-1) as session:
+            return session.execute_write(work)
 
     def check(self) -> None:
         """Raise MirrorError unless a server answers and is new enough. Waits for none that is not there."""
-        patience, self._patience = self._patience, 0.0
-        try:
-            rows = self.run("CALL dbms.components() YIELD name, versions RETURN name, versions")
-        finally:
-            self._patience = patience
-        version = next((versions[0] for name, versions in rows if name == "Neo4j Kernel"), "")
-        found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        with self._explaining(self._query_seconds):
+            version = self._open().get_server_info().agent
+        found = tuple(int(part) for part in re.findall(r"\d+", version.partition("/")[2])[:2])
         if found and found < OLDEST:
-            raise MirrorError(f"{self.address} is Neo4j {version}; 5.26 or newer is needed")
+            raise MirrorError(f"{self.address} is {version}; 5.26 or newer is needed")
 
     def close(self) -> None:
         """Close the connections. Closing twice is no error."""
         self._closed = True
-        self._drop()
+        if self._driver is not None:
+            self._driver.close()
 
-    def _open(self) -> Session:
+    def _open(self) -> Driver:
         import neo4j
 
+        if self._closed:
+            raise MirrorError(f"{self.address} was closed")
         if self._driver is None:
             # Our own errors report what fails; without a handler the driver writes its own words to standard error too.
             logging.getLogger("neo4j").addHandler(logging.NullHandler())
@@ -152,24 +141,20 @@ class Neo4jClient:
                 connection_timeout=10.0,
                 connection_acquisition_timeout=15.0,
                 max_connection_pool_size=2,
+                max_transaction_retry_time=self._patience,
                 notifications_min_severity="OFF",
                 user_agent="granola-ladders",
             )
-        if self._session is None:
-            self._session = self._driver.session(database=self.address.database, fetch_size=-1)
-        return self._session
+        return self._driver
 
-    def _drop(self) -> None:
-        """Forget session and connections: after a restart of the server all of them are dead."""
+    @contextmanager
+    def _explaining(self, seconds: float) -> Iterator[None]:
         from neo4j.exceptions import DriverError, Neo4jError
 
-        for held in (self._session, self._driver):
-            try:
-                if held is not None:
-                    held.close()
-            except (DriverError, Neo4jError, OSError):
-                pass  # it is being thrown away because it is broken
-        self._session = self._driver = None
+        try:
+            yield
+        except (DriverError, Neo4jError, OSError) as error:
+            raise self._explained(error, seconds) from error
 
     def _explained(self, error: Exception, seconds: float) -> MirrorError:
         from neo4j.exceptions import Neo4jError
@@ -202,13 +187,3 @@ def property_id(text: str) -> str:
 def _credentials() -> tuple[str, str] | None:
     password = os.environ.get(PASSWORD)
     return (os.environ.get(USER) or "neo4j", password) if password else None
-
-
-def _is_passing(error: Exception) -> bool:
-    """Whether the same statement may well succeed in a while."""
-    from neo4j.exceptions import DriverError, Neo4jError
-
-    if isinstance(error, Neo4jError):
-        # A database that is still starting says so with a code that the driver does not retry.
-        return error.is_retryable() or "DatabaseUnavailable" in (error.code or "")
-    return isinstance(error, OSError) or (isinstance(error, DriverError) and error.is_retryable())
