@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -14,10 +13,9 @@ from msgspec import structs
 
 from kg.building.checkpoint import BuildFolder
 from kg.building.closure import numbers_of
-from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
+from kg.building.extraction import BlockRows
 from kg.building.pair_counts import PairCounts
 from kg.ids import IdSet, id_of
-from kg.reading.dump import Block
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.filling import digest_of, entities_digest, summed
@@ -59,17 +57,18 @@ class Rejects:
 
 
 class Ingester:
-    """Puts answers into the work, in order. An entity that occurs again replaces the earlier one."""
+    """Puts answers into the work, in order. An entity that is selected again replaces the earlier one.
 
-    def __init__(self, work: BuildFolder, recipe: ExtractionPlan, rejects: Rejects) -> None:
+    Of one that is not, the first occurrence counts; who is selected by name only when it occurs again counts twice.
+    """
+
+    def __init__(self, work: BuildFolder, rejects: Rejects) -> None:
         self._work = work
         self._connection = work.connection
-        self._recipe = recipe
         self._encode = msgspec.msgpack.Encoder().encode
         state = work.state.get("collected", {})
         self.seen = work.ids("seen")
         self.kept = work.ids("kept")
-        self._late = work.ids("late")  # selected by a later occurrence: the first is in the tally
         self.duplicates: int = state.get("duplicates", 0)
         self.heard: set[str] = set(state.get("heard", ()))
         self._digest = int(state.get("digest", "0"), 16)
@@ -97,10 +96,10 @@ class Ingester:
         }
         self._work.checkpoint(
             {"phase": "reading", "reading": reading, "collected": state},
-            {"seen": self.seen, "kept": self.kept, "late": self._late},
+            {"seen": self.seen, "kept": self.kept},
         )
 
-    def add(self, source: str, block: Block, batch: BlockRows) -> None:
+    def add(self, source: str, batch: BlockRows) -> None:
         """Put in what came of a block."""
         for reject in batch.rejects:
             self.rejects.add(source, reject)
@@ -118,33 +117,23 @@ class Ingester:
                     self.kept.add(number)
             self._digest += int.from_bytes(batch.digest, "big")
         else:
-            self._add_singly(batch, new, block)
+            self._add_singly(batch, new)
 
-    def _add_singly(self, batch: BlockRows, new: list[bool], block: Block) -> None:
+    def _add_singly(self, batch: BlockRows, new: list[bool]) -> None:
         selected = zip(batch.records, batch.names, strict=True)
         others = iter(batch.tallies)
         for number, kept, is_new in zip(batch.numbers, batch.kept, new, strict=True):
             self.duplicates += not is_new
-            if kept:
-                if not is_new and number not in self.kept:
-                    self._late.add(number)
-                self._put(number, *next(selected))
+            if not kept:
+                keys = next(others)
+                self.tally.add(keys if is_new else ())
                 continue
-            keys = next(others)
-            if number in self.kept:  # by a name that this occurrence does not bear
-                chosen = replace(self._recipe, keys=frozenset(), chosen=IdSet([number]), properties=False)
-                again = self._encode(Extractor(chosen).read(block))
-                occurrences = msgspec.msgpack.decode(again, type=BlockRows)
-                self._put(number, occurrences.records[-1], occurrences.names[-1])
-            elif is_new:
-                self.tally.add(keys)
-
-    def _put(self, number: int, record: Any, names: list[Any]) -> None:
-        if not self.kept.add(number):
-            self.drop([number])
-        filling.insert(self._connection, [record])
-        self._work.stage_names(names)
-        self._digest += digest_of(self._encode(record))
+            record, names = next(selected)
+            if not self.kept.add(number):
+                self.drop([number])
+            filling.insert(self._connection, [record])
+            self._work.stage_names(names)
+            self._digest += digest_of(self._encode(record))
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Take entities out again."""
@@ -177,19 +166,11 @@ class Ingester:
             " AND -id NOT IN (SELECT json_extract(one.value, '$[0]') FROM statement, json_each(qualifiers) AS one"
             f" WHERE qualifiers IS NOT NULL AND {counted})"
         ).fetchall()
-        self._tally_again([number for (number,) in unused], 1)
+        self._count([number for (number,) in unused])
         self.drop(number for (number,) in unused)
 
-    def count_once(self) -> None:
-        """Take what is in the snapshot out of the tally where an earlier occurrence was not selected and counted.
-
-        Of a fact that the two do not share the count may be one off.
-        """
-        self._tally_again(self._late, -1)
-        self._connection.execute("DELETE FROM notes.tally WHERE n <= 0")
-
-    def _tally_again(self, numbers: Iterable[int], sign: int) -> None:
-        """Add what these entities in the snapshot state to the tally, or take it out."""
+    def _count(self, numbers: Iterable[int]) -> None:
+        """Add what these entities in the snapshot state to the tally."""
         run = self._connection.execute
         self.tally.spill()
         run("CREATE TEMP TABLE IF NOT EXISTS again (id INTEGER PRIMARY KEY)")
@@ -197,7 +178,7 @@ class Ingester:
         self._connection.executemany("INSERT INTO temp.again VALUES (?)", ((number,) for number in numbers))
         for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):
             run(
-                f"INSERT INTO notes.tally SELECT property, {value} AS target, {sign:d} * count(DISTINCT subject)"
+                f"INSERT INTO notes.tally SELECT property, {value} AS target, count(DISTINCT subject)"
                 " FROM statement JOIN temp.again ON subject = again.id"
                 f" WHERE rank > 0 AND {where} GROUP BY property, target"
                 " ON CONFLICT DO UPDATE SET n = n + excluded.n"

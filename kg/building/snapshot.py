@@ -19,7 +19,7 @@ from kg.building.source_pass import Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path, put_in_place, why_unwritten
-from kg.reading.dump import STDIN, Block, opened, unclosed
+from kg.reading.dump import STDIN, opened, unclosed
 from kg.reading.entity_json import Reject
 from kg.scope import Scope
 from kg.store import filling
@@ -258,7 +258,7 @@ class _BuildJob:
         edges = EdgeTable(work.connection, "notes.edge")
         reading = SourcePass(sources, self.crew, work, **self.options)
 
-        def take(_source: str, _block: Block, found: BlockRows) -> None:
+        def take(_source: str, found: BlockRows) -> None:
             edges.add(found.edges)
             for number in found.named:
                 named.add(number)
@@ -290,7 +290,7 @@ class _BuildJob:
             counted=frozenset(int(prop[1:]) for prop in self.frequent_of),
         )
         self.crew.setup(reader, recipe)
-        collector = Ingester(work, recipe, self.rejects)
+        collector = Ingester(work, self.rejects)
         if "collected" not in work.state:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
@@ -298,7 +298,6 @@ class _BuildJob:
         reading.run("reading", collector.add, lambda: collector.keep(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
-        collector.count_once()
         if recipe.properties:
             collector.drop_unused_properties(recipe.chosen, recipe.keys)
         return collector, reading

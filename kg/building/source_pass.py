@@ -57,8 +57,8 @@ class SourcePass:
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in state.get("damage", ())]
         self.unclosed: list[str] = list(state.get("unclosed", ()))
 
-    def run(self, phase: str, take: Callable[[str, Block, BlockRows], None], keep: Callable[[], None]) -> None:
-        """Give what came of every block to `take`, with its source and the block, in order, up to the limit.
+    def run(self, phase: str, take: Callable[[str, BlockRows], None], keep: Callable[[], None]) -> None:
+        """Give what came of every block to `take`, with its source, in order, up to the limit.
 
         `keep` makes a checkpoint.
         """
@@ -69,7 +69,7 @@ class SourcePass:
                 found = decode(task())
                 if self._limit is not None and found.entities > self._limit - self.entities:
                     found = decode(self._crew.here(block, self._limit - self.entities))
-                take(reader.name, block, found)
+                take(reader.name, found)
                 self.entities += found.entities
                 self._end = block.end
                 if self._work.due:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
@@ -27,17 +26,15 @@ Row = Mapping[str, Term]
 _JSON = ("application/sparql-results+json", "application/json")
 _LATE = (b"timed out", b"timeout", b"time out", b"timeoutexception", b"time limit", b"execution time")
 _MOST_ROWS = 10**12
-_SMALLEST = 50  # rows: a smaller page would not help
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """What is particular to an endpoint. `page`: rows to ask for at once; `batch`: entities a question;
-    `timeout`: seconds, a little more than the server's own limit.
+    """What is particular to an endpoint. `batch`: entities a question; `timeout`: seconds, a little more than the
+    server's own limit.
     """
 
     url: str
-    page: int = 20_000
     batch: int = 50
     timeout: float = 70.0
 
@@ -46,7 +43,7 @@ PROFILES: Mapping[str, Profile] = {
     # Wikimedia's services stop a query after 60 s. The scholarly graph has what the main one lacks.
     "wdqs-main": Profile(url="https://query.wikidata.org/sparql", timeout=65.0),
     "wdqs-scholarly": Profile(url="https://query-scholarly.wikidata.org/sparql", timeout=65.0),
-    "qlever": Profile(url="https://qlever.dev/api/wikidata", page=100_000),
+    "qlever": Profile(url="https://qlever.dev/api/wikidata"),
 }
 
 
@@ -72,57 +69,30 @@ class Endpoint:
         address = ServiceAddress.parse(profile.url, known=profile in PROFILES.values())
         self.url = address.shown
         self.client = ServiceClient(address, patience or RetryDelays(timeout=profile.timeout))
-        self._page = profile.page
-        self._proven = 0  # a result of so many rows was whole: the server's limit is no smaller
+        self._whole = 1  # a result of so many rows was whole: the server's limit is no smaller
 
     def rows(self, variables: str, pattern: str) -> list[Row]:
         """The distinct solutions of a pattern for some variables (`?s ?p ?o`), all of them, in no stated order.
 
-        Raises TimeLimitError where the question is too much for the server, BadAnswerError, QueryError,
-        RateLimitedError or another ServiceError.
+        Raises TimeLimitError where the question is too much for the server, which it may answer in smaller pieces;
+        BadAnswerError, QueryError, RateLimitedError or another ServiceError.
         """
         selected = f"SELECT DISTINCT {variables} WHERE {{ {pattern} }}"
         try:
-            first = self.ask(f"{selected} LIMIT {self._page}")
-        except BadAnswerError:  # cut off in the middle, perhaps for its size
-            first = []
-        else:
-            if len(first) < max(self._proven, 1):
-                return first
+            rows = self.ask(selected)
+        except BadAnswerError as error:  # cut off in the middle, perhaps for its size
+            raise TimeLimitError(str(error)) from error
+        if len(rows) < self._whole:
+            return rows
         counted = self.ask(f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {selected} }} }}")
         total = whole_number(counted[0]["n"].value, _MOST_ROWS) if counted and "n" in counted[0] else None
         if total is None:
             raise BadAnswerError(f"{self.url}: a count was asked for and none came")
-        if len(first) > total:
-            raise BadAnswerError(f"{self.url}: {len(first)} rows where the count says {total}")
-        if len(first) < total:
-            # The order stands inside, because some servers sort no more than the rows that are asked for.
-            ordered = f"SELECT {variables} WHERE {{ {{ {selected} ORDER BY {variables} }} }}"
-            return self._paged(ordered, total, len(first) or max(self._page // 4, _SMALLEST))
-        self._proven = max(self._proven, min(total, self._page - 1))
-        return first
-
-    def _paged(self, ordered: str, total: int, size: int) -> list[Row]:
-        """All rows of a query with an order, page by page of at most `size`."""
-        rows: list[Row] = []
-        seen: set[tuple[Any, ...]] = set()
-        while len(rows) < total:
-            try:
-                page = self.ask(f"{ordered} LIMIT {size} OFFSET {len(rows)}")
-            except BadAnswerError:
-                if size <= _SMALLEST:
-                    raise
-                size = max(size // 2, _SMALLEST)
-                continue
-            # A server may write two values alike, so that a row comes twice on a page; on two pages none does.
-            distinct = {tuple(sorted(row.items())) for row in page}
-            if not page or len(rows) + len(page) > total or not seen.isdisjoint(distinct):
-                raise BadAnswerError(
-                    f"{self.url}: pages of {total} rows lack some or overlap; the data changed, ask again"
-                )
-            seen |= distinct
-            rows += page
-        self._page = size  # what was learnt holds for the next question
+        if len(rows) < total:
+            raise TimeLimitError(f"{self.url} gives {len(rows):,} of {total:,} rows; a question has to ask for fewer")
+        if len(rows) > total:
+            raise BadAnswerError(f"{self.url}: {len(rows)} rows where the count says {total}")
+        self._whole = max(self._whole, total)
         return rows
 
     def ask(self, query: str) -> list[Row]:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dump_json import lines
-from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, padded
+from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome
 
 from kg.building.snapshot import build
-from kg.export.verification import verify
-from kg.model import Entity, EntityValue, Statement
 from kg.reading import dump
-from kg.scope import Scope
-from kg.store import open_store
 from tests.thorough import thorough_only
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -50,25 +45,6 @@ def test_a_limit_hides_how_far_was_read_ahead(tmp_path: Path, scope: str) -> Non
     ]
     assert len({str(outcome(one)) for one in reports}) == 1
     assert reports[0].manifest["sources"][0]["sha256"] is None
-
-
-@pytest.mark.parametrize("changed", [False, True])
-def test_whoever_bears_a_wanted_name_only_later_is_counted_once(tmp_path: Path, changed: bool) -> None:
-    paris = Statement(id="Q1$a", subject="Q1", property="P31", value=EntityValue(id="Q5"))
-    other = Statement(id="Q1$b", subject="Q1", property="P17", value=EntityValue(id="Q5"))
-    nameless = Entity(id="Q1", labels={"en": "x"}, statements=(paris,))
-    named = Entity(id="Q1", labels={"en": "wanted"}, statements=(paris, other) if changed else (paris,))
-    others = [Entity(id="Q5", labels={"en": "wanted"}), padded(9)]
-    (tmp_path / "dump").write_bytes(lines(nameless, *others, nameless, named))
-    report = build([tmp_path / "dump"], tmp_path / "out", scope=Scope(names=frozenset({"wanted"})))
-    assert report.manifest["duplicates"] == 2
-    with open_store(tmp_path / "out") as store:
-        assert sorted(store.ids()) == ["Q1", "Q5"]
-        assert store.value_counts([("P31", "Q5"), ("P17", "Q5")]) == {("P31", "Q5"): 1} | (
-            {("P17", "Q5"): 1} if changed else {}
-        )
-        assert store.property_counts(["P31", "P279", "P17"]) == {"P31": 2, "P279": 1} | ({"P17": 1} if changed else {})
-    assert not verify(tmp_path / "out").problems
 
 
 def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,8 +85,8 @@ def test_duplicates_the_last_wins(tmp_path: Path) -> None:
         assert store.entities(["Q1"])["Q1"].labels == {"en": "new"}
         assert store.value_counts([("P31", "Q2"), ("P31", "Q3")]) == {("P31", "Q2"): 1, ("P31", "Q3"): 1}
     build([source], out, scope=Scope(names=frozenset({"old", "x"})), force=True)
-    with open_store(out) as store:  # selected by its earlier name, kept as it is now; Q4 counts once
-        assert store.entities(["Q1"])["Q1"].labels == {"en": "new"}
+    with open_store(out) as store:  # selected by its earlier name, and as it was then; Q4 counts once
+        assert store.entities(["Q1"])["Q1"].labels == {"en": "old"}
         assert store.value_counts([("P31", "Q2")]) == {("P31", "Q2"): 1}
 
 
