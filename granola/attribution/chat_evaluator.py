@@ -112,7 +112,7 @@ class AskingEvaluator(ABC):
         return form.run(items)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `FactJudge.fact_verdicts`: a true/false question on each fact and its context (CAQA, appendix D.2)."""
+        """As `evaluators.fact_verdicts`: a true/false question on each fact and its context (CAQA, appendix D.2)."""
 
         def ask(one: FactAsked) -> Request:
             slots = {"fact": one[1], "reference": cited_lines(one[0])}

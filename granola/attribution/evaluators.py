@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
@@ -40,23 +40,16 @@ class AttributionEvaluator(Protocol):
         """One judgement for each sample, in order; a sample that cannot be judged has one too."""
 
 
-@runtime_checkable
-class FactJudge(Protocol):
-    """An evaluator that says by itself whether facts are supported (Hu et al. 2025, CAQA, appendix D.2)."""
-
-    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """Of each sample, in order, a verdict on each fact of its subgraph; None where there is none."""
-
-
 def fact_verdicts(
     evaluator: AttributionEvaluator, samples: Sequence[AttributionSample]
 ) -> Iterator[tuple[bool | None, ...]]:
-    """The same of any evaluator: of one that cannot be asked about facts, each fact is judged as a statement.
+    """Of each sample, in order, a verdict on each fact of its subgraph; None where there is none.
 
-    Supportive is true, all other categories are false (section 5.4).
+    Evaluators with a method of this name are asked by it (Hu et al. 2025, CAQA, appendix D.2); of others each fact is
+    judged as a statement: supportive is true, all other categories are false (section 5.4).
     """
-    if isinstance(evaluator, FactJudge):
-        yield from evaluator.fact_verdicts(samples)
+    if (ask := getattr(evaluator, "fact_verdicts", None)) is not None:
+        yield from ask(samples)
         return
     asked = [list(fact_samples(sample)) for sample in samples]
     judgements = iter(list(evaluator.judged([sample for facts in asked for sample in facts])))

@@ -140,7 +140,7 @@ class FactWording:
         head, clause = self._clause(added[0], called)
         if head == "thing":
             return None
-        if head == "person":
+        if clause.startswith("who "):
             return f"{asked} The same person {clause.removeprefix('who ')}."
         return f"{asked} It is also the {head} {clause}."
 

@@ -44,7 +44,7 @@ class GraphEvaluator:
                 yield of_category(sample, category)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `FactJudge.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
+        """As `evaluators.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
         return map(automatic_facts, samples)
 
     def _truth(self, query: LogicalQuery) -> Grounding | None:

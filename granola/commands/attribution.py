@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from abstraction.rows import RejectedRow
     from granola.attribution.attribution_samples import AttributionSample
     from granola.attribution.benchmark_building import SourcedQuery
-    from granola.attribution.text_checks import TextCoverage
     from kg.queries import StoreFacts
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
@@ -211,16 +210,8 @@ def _why(rejected: Sequence[RejectedRow], counts: Counter[str]) -> str:
     return "; ".join(f"{reason} ({n:,})" for reason, n in reasons[:2]) or "there is no query"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TextsAudited:
-    """Texts by how they cover their facts."""
-
-    counts: Mapping[str, Counter[TextCoverage]]
-    rejected: Sequence[RejectedRow] = ()
-
-
 @dataclass(frozen=True, kw_only=True)
-class AttributionAudit(Command[TextsAudited]):
+class AttributionAudit(Command[Mapping[str, Any]]):
     """Check whether citations and questions cover their facts, by the names that stand in them.
 
     Each text covers its facts fully, misses one of them (absent), or has a name that is in none (hallucinated). People
@@ -229,35 +220,36 @@ class AttributionAudit(Command[TextsAudited]):
 
     files: Annotated[tuple[Path, ...], Setting("Files of samples.", metavar="FILE...", positional=True)]
 
-    def run(self) -> TextsAudited:
-        """Check. Raises UsageError where no sample has facts."""
+    def run(self) -> Mapping[str, Any]:
+        """Numbers by kind of text and label, and the rejected rows. Raises UsageError where no sample has facts."""
         from granola.attribution.attribution_samples import read_samples
         from granola.attribution.model_wording import automatic_coverage
 
         rejected: list[RejectedRow] = []
-        counts: dict[str, Counter[TextCoverage]] = {"citation": Counter(), "question": Counter()}
+        counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
         for path in self.files:
             for sample in read_samples(path, on_reject=rejected.append):
                 for kind, _, label in automatic_coverage(sample):
-                    counts[kind][label] += 1
+                    counts[kind][str(label)] += 1
         if not any(counts.values()):
             raise UsageError(f"{self.files[0]}: no sample with facts in it; name a file of granola attribution build")
-        return TextsAudited(counts=counts, rejected=rejected)
+        return {**counts, "rejected": rejected}
 
-    def show(self, result: TextsAudited) -> None:
+    def show(self, result: Mapping[str, Any]) -> None:
         """The shares."""
-        for kind, own in result.counts.items():
-            rows = [(f"{n:>8,}", f"{n / own.total():.1%}", str(label)) for label, n in own.most_common()]
+        for kind in ("citation", "question"):
+            own: Counter[str] = result[kind]
+            rows = [(f"{n:>8,}", f"{n / own.total():.1%}", label) for label, n in own.most_common()]
             title = f"{count(own.total(), kind)}, by an automatic check of names:"
             show_lines(title, TextTable(rows=rows, words=(2,)))
 
-    def told(self, result: TextsAudited) -> Any:
-        """The counts."""
-        return result.counts
-
-    def tell(self, result: TextsAudited) -> None:
+    def tell(self, result: Mapping[str, Any]) -> None:
         """The rejected rows."""
-        report_rejects(str(self.files[0]), result.rejected)
+        report_rejects(str(self.files[0]), result["rejected"])
+
+    def failed(self, result: Mapping[str, Any]) -> bool:
+        """Whether rows were rejected."""
+        return bool(result["rejected"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
