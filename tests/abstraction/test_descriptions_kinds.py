@@ -7,39 +7,12 @@ import pytest
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.organisation_grammar import parse_organisation
 from abstraction.descriptions.work_grammar import parse_work
+from tests.tables import read_table
 
 PLAIN = Vocabulary()
 
 
-@pytest.mark.parametrize(
-    ("description", "nationality", "kinds"),
-    [
-        ("American record label", "American", ["record label"]),
-        ("British multinational branded venture capital conglomerate", "British",
-         ["multinational branded venture capital conglomerate", "branded venture capital conglomerate",
-          "conglomerate"]),
-        ("American consumer electronics and telecommunications company", "American",
-         ["consumer electronics and telecommunications company", "company"]),
-        ("baseball team and Major League Baseball franchise in Milwaukee", None, ["baseball team"]),
-        ("regional, comprehensive public university in Cheney, Washington", None, ["public university", "university"]),
-        ("association football club in Manchester, England", None,
-         ["association football club", "football club"]),
-        ("1973-2001 aerospace manufacturer", None, ["aerospace manufacturer", "manufacturer"]),
-        ("former British engineering conglomerate", "British", ["engineering conglomerate", "conglomerate"]),
-        ("multi-campus American public research university", "American",
-         ["public research university", "research university", "university"]),
-        ("American radio broadcast company", "American", ["radio broadcast company", "company"]),
-        ("private non-profit Jesuit university located in California", None,
-         ["private non-profit Jesuit university", "non-profit Jesuit university", "Jesuit university", "university"]),
-        ("Private University in Argentina", "Argentine", ["private university", "university"]),
-        ("company", None, ["company"]),
-        ("Walt Disney Company's home video division", None, ["home video division"]),
-        ("military, private school", None, ["private school", "school"]),
-        ("combined military forces of Canada", None, None),
-        ("Norwegian painter", None, None),
-        ("American football team", None, ["American football team", "football team"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("description", "nationality", "kinds"), read_table("organisations"))
 def test_kinds_of_organisations(description: str, nationality: str | None, kinds: list[str] | None) -> None:
     read = parse_organisation(description, PLAIN)
     if kinds is None:
@@ -106,22 +79,7 @@ def test_kinds_of_groups(description: str, kind: str) -> None:
     assert read.kind.texts[0] == kind
 
 
-@pytest.mark.parametrize(
-    ("description", "year", "nationality", "kind", "creators"),
-    [
-        ("1979 period comedy film directed by Steven Spielberg", "1979", None, "period comedy film",
-         "Steven Spielberg"),
-        ("1961 American film by Mervyn LeRoy", "1961", "American", "film", "Mervyn LeRoy"),
-        ("2007 Canadian-American comedy-drama film", "2007", "Canadian-American", "comedy-drama film", None),
-        ("film", None, None, "film", None),
-        ("novel by J. R. R. Tolkien", None, None, "novel", "J. R. R. Tolkien"),
-        ("1991 film by Joel Coen, Ethan Coen", "1991", None, "film", "Joel Coen, Ethan Coen"),
-        ("2009 film directed by Ethan and Joel Coen starring no one", "2009", None, "film", "Ethan and Joel Coen"),
-        ("2016 superhero film produced by Marvel Entertainment", "2016", None, "superhero film", None),
-        ("American television series (2005–2014)", None, "American", "television series", None),
-        ("painting by the Master of Flémalle", None, None, "painting", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("description", "year", "nationality", "kind", "creators"), read_table("works"))
 def test_works(description: str, year: str | None, nationality: str | None, kind: str, creators: str | None) -> None:
     read = parse_work(description, PLAIN)
     assert read is not None

@@ -28,6 +28,7 @@ from abstraction.tiers import Level
 from granola.matching import RulesMatcher
 from kg.model import Entity, EntityValue, QuantityValue, Statement, TextValue, TimeValue
 from kg.walks.graph import Graph
+from tests.tables import read_table
 from tests.worlds import row, store_of
 
 CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "languages.jsonl").read_text().splitlines()]
@@ -196,30 +197,7 @@ def ladder(code: str, answer: str, relation: str, question: str = "?") -> tuple[
     return " › ".join(" | ".join(t.text for t in level.tiers) for level in made.levels), made.to_json()
 
 
-@pytest.mark.parametrize(
-    ("code", "answer", "relation", "expected"),
-    [
-        ("en", "Munich", "P19", "Munich › Bavaria › Germany › Europe"),
-        ("de", "München", "P19", "München › Bayern › Deutschland › Europa"),
-        ("de-at", "München", "P19", "München › Bayern › Deutschland › Europa"),
-        ("fr", "Munich", "P19", "Munich › Bavière › Allemagne › Europe"),
-        ("es", "Múnich", "P19", "Múnich › Baviera › Alemania › Europa"),
-        ("de", "Rom", "P20", "Rom › Italien › Europa"),
-        ("fr", "Douvres", "P19", "Douvres › comté de Kent › Royaume-Uni"),
-        ("de", "Dover", "P19", "Dover › Kent › Vereinigtes Königreich"),
-        ("en", "German", "P407", "German › a West Germanic language › a Germanic language"),
-        ("de", "Deutsch", "P407", "Deutsch › westgermanische Sprache › germanische Sprache"),
-        ("fr", "allemand", "P407", "allemand › langue germanique occidentale › langue germanique"),
-        ("es", "alemán", "P407", "alemán › lengua germánica occidental › lengua germánica"),
-        (
-            "de",
-            "4. August 1961",
-            "P569",
-            "4. August 1961 › August 1961 › 1961 › die 1960er Jahre › das 20. Jahrhundert",
-        ),
-        ("fr", "4 août 1961", "P569", "4 août 1961 › août 1961 › 1961 › les années 1960 › le XXe siècle"),
-    ],
-)
+@pytest.mark.parametrize(("code", "answer", "relation", "expected"), read_table("ladders_in_languages"))
 def test_ladders(code: str, answer: str, relation: str, expected: str) -> None:
     text, data = ladder(code, answer, relation)
     assert text == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.descriptions.place_grammar import parse_place
+from tests.tables import read_table
 from tests.worlds import entity, maker, row, texts
 
 USA = entity("Q30", "United States of America", "sovereign state in North America", aliases=["United States", "USA"],
@@ -17,26 +18,7 @@ ENGLAND = entity("Q21", "England", "country within the United Kingdom", P31="Q62
 MERSEYSIDE = entity("Q23100", "Merseyside", "county in England", P31="Q47168", P131="Q21")
 
 
-@pytest.mark.parametrize(
-    ("description", "units"),
-    [
-        ("town in Newton-le-Willows, St Helens, Merseyside, UK",
-         ["Newton-le-Willows", "St Helens", "Merseyside", "United Kingdom"]),
-        ("square in Munich, Germany", ["Munich", "Germany"]),
-        ("city in and county seat of Pitkin County, Colorado, U.S.", ["Pitkin County", "Colorado", "United States"]),
-        ("university system, Indiana, United States", ["Indiana", "United States"]),
-        ("city near Boston, in Massachusetts", ["Massachusetts"]),
-        ("art gallery in London housing the national collection", ["London"]),
-        ("private university in Washington, D.C., United States", ["Washington D.C", "United States"]),
-        ("county seat of Los Angeles County, California; second largest city in the United States",
-         ["Los Angeles County", "California"]),
-        ("city in Fulton County, Georgia, county seat of Fulton County and capital of Georgia",
-         ["Fulton County", "Georgia"]),
-        ("state in Yugoslavia 1944 and 1991", ["Yugoslavia"]),
-        ("French painter", None),
-        ("city", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("description", "units"), read_table("chains_of_places"))
 def test_the_chain_of_a_description(description: str, units: list[str] | None) -> None:
     phrase = parse_place(description)
     assert (None if phrase is None else [unit.text for unit in phrase.units]) == units

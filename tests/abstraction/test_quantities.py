@@ -15,39 +15,10 @@ from abstraction.tiers import Evidence
 from kg.model import QuantityValue
 from kg.terms import normalise
 from tests.cases import shown
+from tests.tables import read_table
 
 
-@pytest.mark.parametrize(
-    ("text", "amount", "digits", "unit", "noun"),
-    [
-        ("8,848.86 m", "8848.86", 6, "Q11573", ""),
-        ("8848 metres", "8848", 4, "Q11573", ""),
-        ("1 234 567", "1234567", 7, None, ""),
-        ("about 1.4 billion", "1400000000", 2, None, ""),
-        ("3 million people", "3000000", 1, None, "people"),
-        ("1.4bn", "1400000000", 2, None, ""),
-        ("12", "12", 2, None, ""),
-        ("twelve", "12", 2, None, ""),
-        ("Twenty-one people", "21", 2, None, "people"),
-        ("three million", "3000000", 1, None, ""),
-        ("$3.5 million", "3500000", 2, "Q4917", ""),
-        ("US$1,250", "1250", 3, "Q4917", ""),
-        ("EUR 300", "300", 1, "Q4916", ""),
-        ("85%", "85", 2, "Q11229", ""),
-        ("−40 °C", "-40", 1, "Q25267", ""),
-        ("0.050 mm", "0.050", 2, "Q174789", ""),
-        ("5 ft 11 in", "5.916666666666666666666666667", 3, "Q3710", ""),
-        ("5′11″", "5.916666666666666666666666667", 3, "Q3710", ""),
-        ("1 h 30 min", "1.5", 3, "Q25235", ""),
-        ("120 km²", "120", 2, "Q712226", ""),
-        ("12k people", "12000", 2, None, "people"),
-        ("1.2M", "1200000", 2, None, ""),
-        ("$3B", "3000000000", 1, "Q4917", ""),
-        ("300 K", "300", 1, "Q11579", ""),
-        ("5K", "5", 1, "Q11579", ""),
-        ("3 km", "3", 1, "Q828224", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "amount", "digits", "unit", "noun"), read_table("quantities"))
 def test_read(text: str, amount: str, digits: int, unit: str | None, noun: str) -> None:
     parsed = parse_quantity(text)
     assert parsed is not None
@@ -75,30 +46,7 @@ def test_refused(text: str) -> None:
     assert parse_quantity(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "above"),
-    [
-        ("8,848.86 m", ["about 8,850 m", "about 8,800 m", "about 9,000 m"]),
-        ("38,012,345", ["about 38 million", "about 40 million"]),
-        ("about 1.4 billion", []),  # "about 1 billion" would be off by 29 %
-        ("3 million people", []),
-        ("1,003 m", ["about 1,000 m"]),
-        ("9,960 km", ["about 10,000 km"]),
-        ("12", []),
-        ("nineteen", []),
-        ("12 Oscars", []),
-        ("0", []),
-        ("24 hours", []),
-        ("1.80 m", []),
-        ("$3.5 million", []),
-        ("25%", []),
-        ("95%", []),  # not about all
-        ("41%", ["about 40%"]),
-        ("-3.26 °C", ["about -3.3 °C", "about -3 °C"]),
-        ("26.2 miles (42.2 km)", ["about 26 miles"]),
-        ("0 km", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "above"), read_table("quantity_ladders"))
 def test_ladders(text: str, above: list[str]) -> None:
     parsed = read_amount(text)
     assert parsed is not None

@@ -14,6 +14,7 @@ from abstraction.questions.golds import is_bare_number, text_conflict
 from abstraction.questions.question_kinds import AskedKind, asked_kind
 from abstraction.rows import QARow, question_rows
 from abstraction.tiers import Abstention, Tier
+from tests.tables import read_table
 from tests.worlds import entity, maker, row, store_of, texts
 
 STATE = "Q3624078"
@@ -26,64 +27,12 @@ MILAN = entity("Q490", "Milan", P31="Q515", P131="Q38")
 CURIE = entity("Q7186", "Marie Curie", "Polish-French physicist", P31="Q5", P106="Q169470")
 
 
-@pytest.mark.parametrize(
-    ("question", "kind"),
-    [
-        ("Has the treaty been signed?", "yes-no"),
-        ("is it cats or dogs", "choice"),
-        ("how many moons does Mars have", "count"),
-        ("number of bones in the hand", "count"),
-        ("how deep is the lake", "measure"),
-        ("what is the average height of a giraffe", "measure"),
-        ("how old was the emperor when he died", "age"),
-        ("what is the area code of Turin", "code"),
-        ("which episode has the wedding", "episode"),
-        ("what is the last season of the show", "season"),
-        ("what year was the bridge built", "date"),
-        ("release date of the album", "date"),
-        ("who was the first queen of the island", "person"),
-        ("who sang the song first", "group-or-person"),
-        ("who did Meryl Streep play in the film", "character"),
-        ("name of the state bird of Ohio", "animal"),
-        ("which baseball team moved to Oakland", "team"),
-        ("what tv channel shows the race", "organisation"),
-        ("which lake is the deepest", "place"),
-        ("what is the name of the river in Turin", "place"),
-        ("what did Ringo sing", "song"),
-        ("what did Irving write", "book"),
-        ("which film won the award", "film"),
-        ("what do they speak in Pará", "language"),
-        ("why is the sky blue", "text"),
-        ("what states share a border with Ohio", "place"),
-        ("largest man made lake in Ohio", "place"),
-        ("Wann wurde die Stadt gegründet?", "date"),
-        ("", "unknown"),
-    ],
-)
+@pytest.mark.parametrize(("question", "kind"), read_table("kinds_asked_for"))
 def test_kinds(question: str, kind: str) -> None:
     assert asked_kind(question).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("language", "question", "kind"),
-    [
-        ("de", "Was ist die Hauptstadt von Frankreich?", "unknown"),  # German "was" is no English one
-        ("de", "Will man das?", "unknown"),
-        ("de-at", "Wann wurde die Stadt gegründet?", "date"),
-        ("de", "Wo liegt die Stadt?", "place"),
-        ("de", "Hat die Stadt, quando, einen Hafen?", "unknown"),
-        ("fr", "Où est la ville ?", "place"),
-        ("es", "¿Cuántas obras escribió?", "count"),
-        ("it", "Dove si trova la città?", "place"),
-        ("pt", "Quando foi fundada a cidade?", "date"),
-        ("da", "Hvem skrev bogen?", "person"),
-        ("nl", "Is dit waar?", "unknown"),
-        ("ja", "何年ですか", "date"),
-        ("en", "What does a dove symbolize?", "text"),
-        ("en-gb", "Was it built in 1900?", "yes-no"),
-        ("en", "Wo liegt die Stadt?", "place"),  # where the language is not told
-    ],
-)
+@pytest.mark.parametrize(("language", "question", "kind"), read_table("kinds_asked_for_in_languages"))
 def test_kinds_in_the_language_of_the_question(language: str, question: str, kind: str) -> None:
     assert asked_kind(question, language).kind == kind
 

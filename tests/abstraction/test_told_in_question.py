@@ -9,6 +9,7 @@ import pytest
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
 from abstraction.tiers import Abstention
+from tests.tables import read_table
 from tests.worlds import entity, maker, row, store_of, texts
 
 WORLD = (
@@ -64,40 +65,7 @@ def make() -> LadderMaker:
     return maker(*WORLD)
 
 
-@pytest.mark.parametrize(
-    ("question", "relation", "answer", "left"),
-    [
-        ("Where is Battle of Manila located?", "P276", "Manila", []),
-        ("Where is Manila Light Rail near Quezon located?", "P276", "Manila", []),
-        ("Where is Battle of Cavite located?", "P276", "Manila", [["Philippines"], ["Asia"]]),
-        ("Where is the headquarter of Miss Teen Thailand?", "P159", "Bangkok", []),
-        ("Where is the headquarter of Petrovietnam?", "P159", "Hanoi", []),
-        ("Where is the headquarter of Massachusetts Mutual?", "P159", "Springfield", []),
-        ("Where is the headquarter of California Pizza?", "P159", "Springfield",
-         [["Massachusetts"], ["United States of America"], ["North America"]]),
-        ("Where is the Philippine Sea Memorial located?", "P276", "Manila", []),
-        ("Where is the Asian Development Bank located?", "P276", "Manila", [["Philippines"]]),
-        ("Which language was Welsh Wikipedia written in?", "P407", "Welsh", []),
-        ("Which language was The Mabinogi written in?", "P407", "Welsh", [["a Brythonic language"]]),
-        ("Who owns Google Scholar?", "P127", "Google", []),
-        ("Who owns NFL Network?", "P127", "National Football League", []),
-        ("Which country is Copenhagen Harbour Buses located in?", "P17", "Denmark", []),
-        ("Which country is Copenhagen located in?", "P17", "Denmark",
-         [["a country in Northern Europe"], ["a country in Europe"]]),
-        ("Which country is Helsingor Castle located in?", "P17", "Denmark",
-         [["a country in Northern Europe"], ["a country in Europe"]]),
-        ("Which country was The Last American Virgin created in?", "P495", "United States of America", []),
-        ("Which country was The Last Virgin created in?", "P495", "United States of America",
-         [["a country in North America"]]),
-        ("What is the capital of Wales?", "P36", "Cardiff", []),
-        ("What is the capital of Estuaire Province?", "P36", "Libreville", []),
-        ("What is the capital of Libreville District?", "P36", "Libreville", []),
-        # A person's name says nothing of where, but behind "of".
-        ("Where was Jack Munich born?", "P19", "Munich", [["Bavaria"], ["Germany"], ["Europe"]]),
-        ("Where was Otto of Bavaria born?", "P19", "Munich", []),
-        ("Where in Germany was Otto Bavaria born?", "P19", "Munich", [["Bavaria"]]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "relation", "answer", "left"), read_table("told_in_question"))
 def test_what_names_in_the_question_entail(
     make: LadderMaker, question: str, relation: str, answer: str, left: list[list[str]]
 ) -> None:

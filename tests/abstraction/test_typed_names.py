@@ -6,6 +6,7 @@ import pytest
 
 from abstraction.linking.linker import Linker
 from abstraction.relations import relation
+from tests.tables import read_table
 from tests.worlds import entity, maker
 
 WORLD = maker(
@@ -31,26 +32,7 @@ def linked(text: str, prop: str = "P19") -> str | None:
     return WORLD.linker.link(text, relation(prop)).qid
 
 
-@pytest.mark.parametrize(
-    ("text", "qid"),
-    [
-        ("Yunnan province", "Q43194"),
-        ("Yunnan Province", "Q43194"),
-        ("the province of Yunnan", "Q43194"),
-        ("Province of Yunnan", "Q43194"),
-        ("the city of Lyon", "Q456"),
-        ("Lyon city", "Q456"),
-        ("Lyon (city)", "Q456"),
-        ("Lyon (a big city)", "Q456"),
-        ("Boston (town)", "Q311975"),
-        ("the urban area of Lyon", "Q456"),
-        ("Lyon City", None),  # another place's name, for all that is known
-        ("the town of Lyon", None),
-        ("Yunnan river", None),
-        ("lyon city", None),
-        ("of", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "qid"), read_table("typed_names"))
 def test_places(text: str, qid: str | None) -> None:
     assert linked(text) == qid
 

@@ -14,6 +14,7 @@ from abstraction.verifying.tier_verdicts import Judge, Naming, naming
 from abstraction.verifying.verdicts import NOTHING_NEW, RowVerdict
 from kg.store import open_store
 from tests.conftest import DATA
+from tests.tables import read_table
 from tests.worlds import entity, store_of
 
 WORLD = (
@@ -55,46 +56,12 @@ def person(*tiers: str) -> list[str]:
     return [str(tier.verdict) for tier in found.tiers]
 
 
-@pytest.mark.parametrize(
-    ("tiers", "last"),
-    [
-        (["Hampden County", "Massachusetts", "United States"], "entailed"),
-        (["Massachusetts", "Hampden County"], "finer_than_previous"),
-        (["Massachusetts", "Massachusetts"], "duplicate"),
-        (["United States", "USA"], "duplicate"),
-        (["Springfield, Mass."], "alias"),
-        (["Springfield, Massachusetts"], "alias"),
-        (["Sixteen Acres"], "not_coarser_than_answer"),
-        (["Illinois"], "contradicted"),
-        (["Sangamon County"], "contradicted"),
-        (["United Kingdom"], "contradicted"),
-        (["United States", "Earth"], "uninformative"),
-        (["Pioneer Valley"], "unknown"),
-    ],
-)
+@pytest.mark.parametrize(("tiers", "last"), read_table("verdicts_on_places"))
 def test_places(tiers: list[str], last: str) -> None:
     assert place(*tiers)[-1] == last
 
 
-@pytest.mark.parametrize(
-    ("tiers", "last"),
-    [
-        (["a British sculptor", "a sculptor", "an artist"], "entailed"),
-        (["a British sculptor", "a British artist"], "entailed"),
-        (["a sculptor", "a British sculptor"], "finer_than_previous"),
-        (["a British sculptor", "a British composer"], "sibling"),
-        (["a British sculptor", "British sculptor"], "duplicate"),
-        (["Edwina Rose Lee"], "alias"),
-        (["E. Lee"], "alias"),
-        (["Edwina Lee Jr."], "contradicted"),
-        (["Tom Lee"], "contradicted"),
-        (["an American sculptor"], "contradicted"),
-        (["Edwina Lee and Tom Lee"], "not_coarser_than_answer"),
-        (["Piers Dixon's wife"], "uninformative"),
-        (["a person"], "uninformative"),
-        (["a chess player"], "unknown"),
-    ],
-)
+@pytest.mark.parametrize(("tiers", "last"), read_table("verdicts_on_persons"))
 def test_persons(tiers: list[str], last: str) -> None:
     assert person(*tiers)[-1] == last
 

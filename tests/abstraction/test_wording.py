@@ -14,55 +14,11 @@ from abstraction.questions.question_facts import question_facts, tells
 from abstraction.questions.relation_wording import read_wording, subject_of
 from abstraction.relations import table
 from tests.conftest import DATA, needs_data
+from tests.tables import read_table
 from tests.worlds import entity, maker, row, texts
 
 
-@pytest.mark.parametrize(
-    ("question", "relation", "subject"),
-    [
-        ("Where was Ada Lovelace born?", "P19", "Ada Lovelace"),
-        ("in what city was ada lovelace born", "P19", "ada lovelace"),
-        ("What is Ada Lovelace’s place of birth ?", "P19", "Ada Lovelace"),
-        ("What was the birthplace of Ada Lovelace?", "P19", "Ada Lovelace"),
-        ("Which town did Pushkin die in?", "P20", "Pushkin"),
-        ("In which year was Pushkin born?", "P569", "Pushkin"),
-        ("Who directed the film Jaws?", "P57", "film Jaws"),
-        ("Who wrote the screenplay for Jaws?", "P58", "Jaws"),
-        ("Jaws was directed by whom?", "P57", "Jaws"),
-        ("The novel Emma was written by whom?", "P50", "Emma"),
-        ("what does Gary Smith do for a living", "P106", "Gary Smith"),
-        ("What kind of music does Queen play?", "P136", "Queen"),
-        ("What label is Queen signed to?", "P264", "Queen"),
-        ("Where is the head office of Nokia located?", "P159", "Nokia"),
-        ("Who was the man who knew too much directed by?", None, None),
-        ("How many people live in Rome?", "P1082", "Rome"),
-        ("How many employees does Nokia have?", "P1128", "Nokia"),
-        ("Who is the father of Isaac?", "P22", "Isaac"),
-        ("Which company developed the game Half-Life?", "P178", "Half-Life"),
-        ("Who developed the theory of relativity?", None, None),
-        ("Who discovered penicillin?", "P61", "penicillin"),
-        ("Who is the inventor of the telephone?", "P61", "telephone"),
-        ("Who was the architect of the Sagrada Família?", "P84", "Sagrada Família"),
-        ("Which company published the game Half-Life?", "P123", "Half-Life"),
-        ("What art movement is Claude Monet associated with?", "P135", "Claude Monet"),
-        ("Which award did Ada Lovelace receive?", "P166", "Ada Lovelace"),
-        ("Which award did Ada Lovelace receive in 1840?", None, None),
-        ("What is the parent taxon of Panthera?", "P171", "Panthera"),
-        ("When did the October Revolution begin?", "P580", "October Revolution"),
-        ("In what year did World War I end?", "P582", "World War I"),
-        ("When was the Ottoman Empire dissolved?", "P576", "Ottoman Empire"),
-        ("Who wrote the lyrics for Imagine?", "P676", "Imagine"),
-        ("What is the parent company of YouTube?", "P749", "YouTube"),
-        ("How tall is the Eiffel Tower?", "P2048", "Eiffel Tower"),
-        ("How high is Everest?", "P2048", "Everest"),
-        ("How high is Quito above sea level?", "P2044", "Quito"),
-        ("How long is the Nile?", "P2043", "Nile"),
-        ("Who is the sister of Ada Lovelace?", "P3373", "Ada Lovelace"),
-        ("Who is Ada Lovelace's older brother?", "P3373", "Ada Lovelace"),
-        ("What is Rome's sister city?", None, None),
-        ("Who is the brother of the man who shot him?", None, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "relation", "subject"), read_table("safe_wordings"))
 def test_a_safe_wording_tells_the_relation(question: str, relation: str | None, subject: str | None) -> None:
     told = read_wording(question)
     assert (told.relation, told.subject) == (relation, subject)
@@ -70,24 +26,7 @@ def test_a_safe_wording_tells_the_relation(question: str, relation: str | None, 
         assert subject_of(question, relation) is not None
 
 
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("Who wrote Dune?", "agent"),  # an author, a screenwriter, a composer
-        ("Who was born in Crete?", "agent"),
-        ("Where is Ridgeland located?", "place"),
-        ("Which country won the cup in 1998?", "country"),
-        ("what country is fantomas filmed in", "country"),
-        ("When did they meet?", "date"),
-        ("How old was Bach when he died?", "quantity"),
-        ("Which high school has the oldest building?", "school"),
-        ("Which film won the award that year?", "work"),
-        ("Did he win?", None),
-        ("Which country singer was that?", "agent"),
-        ("Wo wurde Bach geboren?", "place"),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("question", "asks"), read_table("unsafe_wordings"))
 def test_an_unsafe_wording_tells_at_most_the_sort_of_answer(question: str, asks: str | None) -> None:
     told = read_wording(question)
     assert told.relation is None

@@ -9,6 +9,7 @@ import pytest
 from granola.decoding import Abstaining, Counting, Decision, DragGraph, SelfConsistency
 from granola.errors import UsageError
 from tests.decoding_world import ALL, decide
+from tests.tables import read_table
 
 
 def when(responses: Sequence[str], method: DragGraph | SelfConsistency = ALL) -> Decision:
@@ -19,46 +20,7 @@ def who(responses: Sequence[str]) -> Decision:
     return decide(responses, question="Who composed Foo?", relation="P86", subject_text="Foo")
 
 
-@pytest.mark.parametrize(
-    ("responses", "answer"),
-    [
-        (["Hamburg", "Answer: Hamburg"], "Hamburg"),
-        (["Hamburg", "Hanse city", "Hamburg"], "Hamburg"),
-        (["Hamburg", "Berlin", "Munich, Bavaria"], "Germany"),
-        (["Hamburg", "Germany"], "Germany"),
-        (["Munich", "Bavaria", "München, Germany"], "Bavaria"),
-        (["Hamburg", "Paris"], "Europe"),
-        (["Hamburg", "Springfield, Illinois"], "IDK"),
-        (["Springfield, Illinois", "Springfield, Illinois, USA"], "Springfield, Illinois"),
-        (["Springfield, Illinois", "Springfield, Massachusetts"], "United States of America"),
-        (["Springfield, Illinois, USA", "Illinois"], "Illinois"),
-        (["London, Ontario, Canada", "London, Canada"], "London, Canada"),
-        (["London, UK", "London, Ontario, Canada"], "IDK"),
-        (["Vienna, Austria-Hungary", "Vienna"], "Vienna"),
-        (["Munich, Illinois", "Illinois"], "Illinois"),
-        (["Springfield, Bavaria", "Bavaria"], "Bavaria"),
-        (["Nowhere, Bavaria, Germany", "Munich"], "Bavaria"),
-        (["Nowhere", "nowhere.", "Nowhere"], "Nowhere"),
-        (["Nowhere", "Hamburg"], "IDK"),
-        (["Nowhere, Bavaria", "Nowhere", "Munich"], "Bavaria"),
-        (["Nowhere, Bavaria", "Nowhere, Illinois", "Nowhere"], "Nowhere"),
-        (["Hamburg - a port in Germany", "Hamburg"], "Hamburg"),
-        (["Hamburg in northern Germany", "Hamburg"], "Hamburg"),
-        (["just outside Munich, Bavaria", "Munich"], "Bavaria"),
-        (["near Hamburg", "Hamburg"], "IDK"),  # beside it
-        (["near Germany", "Hamburg"], "IDK"),
-        (["near Nowhere", "Hamburg"], "IDK"),
-        (["not in Hamburg", "Hamburg"], "IDK"),
-        (["She was not born in Hamburg.", "Hamburg"], "IDK"),
-        (["Hamburg, although some say Berlin", "Hamburg but she left", "Hamburg to a family", "Hamburg"], "Hamburg"),
-        (["Munich", "München, Bavaria"], "Munich"),  # of as many spellings the entity's own name
-        (["He was born in Berlin, where he grew up.", "Hamburg"], "Germany"),
-        (["I don't know", "Hamburg", "Hamburg"], "Hamburg"),
-        (["He was born in Hamburg near the harbour.", "Hamburg close to Altona", "Hamburg"], "Hamburg"),
-        (["I don't know", "IDK", "Hamburg"], "Hamburg"),
-        (["I don't know"], "IDK"),
-    ],
-)
+@pytest.mark.parametrize(("responses", "answer"), read_table("responses_about_places"))
 def test_places(responses: list[str], answer: str) -> None:
     assert decide(responses).text == answer
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from granola.decoding.response_cleaning import clean_response, readings
+from tests.tables import read_table
 
 SUBJECT = "Barack Obama"
 
@@ -101,30 +102,7 @@ def test_what_a_response_states(response: str, text: str) -> None:
     assert (found.text, found.abstains) == (text, None)
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        "IDK",
-        "I don't know.",
-        "Answer: I don't know",
-        "I'm sorry, but I have no information about that.",
-        "As an AI language model, I cannot answer this question.",
-        "Unknown",
-        "The exact date is unknown.",
-        "Answer: unknown",
-        "N/A",
-        "",
-        "...",
-        "Answer:",
-        "<think>Perhaps Hilo, or",
-        "I do not know where Barack Obama was born",
-        "Ich weiß es nicht.",  # in a language that was not asked for
-        "Je n'ai pas d'informations à ce sujet.",
-        "Lo siento, no lo sé.",
-        "unbekannt",
-        "[]",
-    ],
-)
+@pytest.mark.parametrize("response", read_table("declining_responses"))
 def test_what_declines(response: str) -> None:
     found = clean_response(response, subject=SUBJECT)
     assert found.abstains

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from granola.grounding.answer_sentences import answer_sentences
 from granola.grounding.citation_markers import cited_passages, deflects, without_markers
 from tests.conftest import DATA, needs_data
-from tests.tables import table
+from tests.tables import read_table
 
 KNOWN = ("1", "2", "3", "4", "doc-a", "web_7", "Annual Report", "A.3")
 
@@ -39,28 +39,28 @@ def test_ids_of_other_forms() -> None:
         assert cited_passages(text, from_zero)[0] == from_zero
 
 
-@pytest.mark.parametrize(("text", "told"), table("citations"))
+@pytest.mark.parametrize(("text", "told"), read_table("citations"))
 def test_citations_in_the_forms_that_answers_have(text: str, told: list[list[str]]) -> None:
     """`told` are the passages that the text cites, and what it cites and is no passage."""
     assert list(map(list, cited_passages(text, KNOWN))) == told
 
 
-@pytest.mark.parametrize(("text", "without"), table("texts_without_citations"))
+@pytest.mark.parametrize(("text", "without"), read_table("texts_without_citations"))
 def test_texts_without_their_citations(text: str, without: str) -> None:
     assert without_markers(text, KNOWN) == without
 
 
-@pytest.mark.parametrize(("text", "sentences"), table("sentences"))
+@pytest.mark.parametrize(("text", "sentences"), read_table("sentences"))
 def test_sentences_keep_abbreviations_lists_and_citations(text: str, sentences: list[str]) -> None:
     assert answer_sentences(text, KNOWN) == sentences
 
 
-@pytest.mark.parametrize(("answer", "declined"), table("deflections"))
+@pytest.mark.parametrize(("answer", "declined"), read_table("deflections"))
 def test_deflections_by_named_rules(answer: str, declined: bool) -> None:
     assert (deflects(answer) is not None) is declined
 
 
-@pytest.mark.parametrize(("language", "answer", "declined"), table("deflections_in_languages"))
+@pytest.mark.parametrize(("language", "answer", "declined"), read_table("deflections_in_languages"))
 def test_deflections_in_other_languages(language: str, answer: str, declined: bool) -> None:
     assert (deflects(answer, language=language) is not None) is declined
 

@@ -16,6 +16,7 @@ from granola.matching import rules as rules_module
 from granola.matching.text.tokens import key
 from granola.matching.vetoing.vetoes import VETOES
 from granola.replies.refusals import abstention, refusal
+from tests.tables import read_table
 from tests.thorough import examples
 
 RULES = matcher("rules")
@@ -95,37 +96,8 @@ def test_how_an_answer_is_set_changes_no_verdict(change: str) -> None:
     assert not changed, changed[:5]
 
 
-DECLINING = [
-    "IDK",
-    "I don’t know who that is.",
-    "I'm not sure.",
-    "Sorry, I cannot answer that question.",
-    "I'm sorry, but I don't have any information about where she was born.",
-    "As an AI language model, I don't have access to that.",
-    "There is not enough information to answer.",
-    "It cannot be determined.",
-    "I don't know, but I can help you look it up.",
-    "Thank you for your question. I could not find any information.",
-    "unknown",
-    "N/A",
-    "...",
-    "The context does not mention it.",
-]
-ANSWERING = [
-    "Paris",
-    "No Country for Old Men",
-    "None but the Brave",
-    "Unknown Pleasures",
-    "The Unknown Soldier",
-    "Not Fade Away",
-    "Skip James",
-    "Passau",
-    "He did not know that it was Paris.",
-    "I know it: Paris",
-    "I'm not sure, but I think it was Paris.",
-    "I don't know, maybe Paris?",
-    "It is not clear where she was born, but probably in France.",
-]
+DECLINING = read_table("declining_answers")
+ANSWERING = read_table("answers_that_look_declining")
 
 
 @pytest.mark.parametrize("text", DECLINING)
