@@ -129,18 +129,7 @@ class SheetsJudged:
 
     def to_json(self) -> dict[str, Any]:
         """Everything."""
-        told = {
-            asked: {
-                **own,
-                "annotators": {
-                    name: {label: one.to_json() for label, one in shares.items()}
-                    for name, shares in own["annotators"].items()
-                },
-            }
-            for asked, own in self.agreement.items()
-        }
-        rates = {name: [rate.to_json() for rate in own] for name, own in self.rates.items()}
-        return {"agreement": told, "verdicts": self.verdicts, **({"rates": rates} if rates else {})}
+        return {"agreement": self.agreement, "verdicts": self.verdicts, **({"rates": self.rates} if self.rates else {})}
 
     def parts(self) -> Iterator[Part]:
         """A table of each question, after those of error rates."""
