@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FILE = "encoder.json"
 SUPPORTED = ("not supported", "supported")  # of samples that tell only these two apart
 _LEAST = 8  # samples
+_Marked = tuple[AttributionSample, int]  # with the place of its label
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,12 +147,10 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
     if len(set(labels)) < 2 or len(labelled) < _LEAST:
         raise UsageError(f"{len(labelled)} samples of {len(set(labels))} labels; at least {_LEAST} of two are wanted")
     held = _held_out(labelled, labels, how)
-    rows: list[tuple[str, str, int]] = []
-    validation: list[tuple[str, str, int]] = []
-    for at, (sample, label) in enumerate(zip(labelled, labels, strict=True)):
-        (validation if at in held else rows).append((*pair_of(sample), names.index(label)))
+    marked = [(sample, names.index(label)) for sample, label in zip(labelled, labels, strict=True)]
+    rows = [one for at, one in enumerate(marked) if at not in held]
     random.Random(how.seed).shuffle(rows)
-    found = _trained(rows, validation, names, folder, how)
+    found = _trained(rows, [marked[at] for at in sorted(held)], names, folder, how)
     training = {name: value for name, value in asdict(how).items() if name not in ("device", "progress", "messages")}
     told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": training, "validation": found}
     with atomic_path(folder / FILE) as place:
@@ -175,11 +174,7 @@ def _held_out(samples: Sequence[AttributionSample], labels: Sequence[str], how: 
 
 
 def _trained(
-    rows: Sequence[tuple[str, str, int]],
-    held: Sequence[tuple[str, str, int]],
-    names: Sequence[str],
-    folder: Path,
-    how: EncoderTraining,
+    rows: Sequence[_Marked], held: Sequence[_Marked], names: Sequence[str], folder: Path, how: EncoderTraining
 ) -> dict[str, Any]:
     from abstraction.errors import ModelError
     from abstraction.models.local_weights import LocalWeights, is_out_of_memory
@@ -222,22 +217,14 @@ def _trained(
     return {**best, "samples": len(held), "epochs": round(trainer.state.epoch or 0)}
 
 
-def _encoded(tokenizer: Any, rows: Sequence[tuple[str, str, int]], how: EncoderTraining) -> list[dict[str, Any]]:
+def _encoded(tokenizer: Any, rows: Sequence[_Marked], how: EncoderTraining) -> list[dict[str, Any]]:
     """As `LocalClassifier.logits` reads pairs: the longer text loses its end."""
-    firsts, seconds, labels = zip(*rows, strict=True)
+    firsts, seconds = zip(*(pair_of(sample) for sample, _ in rows), strict=True)
     whole = tokenizer(list(firsts), list(seconds), truncation="longest_first", max_length=how.longest)
-    rows_of = [dict(zip(whole, values, strict=True)) for values in zip(*whole.values(), strict=True)]
-    return [{**one, "labels": label} for one, label in zip(rows_of, labels, strict=True)]
+    return [{**{name: own[at] for name, own in whole.items()}, "labels": label} for at, (_, label) in enumerate(rows)]
 
 
-def _trainer(
-    model: Any,
-    tokenizer: Any,
-    rows: list[dict[str, Any]],
-    held: list[dict[str, Any]],
-    scratch: str,
-    how: EncoderTraining,
-) -> Any:
+def _trainer(model: Any, tokenizer: Any, rows: list[Any], held: list[Any], scratch: str, how: EncoderTraining) -> Any:
     import torch
     from sklearn.metrics import f1_score
     from transformers import DataCollatorWithPadding, EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments

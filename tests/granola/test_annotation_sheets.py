@@ -14,6 +14,7 @@ from abstraction.rows import read_tiered
 from granola.attribution.attribution_task import ATTRIBUTION
 from granola.audit.tier_sheets import tier_items
 from granola.commands import SheetsDraw, SheetsRead, Verdicts
+from granola.commands.messages import json_of
 from granola.errors import SheetError, UsageError
 from granola.evidence.annotation_sheets import drawn_items
 from granola.grounding.answer_judging import AnswerJudge
@@ -123,7 +124,7 @@ def test_tiers_are_judged_blind_and_become_error_rates(tmp_path: Path) -> None:
         ("correct", 1, 2, 1), ("informative", 1, 2, 1), ("granularity", 1, 2, 1)
     ]  # fmt: skip
     assert {(rate.errors, rate.n, rate.open) for rate in every} == {(1, 3, 1)}
-    shown = told.to_json()["rates"]
+    shown = json_of(told)["rates"]
     assert [rate["paper"] for rate in shown["tiers coarser than the answer"]] == ["< 1 %", None, "9 %"]
     # Of four items three are agreed on: observed 3/4, by chance 1/2 * 3/4 + 1/2 * 1/4.
     assert told.agreement["correct"]["kappa"] == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
