@@ -37,7 +37,6 @@ from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
 from kg import __version__
 from kg.files import resolved, sha256_of
 from kg.store.protocol import Store
-from kg.walks.graph import Graph
 
 RECORD = "build.json"
 T = TypeVar("T")
@@ -315,7 +314,7 @@ def _make(
             ladders = [refused(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
             if settings.least is not None:
                 ladders = [confident(row, settings.least) for row in ladders]
-            made = _each("describing", partial(_described, graph=maker.graph), ladders, faulty)
+            made: Sequence[TieredRow] = [described(row, maker.graph) for row in ladders]
             lacking = 0
             if phraser is not None:
                 made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
@@ -351,10 +350,6 @@ def _each(
         else:
             out += made
     return out
-
-
-def _described(rows: Sequence[TieredRow], *, graph: Graph) -> Sequence[TieredRow]:
-    return [described(row, graph) for row in rows]
 
 
 def _phrased(rows: Sequence[TieredRow], *, phraser: Phraser) -> Sequence[TieredRow]:
@@ -404,9 +399,6 @@ def _assemble(
     statistics, columns, phrasing = Statistics(settings.language), Columns(), DecisionCounts()
     kept = parts.folder / "kept.jsonl"
 
-    def reject(row: RejectedRow) -> None:
-        sides.rejected.add(row.to_json())
-
     def keep(row: TieredRow) -> bytes:
         """The row's line where it stays; else nothing."""
         if phrased:  # else a field of that name is the questions' own
@@ -426,12 +418,9 @@ def _assemble(
     with kept.open("wb") as stream:
         for row in rows:
             if isinstance(row, RejectedRow):
-                reject(row)
+                sides.rejected.add(row.to_json())
                 continue
-            line = attempt("cleaning", keep, row)
-            if isinstance(line, Fault):
-                reject(line.rejected(source=row.source, id=row.id, text=row.question))
-            elif line:
+            if line := keep(row):
                 stream.write(line)
                 staying += 1
     if not staying:
@@ -440,9 +429,7 @@ def _assemble(
     data = final / "data"
     data.mkdir()
     with kept.open("rb") as lines:
-        cleaned = (row for line in lines if isinstance(row := row_of(line), TieredRow))
-        path = data / f"{settings.split}.{settings.format}"
-        write_data(cleaned, columns, path, on_reject=reject, on_written=statistics.add)
+        write_data(statistics.watch(map(row_of, lines)), columns, data / f"{settings.split}.{settings.format}")
     return _Assembled(statistics=statistics, columns=columns, phrasing=phrasing)
 
 

@@ -7,7 +7,7 @@ every data frame read them alike; `abstraction.rows.read_tiered` reads them back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -17,7 +17,6 @@ from typing import Any, Literal
 import orjson
 
 from abstraction.datasets.dataset_cleaning import SCORE
-from abstraction.faults import Fault, OnReject, attempt
 from abstraction.files.cells import json_text
 from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.row_models import finite
@@ -99,55 +98,17 @@ def _tier(tier: Tier) -> dict[str, Any]:
     return {name: _value(given.get(name, [] if kind == "strings" else None), kind) for name, kind in TIER.items()}
 
 
-def write_data(
-    rows: Iterable[TieredRow],
-    columns: Columns,
-    path: Path,
-    *,
-    on_reject: OnReject | None = None,
-    on_written: Callable[[TieredRow], object] = lambda _: None,
-) -> int:
-    """Write rows under the columns, as Parquet or JSONL by the path's ending, and return how many.
-
-    A row that cannot be written goes to `on_reject`, any other to `on_written`; without `on_reject` the error is
-    raised.
-    """
-    count = 0
+def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> None:
+    """Write rows under the columns, as Parquet or JSONL by the path's ending."""
     with atomic_path(path) as temporary, _opened(temporary, columns, is_parquet=path.suffix == ".parquet") as write:
-
-        def written(batch: Sequence[TieredRow]) -> None:
-            write([columns.record(row) for row in batch])
-
         source = iter(rows)
         while batch := list(islice(source, BATCH)):
-            good = batch
-            if on_reject is None:
-                written(batch)
-            elif isinstance(attempt("writing", written, batch), Fault):
-                good = _written_alone(batch, written, on_reject)
-            for row in good:
-                on_written(row)
-            count += len(good)
-    return count
-
-
-def _written_alone(
-    batch: Sequence[TieredRow], written: Callable[[Sequence[TieredRow]], object], on_reject: OnReject
-) -> list[TieredRow]:
-    """The rows that could be written, each by itself; the others go to `on_reject`."""
-    good: list[TieredRow] = []
-    for row in batch:
-        found = attempt("writing", written, [row])
-        if isinstance(found, Fault):
-            on_reject(found.rejected(source=row.source, id=row.id, text=row.question))
-        else:
-            good.append(row)
-    return good
+            write([columns.record(row) for row in batch])
 
 
 @contextmanager
 def _opened(path: Path, columns: Columns, *, is_parquet: bool) -> Iterator[Callable[[list[dict[str, Any]]], object]]:
-    """A function that writes records together: all of them or, where it raises, none."""
+    """A function that writes records."""
     if not is_parquet:
         with path.open("wb") as stream:
             yield lambda records: stream.write(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from abstraction.datasets.dataset_overview import Overview
 from abstraction.properties import titled
-from abstraction.rows import TieredRow
+from abstraction.rows import RejectedRow, TieredRow
 from kg.model import entity_number
 
 NO_RELATION = "(none)"
@@ -30,6 +31,13 @@ class Statistics:
         self.answers.setdefault(row.relation or NO_RELATION, Counter())[len(row.levels)] += 1
         self.tiers[sum(len(level.tiers) for level in row.levels)] += 1
         self.overview.add(row)
+
+    def watch(self, rows: Iterable[TieredRow | RejectedRow]) -> Iterator[TieredRow]:
+        """Hand the tiered rows on, counting each."""
+        for row in rows:
+            if isinstance(row, TieredRow):
+                self.add(row)
+                yield row
 
     @property
     def relations(self) -> list[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -177,18 +175,6 @@ def check_standard_input(inputs: Iterable[Path | str]) -> None:
     """Raise UsageError where standard input is given more than once: it can be read once only."""
     if sum(str(path) == STANDARD for path in inputs) > 1:
         raise UsageError("standard input (-) is given twice, but can be read once only; name a file")
-
-
-@contextmanager
-def readable(path: str) -> Iterator[str]:
-    """A path that can be read more than once: of standard input, a copy that goes when the block ends."""
-    if path != STANDARD:
-        yield path
-        return
-    with tempfile.NamedTemporaryFile(prefix="granola-stdin-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
-        yield copy.name
 
 
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects
-from granola.commands.output import alone, csv_raw, readable
+from granola.commands.output import alone, csv_raw
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.errors import UsageError
 from granola.run_record import record_of, write_run_record
@@ -125,8 +125,7 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
     from granola.scoring.signature import snapshot_of
 
     rejected: list[RejectedRow] = []
-    with readable(tiered) as held:
-        rows = list(read_tiered(held, on_reject=rejected.append))
+    rows = list(read_tiered(tiered, on_reject=rejected.append))
     report_rejects(tiered, rejected)
     if not rows:
         raise UsageError(f"{tiered} has no tiered row; make one with granola tiers")

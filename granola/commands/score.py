@@ -16,7 +16,7 @@ from granola.commands.messages import (
     warn_of_answer_languages,
 )
 from granola.commands.models import check_matcher, opened_matcher
-from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, readable, writing
+from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
@@ -114,18 +114,12 @@ class ScoringSettings:
         return settings
 
 
-def warn_of_questions(file: PredictionFile, rows: Sequence[TieredRow], *, by_id: bool) -> None:
-    """Say on stderr how many predictions are their row's question, and with `by_id` how many carry another than it."""
-    from granola.scoring.predictions import asking_otherwise, repeating_questions
+def warn_of_questions(file: PredictionFile, rows: Sequence[TieredRow]) -> None:
+    """Say on stderr how many predictions carry another question than the row of their id."""
+    from granola.scoring.predictions import asking_otherwise
 
-    if 2 * (repeated := repeating_questions(file, rows)) > len(file.predictions):
-        note(
-            f"{file.name}: {repeated:,} of {count(len(file.predictions), 'prediction')} only repeat the question; are "
-            "question and prediction exchanged?"
-        )
-        return
     other, carrying = asking_otherwise(file, rows)
-    if by_id and other:
+    if other:
         note(
             f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the row "
             "of their id asks; where ids are not those of the tiered file, give --join question"
@@ -154,8 +148,7 @@ def score_systems(
     settings.check()
     check_standard_input([tiered, *predictions])
     gc.set_threshold(100_000, 20, 100)  # rows and items stay: looking them through again and again takes a sixth of it
-    with readable(tiered) as held:
-        read = read_tiered_file(held, name=tiered)
+    read = read_tiered_file(tiered)
     report_rejects(tiered, read.rejected)
     by_question = QuestionIds.of(read.rows) if settings.join != BY_ID else None
     asked_at = None if settings.join in (BY_ID, BY_QUESTION) else settings.join
@@ -163,8 +156,8 @@ def score_systems(
         settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=asked_at
     )
     files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
-    for file in files:
-        warn_of_questions(file, read.rows, by_id=by_question is None)
+    for file in files if by_question is None else ():
+        warn_of_questions(file, read.rows)
     how = scores.ScoreSettings(
         lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,

@@ -129,12 +129,6 @@ def asking_otherwise(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[i
     return other, carrying
 
 
-def repeating_questions(file: PredictionFile, rows: Iterable[TieredRow]) -> int:
-    """How many predictions are nothing but the question of their row."""
-    said = ((file.predictions.get(row.id), row) for row in rows)
-    return sum(one is not None and question_words(one.text) == question_words(row.question) for one, row in said)
-
-
 def question_words(question: str) -> str:
     """A question as it is compared: its words in small letters, without marks and blanks between them."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question[:LONGEST]).casefold()))

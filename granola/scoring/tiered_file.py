@@ -29,8 +29,8 @@ class TieredFile:
     prompts: str = ""
 
 
-def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile:
-    """Read `path`, which messages call `name`; a bad or repeated row is rejected with a reason.
+def read_tiered_file(path: Path | str) -> TieredFile:
+    """Read `path`; a bad or repeated row is rejected with a reason.
 
     Raises RowError for an unusable file, PredictionError for one without a good row.
     """
@@ -43,11 +43,11 @@ def read_tiered_file(path: Path | str, *, name: str | None = None) -> TieredFile
             spoken[code] += 1
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
-        raise PredictionError(f"{name or path} has no tiered row{reason}; make one with granola tiers")
+        raise PredictionError(f"{path} has no tiered row{reason}; make one with granola tiers")
     return TieredFile(
         rows=rows,
         rejected=tuple(rejected),
         languages=spoken,
-        snapshot=snapshot_of(name or path),
-        prompts=prompts_of(name or path),
+        snapshot=snapshot_of(path),
+        prompts=prompts_of(path),
     )

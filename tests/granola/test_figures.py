@@ -32,7 +32,7 @@ matplotlib_figure = pytest.importorskip("matplotlib.figure")
 
 @pytest.fixture(scope="module")
 def study(systems: Path) -> Study:
-    rows = read_tiered_file(str(systems / "tiers.jsonl"), name="tiers").rows
+    rows = read_tiered_file(systems / "tiers.jsonl").rows
     names = ("exact", "cautious")
     files = [read_predictions(systems / f"{name}.jsonl") for name in names]
     reports = [

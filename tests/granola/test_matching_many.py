@@ -75,14 +75,11 @@ def test_fields_of_levels_stay_and_evidence_is_not_read(tmp_path: Path) -> None:
     first, second = (read := read_tiered_file(path)).rows
     assert first.levels[1] == second.levels[1]
     assert first.levels[1].tiers[0].evidence == ()
-    assert second.levels[2].extra == {"x": 1}
     assert read.languages == {"de": 2}
 
 
 def test_a_file_without_a_row_is_told(tmp_path: Path) -> None:
     path = tmp_path / "tiers.jsonl"
     path.write_text('{"id": 1}\n')
-    with pytest.raises(
-        PredictionError, match=r"mine has no tiered row; .*tiers.jsonl:1: .*; make one with granola tiers"
-    ):
-        read_tiered_file(path, name="mine")
+    with pytest.raises(PredictionError, match=r"has no tiered row; .*tiers.jsonl:1: .*; make one with granola tiers"):
+        read_tiered_file(path)

@@ -14,7 +14,7 @@ from abstraction.tiers import Level, Tier
 from granola.commands import Match, Score
 from granola.errors import PredictionError
 from granola.scoring.prediction_shapes import PREDICTION_PRESETS, prediction_shape
-from granola.scoring.predictions import QuestionIds, asking_otherwise, read_predictions, repeating_questions
+from granola.scoring.predictions import QuestionIds, asking_otherwise, read_predictions
 
 SAID = {"a": "<think>Rome?</think>Paris", "b": "Italy"}
 QUESTIONS = {"a": "Where was Ann born?", "b": "Where was Bob born?"}
@@ -115,8 +115,6 @@ def tiered() -> list[TieredRow]:
 def test_predictions_that_are_exchanged_are_told(tmp_path: Path) -> None:
     rows = [{"id": id, "prediction": "x", "question": QUESTIONS[other]} for id, other in (("a", "b"), ("b", "b"))]
     assert asking_otherwise(read_predictions(lines(tmp_path / "p.jsonl", rows)), tiered()) == (1, 2)
-    repeated = [{"id": id, "prediction": question.upper()} for id, question in QUESTIONS.items()]
-    assert repeating_questions(read_predictions(lines(tmp_path / "q.jsonl", repeated)), tiered()) == len(QUESTIONS)
 
 
 def test_the_commands_take_fields(tmp_path: Path) -> None:
