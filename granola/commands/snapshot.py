@@ -21,7 +21,6 @@ from granola.settings import Setting
 from granola.shared_settings import Force
 from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
 from kg.errors import ExportError
-from kg.web.addresses import scrubbed, without_secrets
 
 if TYPE_CHECKING:
     from kg.export.parquet import ParquetReport
@@ -57,13 +56,6 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
 
         with open_store(self.snapshot) as store:
             manifest = dict(store.manifest())
-        # Written before secrets in addresses were kept out of manifests, it may hold some.
-        if manifest.get("sources"):
-            manifest["sources"] = [
-                {**source, "name": without_secrets(str(source["name"]))} for source in manifest["sources"]
-            ]
-        if manifest.get("command"):
-            manifest["command"] = scrubbed(str(manifest["command"]))
         counts = manifest["counts"]
         if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
             raise DamagedSnapshotError(f"{self.snapshot} is damaged: its manifest does not count {', '.join(lacking)}")

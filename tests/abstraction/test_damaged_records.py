@@ -10,7 +10,6 @@ from abstraction.errors import RowError
 from abstraction.faults import RejectedRow
 from abstraction.files.cells import parsed
 from abstraction.files.records import Record, read_records
-from abstraction.rows import read_questions
 from granola.errors import PredictionError
 from granola.scoring.predictions import read_predictions
 
@@ -33,30 +32,6 @@ def test_what_cannot_be_read_is_rejected_in_its_place(tmp_path: Path, record: st
     found = read_predictions(path)
     assert list(found.predictions) == ["2"]
     assert [row.source for row in found.rejected] == [f"{path}:1"]
-
-
-@pytest.mark.parametrize("depth", [250, 700, 960])
-@pytest.mark.parametrize("field", ["id", "question", "answer", "answer_qid", "question_entity", "other"])
-def test_fields_of_any_depth_never_end_the_reading(tmp_path: Path, depth: int, field: str) -> None:
-    deep = "[" * depth + "]" * depth
-    fields = {"question": '"?"', "answer": '"x"', field: deep}
-    row = "{" + ", ".join(f'"{name}": {value}' for name, value in fields.items()) + "}"
-    for path, around in ((tmp_path / "x.jsonl", "{}\n{}\n"), (tmp_path / "x.json", "[{},\n{}]")):
-        path.write_text(around.format(row, '{"id": 2, "question": "?", "answer": "y"}'))
-        rejected: list[RejectedRow] = []
-        rows = list(read_questions([path], on_reject=rejected.append))
-        assert rows[-1].id == "2"
-        assert len(rejected) == 1 if field != "other" else len(rejected) < 2
-
-
-def test_a_long_record_is_read(tmp_path: Path) -> None:
-    long = "a" * (1 << 25)
-    for ending, around in ((".jsonl", "{}\n"), (".json", "[{}]")):
-        path = tmp_path / f"x{ending}"
-        path.write_text(around.format(f'{{"id": "{long}"}}'))
-        (record,) = read_records(path)
-        assert isinstance(record, Record)
-        assert len(record.data["id"]) == len(long)
 
 
 def test_a_quoted_cell_has_as_many_lines_as_it_wants(tmp_path: Path) -> None:

@@ -160,15 +160,6 @@ def test_ids_come_from_places_and_not_from_what_wordings_are_read_for(tmp_path: 
     assert [row.id for row in rows] == ["P19-1", "P19-2"]
 
 
-def test_what_is_deep_or_long_has_a_bound(tmp_path: Path) -> None:
-    path = tmp_path / "mine.jsonl"
-    rows = [{"q": "Where?", "a": "[" * 5_000}, {"q": "Where?", "a": [["x"] * 100] * 100}, {"q": "Where?", "a": {}}]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    read_rows, rejected = read(path, shape=shape_of(question="q", answer="a.*"))
-    assert all(len(row.answers) <= 1_000 for row in read_rows)
-    assert len(read_rows) + len(rejected) == 3
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
+from abstraction.files.writing import check_kind
 from abstraction.rows import RejectedRow, TieredRow, read_tiered, write_granola_eq, write_tiered
 from abstraction.tiers import Evidence, Level, Tier
 from tests.abstraction.row_files import GRANOLA, put, read
@@ -119,11 +120,6 @@ def test_unknown_fields_survive_wherever_they_stand(tmp_path: Path, name: str) -
     assert set(again.extra) >= {"votes"}
 
 
-def test_an_unknown_field_never_hides_one_of_a_tier() -> None:
-    tier = Tier(text="A", extra={"text": "B", "qid": "Q1", "note": 1})
-    assert tier.to_json() == {"text": "A", "aliases": [], "evidence": [], "note": 1}
-
-
 @pytest.mark.parametrize("name", ["t.jsonl", "t.csv", "t.parquet"])
 def test_tiered_rows_survive_each_format(tmp_path: Path, name: str) -> None:
     if name.endswith("parquet"):
@@ -194,3 +190,12 @@ def test_a_tiered_row_reads_back_to_the_byte(entity: dict[str, object]) -> None:
 def test_bits_out_of_range(bits: float) -> None:
     with pytest.raises(TypeError, match=r"from 0 to 1,000,000"):
         Tier.from_json({"text": "Berlin", "bits": bits})
+
+
+def test_what_is_written_in_one_format_has_no_name_of_another() -> None:
+    for ending in ("", ".jsonl", ".JSONL"):
+        check_kind(f"out{ending}", "jsonl")
+    check_kind("out.jsonl.gz", "jsonl", may_be_packed=True)
+    for ending in (".csv", ".parquet", ".csv.gz", ".CSV", ".txt", ".json.zip", ".jsonl.gz"):
+        with pytest.raises(RowError, match=f"out{ending}: --out is written as jsonl"):
+            check_kind(f"out{ending}", "jsonl")

@@ -218,12 +218,3 @@ def test_rejects_are_listed_also_where_no_row_can_be_used(run: Run, tmp_path: Pa
         assert f"listed in {listed}" in err
         assert [json.loads(line)["source"] for line in listed.read_text().splitlines()] == [f"{rows}:2"]
         assert not (tmp_path / "new" / "tiers.jsonl").exists()
-
-
-def test_exchanged_arguments_and_a_folder_that_is_made_are_told(run: Run, tmp_path: Path, snapshot: Path) -> None:
-    status, _, err = run("ladder", "Berlin", "Where was Ada born?", "--snapshot", snapshot)
-    assert (status, "the question comes first" in err) == (2, True)
-    rows = tmp_path / "q.csv"
-    rows.write_text("question,answer\nWhere was Ada born?,Berlin\n", encoding="utf-8")
-    status, _, err = run("tiers", rows, "--snapshot", snapshot, "--out", tmp_path / "new" / "tiers.jsonl")
-    assert (status, f"the folder {tmp_path / 'new'} was not there and is made" in err) == (0, True)

@@ -103,22 +103,6 @@ def test_groups_by_relation_have_names_and_risk_says_of_how_many(systems: Path, 
     assert risk["area"] == found["risk_coverage_area"]["some"]
 
 
-def test_tables_for_the_terminal(systems: Path) -> None:
-    done = run_granola(
-        "compare", systems / "tiers.jsonl", systems / "exact.jsonl", systems / "cautious.jsonl", "--by", "region"
-    )
-    assert done.returncode == 0, done.stderr
-    for shown in (
-        "GRANOLA accuracy",
-        "exact - cautious",
-        "p, Holm",
-        "By region",
-        "Macro",
-        "signature of exact: matcher:rules",
-    ):
-        assert shown in done.stdout
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [

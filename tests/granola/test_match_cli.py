@@ -128,15 +128,6 @@ def test_wrong_settings_are_told(options: list[str], told: str) -> None:
     assert told in done.stderr
 
 
-def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
-    path = written(tmp_path / "in.jsonl", [{"prediction": "x", "answers": ["x"]}])
-    assert "is also an input" in match(path, "--out", path).stderr
-    out = tmp_path / "out.jsonl"
-    assert match(path, "--out", out).returncode == 0
-    assert "give --force" in match(path, "--out", out).stderr
-    assert match(path, "--out", out, "--force").returncode == 0
-
-
 def test_numbers_are_their_digits_here_as_in_scores(tmp_path: Path) -> None:
     rows = [
         {"prediction": 1961, "levels": [["August 4, 1961"], [1961]]},

@@ -245,13 +245,6 @@ def test_a_metric_prints_parses_back_compares_and_pickles(metric: Metric, lambda
     assert len({metric, Metric.parse(str(metric))}) == 1
 
 
-def test_metrics_with_other_parameters_are_others() -> None:
-    assert str(Metric(name="informativeness")) == "informativeness(lambda=0.5)"
-    assert Metric(name="informativeness") != Metric(name="informativeness", lambda_=1.0)
-    assert metrics() == metrics()
-    assert metrics(1.0) != metrics()
-
-
 @pytest.mark.parametrize(
     "text", ["", "coverag", "coverage(lambda=1)", "informativeness(lambda=-1)", "informativeness(lambda=e)", "(" * 200]
 )

@@ -115,21 +115,6 @@ def test_it_works_without_scripts(outline: Outline) -> None:
     assert "hidden" in filters  # the script shows what only the script can serve
 
 
-def test_differences_are_marked(outline: Outline) -> None:
-    marked = [a["data-different"] for tag, a in outline.elements if a.get("class") == "question"]
-    assert marked == ["yes", "yes", "yes", "yes", "yes", "yes"]
-    same = render(ROWS, REPORTS[:1])
-    assert 'data-different="yes"' not in same
-
-
-def test_a_text_that_looks_like_a_slot_stays_a_text() -> None:
-    assert "{{script}}" in render(ROWS, REPORTS, title="{{script}}")
-
-
-def test_the_same_input_gives_the_same_bytes() -> None:
-    assert render(ROWS, REPORTS, {"snapshot_id": "ab12", "counts": {"entities": 1345, "statements": 20}}) == PAGE
-
-
 def test_what_each_system_said_stands_beside_what_was_made_of_it() -> None:
     said = [
         SystemSaid(system="small", response="<b>Rome", agrees=True),

@@ -226,16 +226,3 @@ def test_the_page_has_questions_and_says_how_many_have_a_ladder(report: Path) ->
     assert "8 of 40" not in page
     assert "<tr class=few>" in page  # bins of 8 questions
     assert "Grey rows have fewer than 20 questions" in page
-
-
-@thorough_only
-def test_token_f1_of_long_answers_comes_with_a_word(systems: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    lines = [json.loads(line) for line in (systems / "cautious.jsonl").read_text().splitlines()]
-    for line in lines:
-        line["prediction"] = f"As far as it is known to me, the person was probably born in {line['prediction']}."
-    (tmp_path / "long.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    for name, told in (("cautious", False), ("long", True)):
-        file = (systems if name == "cautious" else tmp_path) / f"{name}.jsonl"
-        assert report_of(systems / "tiers.jsonl", file, "--resamples", "10", "--out", tmp_path / name).returncode == 0
-        assert ("Read with care: half of the predictions" in (tmp_path / name / "report.html").read_text()) == told

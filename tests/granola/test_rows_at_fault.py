@@ -22,7 +22,6 @@ from granola.matching.verdict import Levels, Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items
 from kg.errors import MirrorUnreachableError
-from kg.store import open_store
 from tests.conftest import Run
 from tests.granola.rows_fed import WORLD, read, rejects, write
 from tests.worlds import entity, row, snapshot_at, store_of
@@ -95,30 +94,6 @@ def test_dataset(run: Run, damaged: Path, questions: Path, tmp_path: Path) -> No
     assert (built["statistics"]["rows"], built["rejected"]) == (4, 1)
 
 
-def test_aggregate(run: Run, whole: Path, damaged: Path, tmp_path: Path) -> None:
-    rows = [
-        {"id": one["id"], "question": one["question"], "samples": [one["answer"], one["answer"], "Germany"]}
-        for one in QUESTIONS
-    ]
-    samples, out = write(tmp_path / "samples.jsonl", rows), tmp_path / "out.jsonl"
-    assert run("aggregate", samples, "--snapshot", whole, "--out", tmp_path / "whole.jsonl")[0] == 0
-    assert run("aggregate", samples, "--snapshot", damaged, "--out", out)[0] == 1
-    check_told(rejects(out), samples)
-    assert read(out) == others(tmp_path / "whole.jsonl")
-
-
-@pytest.mark.parametrize("entailment", [False, True])
-def test_audit(run: Run, whole: Path, damaged: Path, questions: Path, tmp_path: Path, entailment: bool) -> None:
-    tiered = tmp_path / "tiers.jsonl"
-    assert run("tiers", questions, "--snapshot", whole, "--out", tiered)[0] == 0
-    words = ["audit", tiered, "--json", *(["--entailment"] if entailment else []), "--snapshot"]
-    code, stdout, _ = run(*words, whole)
-    assert (code, json.loads(stdout)["total"]["rows"]) == (0, 5)
-    code, stdout, stderr = run(*words, damaged)
-    assert (code, json.loads(stdout)["total"]["rows"]) == (1, 4)
-    assert f"rejected {tiered}:2: {FAULT}" in stderr
-
-
 # In Python: what is at fault is raised, unless a caller takes it.
 
 
@@ -131,16 +106,6 @@ def test_a_row_that_no_file_can_hold() -> None:
     assert made[1].reason.startswith(f"{FAULT} in making a ladder, kg/store/sqlite.py line ")
     assert ": TypeError: str is not valid UTF-8: surrogates not allowed; please report it" in made[1].reason
     json.dumps(made[1].to_json(), ensure_ascii=False).encode()
-
-
-def test_tiers_in_python_raise_without_on_reject(damaged: Path) -> None:
-    with open_store(damaged) as store:
-        with pytest.raises(Exception, match=r".") as raised:
-            list(LadderMaker(store).make_all([row("Babel")]))
-        assert is_unforeseen(raised.value)
-        told: list[RejectedRow] = []
-        made = list(LadderMaker(store).make_all([row("Babel"), row("Berlin")], on_reject=told.append))
-    assert (len(made), [one.id for one in told]) == (1, ["t-1"])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -142,15 +141,6 @@ def test_ids_that_do_not_fit_are_status_2_unless_told_otherwise(run, tmp_path: P
     assert run("score", TIERS, more, "--allow-missing").status == 0
 
 
-def test_a_list_of_rejected_rows_is_named_only_where_it_is_written(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    fewer = write(tmp_path / "fewer.jsonl", *predictions()[:4], "{oops\n")
-    out, listed = tmp_path / "items.jsonl", tmp_path / "items.jsonl.rejects.jsonl"
-    ran = run("score", TIERS, fewer, "--out", out)
-    assert (ran.status, listed.exists(), str(listed) in ran.err) == (2, False, False)
-    ran = run("score", TIERS, fewer, "--out", out, "--allow-missing")
-    assert (ran.status, listed.exists(), f"1 rejected row listed in {listed}" in ran.err) == (1, True, True)
-
-
 def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     rows = predictions()
     damaged = write(tmp_path / "damaged.jsonl", rows[0], "{oops\n", *rows[2:], rows[0])
@@ -194,11 +184,3 @@ def test_ids_that_do_not_meet(run, tmp_path: Path) -> None:  # type: ignore[no-u
     ran = run("score", TIERS, other, "--allow-missing")
     assert ran.status == 1
     assert "nothing is scored" in ran.err
-
-
-def test_predictions_from_standard_input() -> None:
-    command = [sys.executable, "-m", "granola.cli.main", "score", TIERS, "-", "--json"]
-    code = "import sys; from granola.cli.main import main; sys.argv[0] = 'granola'; main()"
-    command = [sys.executable, "-c", code, *command[3:]]
-    ran = subprocess.run(command, input=Path(CAUTIOUS).read_bytes(), capture_output=True, check=True)
-    assert json.loads(ran.stdout)["n"] == 6

@@ -6,24 +6,21 @@ import json
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from abstraction.rows import TieredRow, read_tiered
+from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.scoring.items import names_of
 from granola.scoring.packed_rows import PackedRows
-from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
+from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, level_bits, score
 from granola.scoring.tiered_file import TieredFile
-
-FILES = Path(__file__).parent / "files"
 
 
 def row(id_: str, *levels: str, relation: str | None = "P19") -> TieredRow:
@@ -73,13 +70,6 @@ def test_micro_macro_and_per_relation() -> None:
     assert report.macro["granola_accuracy"].n == 2
 
 
-def test_macro_weighs_relations_alike_where_micro_weighs_questions() -> None:
-    rows = [*(row(f"p{i}", "Paris") for i in range(3)), row("g", "jazz", relation="P136")]
-    report = score(rows, said(p0="Paris", p1="Paris", p2="Paris", g="polka"), matcher("rules"))
-    assert report.overall.estimates["granola_accuracy"].value == 0.75
-    assert report.macro["granola_accuracy"].value == 0.5
-
-
 def test_rows_without_a_relation_have_no_macro() -> None:
     report = score([row("a", "Paris", relation=None)], said(a="Paris"), matcher("em"))
     assert (report.relations, report.macro) == ({}, {})
@@ -93,24 +83,6 @@ def test_level_one_takes_every_gold_answer_and_every_alias() -> None:
         levels=(Level(tiers=(Tier(text="New York", aliases=("NYC",)),)),),
     )
     assert names_of(given_row) == [["NYC", "Gotham", "New York"]]
-
-
-def test_the_same_seed_gives_the_same_digits_and_another_does_not() -> None:
-    rows = [row(f"q{i}", "Paris", "France") for i in range(40)]
-    predictions = said(**{f"q{i}": ("Paris", "France", "Rome")[i % 3] for i in range(40)})
-
-    def digits(seed: int) -> str:
-        return json.dumps(score(rows, predictions, matcher("rules"), ScoreSettings(seed=seed)).to_json()["metrics"])
-
-    assert digits(4) == digits(4)
-    assert digits(4) != digits(5)
-
-
-def test_every_interval_holds_its_score() -> None:
-    rows = [row(f"q{i}", "Paris", "France") for i in range(60)]
-    predictions = said(**{f"q{i}": ("Paris", "France", "Rome", "IDK")[i % 4] for i in range(60)})
-    for estimate in score(rows, predictions, matcher("rules")).overall.estimates.values():
-        assert not estimate.n or estimate.interval.low <= estimate.value <= estimate.interval.high
 
 
 def weighed(id_: str, *levels: tuple[float | None, ...], relation: str | None = "P19") -> TieredRow:
@@ -189,23 +161,6 @@ def test_informativeness_by_bits_beside_the_papers_and_unscored_without_bits() -
     ]  # fmt: skip
     assert "|n:5|bits:4|boot:200|" in str(report.signature)
     assert report.to_json()["definitions"]["bits"]["range"] == [0.0, None]
-
-
-def test_bits_move_no_other_metrics_digits() -> None:
-    texts = said(**{f"q{i}": f"name{1 + i % 3}a" for i in range(90)})
-    bare = [weighed(f"q{i}", (None,), (None,), relation=f"P{i % 2}") for i in range(90)]
-    rich = [weighed(f"q{i}", (20.0,), (i / 10,), relation=f"P{i % 2}") for i in range(90)]
-    without, with_bits = (
-        score(rows, texts, matcher("em"), ScoreSettings(resamples=100)).overall.estimates for rows in (bare, rich)
-    )
-    assert {k: v for k, v in without.items() if "bits" not in k} == {
-        k: v for k, v in with_bits.items() if "bits" not in k
-    }
-    assert without["informativeness_bits"].n == 0
-    found = with_bits["informativeness_bits"]
-    assert found.n == 90  # a third of them wrong, which count 0
-    assert with_bits["informativeness_bits_matched"].n == 60
-    assert found.interval.low < found.value < found.interval.high
 
 
 def test_the_signature_names_every_setting() -> None:
@@ -298,18 +253,3 @@ def test_a_coarser_level_never_lowers_a_plain_matchers_accuracy(
                 assert new.verdict.level is not None
             else:
                 assert new.verdict.level == old.verdict.level
-
-
-def test_the_files_of_the_tests_hold_what_their_story_says() -> None:
-    rows = list(read_tiered(FILES / "tiers.jsonl"))
-    specific, cautious = (
-        score(rows, read_predictions(FILES / f"{name}.jsonl"), matcher("rules")) for name in ("specific", "cautious")
-    )
-    fine, coarse = specific.overall.estimates, cautious.overall.estimates
-    assert fine["standard_accuracy"].value > coarse["standard_accuracy"].value
-    assert fine["granola_accuracy"].value < coarse["granola_accuracy"].value
-    # Of six: two at level 1; four at level 2 and one at level 3.
-    told = 4 * math.exp(-0.5) + math.exp(-1)
-    assert (fine["informativeness"].value, coarse["informativeness"].value) == pytest.approx((2 / 6, told / 6))
-    found = (fine["informativeness_matched"].value, coarse["informativeness_matched"].value)
-    assert found == pytest.approx((1.0, told / 5))

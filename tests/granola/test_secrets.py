@@ -12,9 +12,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from kg.model import Entity
 from kg.store import open_store
-from kg.store.sqlite import SQLiteStore
 from tests.conftest import Run
 
 pytestmark = pytest.mark.thorough("abstraction/models", "granola/commands")
@@ -160,22 +158,3 @@ def test_what_is_built_shows_no_key(
     assert again == source
     asked = server.asked  # type: ignore[attr-defined]
     assert all(query in path and sign == f"Basic {SIGNS[1]}" for path, sign in asked)
-
-
-def test_manifests_of_older_versions_show_no_secret(run: Run, tmp_path: Path) -> None:
-    from granola.service.application import public
-
-    url = f"https://me:{CANARY}@host/sparql?key={CANARY}"
-    about = {"size": None, "modified": None, "sha256": None}
-    manifest = {"sources": [{"name": url, **about}], "command": f"granola snapshot build '{url}' --out s"}
-    shown = public(manifest)
-    assert shown["sources"][0]["name"] == "https://host/sparql?key=***"
-    assert CANARY not in str(shown)
-    with SQLiteStore.create(tmp_path / "s") as store:
-        store.write([Entity(id="Q1")])
-        store.finish(manifest=manifest)
-    for more in ((), ("--json",)):
-        code, out, err = run("snapshot", "info", tmp_path / "s", *more)
-        assert code == 0, err
-        assert CANARY not in out
-        assert "?key=***" in out
