@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
@@ -17,7 +18,6 @@ _TYPES_ONLY = re.compile(r"^([ \t]*+)if TYPE_CHECKING:\n(?:\1[ \t].*+\n|[ \t]*+\
 _IMPORT = re.compile(r"^[ \t]*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))$", re.MULTILINE)
 _NAME = re.compile(r"\b(?<!as )(?!as\b)\w[\w.]*")
 _DATA = re.compile(r"""["']([\w./-]+)["']""")
-_COMMIT = re.compile(r"[0-9a-f]{40,64}\Z")
 
 
 @cache
@@ -57,27 +57,14 @@ def files_of(module: str) -> frozenset[Path]:
 
 
 def commit() -> str | None:
-    """The commit of the clone that the program runs from; None where it is installed without one."""
-    git = ROOT / ".git"
-    try:
-        if git.is_file():  # a worktree
-            git = (ROOT / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve()
-        shared = git / "commondir"
-        common = (git / shared.read_text(encoding="utf-8").strip()).resolve() if shared.is_file() else git
-        head = (git / "HEAD").read_text(encoding="utf-8").strip()
-        if head.startswith("ref:"):
-            head = _reference(common, head.removeprefix("ref:").strip())
-    except (OSError, UnicodeDecodeError):
+    """The commit of the clone that the program runs from; None where it is installed without one, or without git."""
+    if not (ROOT / ".git").exists():
         return None
-    return head if _COMMIT.match(head) else None
-
-
-def _reference(git: Path, name: str) -> str:
-    own = git / name
-    if own.is_file():
-        return own.read_text(encoding="utf-8").strip()
-    lines = (git / "packed-refs").read_text(encoding="utf-8").splitlines()
-    return next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")
+    try:
+        done = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
 
 
 def _imported(source: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Agreement of the matchers with people, and what every rule and veto of `rules` is worth.
 
-    python scripts/measure_matching.py [--data ../shared/data] [--aside] [--errors N] [--no-parts]
+    python scripts/measure_matching.py [--data ../shared/data] [--aside] [--no-parts]
 
 Three sets of judgements. `nq`: answers of five systems to questions of Natural Questions, right or wrong for a person
 (EVOUNA, Wang et al. 2023). `openqa`: the same of OpenQA-eval (Kamalloo et al. 2023), in the half that was tuned on and
@@ -9,10 +9,10 @@ the half that was not. `ladders`: 400 answers of `nq` against ladders, each with
 level 1, so the levels that are claimed falsely are counted too. `simpleqa`: long answers of three search systems with
 the grade of a model (right, wrong, not attempted). `mkqa`: answers in English, French, Spanish and Dutch to questions
 for a number; counted are those taken for right, and of them those without any of the gold answer's digits: conversions,
-roundings and number words, which `--errors` prints. `danish`: 600 answers of Mintaka with the kappa of the
+roundings and number words. `danish`: 600 answers of Mintaka with the kappa of the
 rules and of word recall, where answers on which both agree are taken to be as they say, and the others were read.
 
-Half of the questions of `nq`, by a hash, is for tuning: `--errors` prints from that half alone. Cohen's kappa with a
+Half of the questions of `nq`, by a hash, is for tuning. Cohen's kappa with a
 95 % bootstrap interval over questions. A part's worth is what changes where it is left out.
 """
 
@@ -86,9 +86,9 @@ def print_long_answers(rows: Sequence[Row]) -> None:
     print_groups(rows, verdicts, pairs)
 
 
-def print_typed_numbers(data: Path, most: int) -> None:
+def print_typed_numbers(data: Path) -> None:
     """How many numbers of MKQA are taken for right in each language, and how many of these have other digits."""
-    taken, answered, others = Counter[str](), Counter[str](), []
+    taken, answered, others = Counter[str](), Counter[str](), 0
     for row in rows_of(data / "answers/mkqa_llm_answers.jsonl.gz"):
         golds = [gold for gold in row["gold"] if gold["type"] in ("number", "number_with_unit")]
         names = [name for gold in golds for name in (gold["text"], *gold.get("aliases", ())) if name]
@@ -97,12 +97,9 @@ def print_typed_numbers(data: Path, most: int) -> None:
             verdict = in_language(_RULES, row["language"]).match(answer or "", [names], row["question"])
             if verdict.level is not None:
                 taken[row["language"]] += 1
-                if _digits(answer).isdisjoint(digit for name in names for digit in _digits(name)):
-                    others.append((names[0], verdict.compared, answer))
+                others += _digits(answer).isdisjoint(digit for name in names for digit in _digits(name))
     shares = ", ".join(f"{code} {taken[code]} of {answered[code]}" for code in sorted(answered))
-    print(f"mkqa, numbers taken for right: {shares}; {len(others)} of them have other digits")
-    for name, compared, answer in random.Random(0).sample(others, min(most, len(others))):
-        print(f"\n{name}: {compared}\n  {answer[:200]}")
+    print(f"mkqa, numbers taken for right: {shares}; {others} of them have other digits")
 
 
 def print_danish(data: Path) -> None:
@@ -309,23 +306,9 @@ def _worth(rows: Sequence[Row], having: Sequence[Verdict], lacking: Sequence[Ver
     return right, wrong, kappa(pairs_of(rows, having)) - kappa(pairs_of(rows, lacking))
 
 
-def print_errors(rows: Sequence[Row], verdicts: Sequence[Verdict], most: int) -> None:
-    """What `rules` gets wrong in the half that is tuned on."""
-    wrong = [
-        (row, verdict)
-        for row, verdict in zip(rows, verdicts, strict=True)
-        if row["half"] == "tuned on" and (verdict.level is not None) != row["human"]
-    ]
-    for row, verdict in random.Random(0).sample(wrong, min(most, len(wrong))):
-        told = "RIGHT" if row["human"] else "WRONG"
-        print(f"\n{told} for people; {verdict.rule} {verdict.compared}\n  {row['question']}\n  {row['levels'][0]}")
-        print(f"  {row['prediction']}")
-
-
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--aside", action="store_true", help="measure the quarter of the ladders kept aside as well")
-    parser.add_argument("--errors", type=int, default=0, help="print so many errors of the half that is tuned on")
     parser.add_argument("--no-parts", action="store_true", help="leave out the worth of every rule and veto")
     given = parser.parse_args()
     rows, others = nq(given.data), openqa(given.data)
@@ -337,12 +320,11 @@ def main() -> None:
     print_groups(rows, verdicts, pairs)
     print_agreement("openqa", others)
     print_long_answers(simpleqa(given.data))
-    print_typed_numbers(given.data, given.errors)
+    print_typed_numbers(given.data)
     print_danish(given.data)
     print_ladders(judged, [rules_say(row) for row in judged])
     if not given.no_parts:
         print_parts([*rows, *others], judged)
-    print_errors(rows, verdicts, given.errors)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,23 @@
-"""Measure ladders of open questions, those of datasets that no template made, against a snapshot.
+"""Measure what kinds of answer are read from open questions, those of datasets that no template made.
 
-    python scripts/measure_open.py SNAPSHOT [--data ../shared/data] [--labels FILE] [--verbose]
+    python scripts/measure_open.py [--data ../shared/data] [--verbose]
 
-Natural Questions, WebQuestions, Mintaka and SimpleQA: rows with a tier and what the others abstain for, by the kind of
-answer that the question asks for; and where hand labels of kinds are given, how many kinds are read as labelled, of all
-and of those where a kind is told. `--verbose` prints the questions that are read otherwise.
+Natural Questions, WebQuestions, Mintaka and SimpleQA: how many kinds are read as labelled by hand, of all and of those
+where a kind is told. `--verbose` prints the questions that are read otherwise.
 """
 
 from __future__ import annotations
 
 import csv
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 from measuring import ROOT, arguments
 
-from abstraction.pipeline import LadderMaker
 from abstraction.questions.question_kinds import QuestionKind, asked_kind
 from abstraction.rows import QARow, read_questions
-from kg.store import open_store
 
+LABELS = ROOT / "docs" / "evaluation" / "question-kinds.tsv"
 FILES = ("nq_open_dev.jsonl", "webquestions.jsonl", "mintaka.jsonl", "simpleqa.csv")
 # Kinds that no ladder is made differently for: a label of one is read as well as the other.
 _K = QuestionKind
@@ -34,20 +32,6 @@ ALIKE = (
     {_K.RANK, _K.CODE, _K.SEASON},
     {_K.ANIMAL, _K.THING, _K.UNKNOWN},
 )
-
-
-def ladders(rows: list[QARow], snapshot: str) -> None:
-    """Rows with a tier, and the reasons of the others, by kind."""
-    made = defaultdict[str, Counter[str]](Counter)
-    maker = LadderMaker(open_store(snapshot))
-    for row in maker.make_all(rows):
-        kind = str(asked_kind(row.question).kind)
-        for group in (kind, "all"):
-            made[group]["rows"] += 1
-            made[group]["tiers" if len(row.levels) > 1 else str(row.abstained)] += 1
-    for kind, counts in sorted(made.items(), key=lambda pair: -pair[1]["rows"]):
-        rest = ", ".join(f"{name} {n}" for name, n in counts.most_common() if name not in ("rows", "tiers"))
-        print(f"{kind:16} {counts['rows']:5} rows, {counts['tiers']:4} with a tier; {rest}")
 
 
 def kinds(rows: list[QARow], labels: Path, *, verbose: bool) -> None:
@@ -80,14 +64,11 @@ def kinds(rows: list[QARow], labels: Path, *, verbose: bool) -> None:
 
 
 def main() -> None:
-    parser = arguments(__doc__, snapshot=True)
-    parser.add_argument("--labels", type=Path, default=ROOT / "docs" / "evaluation" / "question-kinds.tsv")
+    parser = arguments(__doc__)
     parser.add_argument("--verbose", action="store_true", help="print the questions that are read otherwise")
     given = parser.parse_args()
     rows = list(read_questions([str(given.data / "open_qa" / name) for name in FILES]))
-    ladders(rows, given.snapshot)
-    if given.labels.exists():
-        kinds(rows, given.labels, verbose=given.verbose)
+    kinds(rows, LABELS, verbose=given.verbose)
 
 
 if __name__ == "__main__":
