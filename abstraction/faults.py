@@ -112,20 +112,3 @@ def attempt(stage: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
         return work(*args, **kwargs)
     except Exception as error:
         return fault_of(error, stage)
-
-
-class Taken:
-    """The row that was last handed to a writer, which knows no places: what cannot be written goes to `on_reject`."""
-
-    def __init__(self, on_reject: OnReject) -> None:
-        self._on_reject = on_reject
-        self._row = ("", "", "")
-
-    def take(self, source: str, id: str, text: str) -> None:
-        """Note the row that is about to be written."""
-        self._row = source, id, text
-
-    def unwritten(self, fault: Fault) -> None:
-        """Reject that row."""
-        source, id, text = self._row
-        self._on_reject(fault.rejected(source=source, id=id, text=text))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from abstraction.errors import RowError
-from abstraction.faults import Fault, OnReject, RejectedRow, Taken, UnansweredRow, attempt
+from abstraction.faults import OnReject, RejectedRow, UnansweredRow
 from abstraction.files.cells import parsed
 from abstraction.files.records import SCHEMA_VERSION, Record, read_records
 from abstraction.files.row_models import (
@@ -255,38 +255,13 @@ def write_tiered(
     *,
     format: str | None = None,
     csv_raw: bool = False,
-    on_reject: OnReject | None = None,
 ) -> int:
     """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL) and return how many.
 
     The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text; `csv_raw` as in
-    `write_records`. A row that cannot be written goes to `on_reject`; without it, what is wrong is raised.
+    `write_records`.
     """
-    return _write(rows, TieredRow.to_json, path, format, csv_raw, on_reject)
-
-
-def _write(
-    rows: Iterable[TieredRow],
-    form: Callable[[TieredRow], dict[str, Any]],
-    path: Path | str,
-    format: str | None,
-    csv_raw: bool,
-    on_reject: OnReject | None,
-) -> int:
-    if on_reject is None:
-        return write_records(map(form, rows), path, format=format, csv_raw=csv_raw)
-    taken = Taken(on_reject)
-
-    def records() -> Iterator[dict[str, Any]]:
-        for row in rows:
-            taken.take(row.source, row.id, row.question)
-            record = attempt("writing", form, row)
-            if isinstance(record, Fault):
-                taken.unwritten(record)
-            else:
-                yield record
-
-    return write_records(records(), path, format=format, csv_raw=csv_raw, on_fault=taken.unwritten)
+    return write_records((row.to_json() for row in rows), path, format=format, csv_raw=csv_raw)
 
 
 def write_granola_eq(
@@ -295,14 +270,13 @@ def write_granola_eq(
     *,
     format: str | None = None,
     csv_raw: bool = False,
-    on_reject: OnReject | None = None,
 ) -> int:
     """Write rows under GRANOLA-EQ's own columns: one answer a level, that of its first tier, at most 14.
 
     Alternates and evidence have no place there; the row's other fields stand behind its columns. The other
     arguments as in `write_tiered`.
     """
-    return _write(rows, _granola_row, path, format, csv_raw, on_reject)
+    return write_records(map(_granola_row, rows), path, format=format, csv_raw=csv_raw)
 
 
 def granola_columns(row: TieredRow) -> dict[str, Any]:

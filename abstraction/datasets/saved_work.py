@@ -16,7 +16,6 @@ from typing import Any
 import orjson
 
 from abstraction.errors import DatasetError
-from abstraction.faults import Fault, attempt
 from abstraction.rows import RejectedRow, TieredRow
 from kg.files import atomic_path
 from kg.work_folder import WorkFolder
@@ -64,11 +63,7 @@ class Parts:
         """Keep a finished batch; `whole` says that no answer of a model is lacking in it."""
         with atomic_path(self._part(number, whole=whole)) as temporary, temporary.open("wb") as stream:
             for row in rows:
-                line = attempt("writing", _line_of, row)
-                if isinstance(line, Fault):
-                    assert isinstance(row, TieredRow)  # what is rejected can be written
-                    line = _line_of(line.rejected(source=row.source, id=row.id, text=row.question))
-                stream.write(line)
+                stream.write(_line_of(row))
 
     def rows(self, number: int) -> Iterator[TieredRow | RejectedRow]:
         """The rows of a batch that was kept, rejected ones in their places."""

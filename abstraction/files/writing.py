@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.faults import Fault, fault_of
 from abstraction.files.cells import join_cell, json_text, marked
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
@@ -24,7 +23,6 @@ from kg.files import atomic_path
 FORMATS = ("jsonl", "csv", "parquet")
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 _PACKED = ".gz"
-T = TypeVar("T")
 
 
 def format_of(path: Path | str) -> str | None:
@@ -70,24 +68,22 @@ def write_records(
     *,
     format: str | None = None,
     csv_raw: bool = False,
-    on_fault: Callable[[Fault], object] | None = None,
 ) -> int:
     """Write records and return how many; "-" is standard output, JSONL only.
 
     `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
     CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text. In CSV a text
     that a spreadsheet would take for a formula is marked, see `abstraction.files.cells`, unless `csv_raw`.
-    Nothing stands under `path` until all is written. A record that cannot be written, with half a surrogate pair say,
-    goes to `on_fault` right after it was taken from `records`; without it, what is wrong is raised.
+    Nothing stands under `path` until all is written.
     """
     kind = check_format(path, format)
     if str(path) == "-":
-        return _write_lines(records, sys.stdout.buffer, on_fault)
+        return _write_lines(records, sys.stdout.buffer)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
             with opened(temporary, packed=_is_packed(path)) as stream:
-                return _write_lines(records, stream, on_fault)
-        flattened = list(_each(_flattened, records, on_fault))
+                return _write_lines(records, stream)
+        flattened = list(map(_flattened, records))
         if kind == "csv":
             with opened(temporary, packed=_is_packed(path)) as stream:
                 _write_csv(flattened, stream, raw=csv_raw)
@@ -133,34 +129,10 @@ def opened(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
             yield zipped  # type: ignore[misc]  # a writer of bytes, which is all that is asked of it
 
 
-def _each(
-    form: Callable[[Mapping[str, Any]], T],
-    records: Iterable[Mapping[str, Any]],
-    on_fault: Callable[[Fault], object] | None,
-) -> Iterator[T]:
-    """The form of each record, but of those that have none."""
-    for record in records:
-        try:
-            formed = form(record)
-        except Exception as error:
-            if on_fault is None:
-                raise
-            on_fault(fault_of(error, "writing"))
-            continue
-        yield formed
-
-
-def _write_lines(
-    records: Iterable[Mapping[str, Any]], stream: BinaryIO, on_fault: Callable[[Fault], object] | None
-) -> int:
+def _write_lines(records: Iterable[Mapping[str, Any]], stream: BinaryIO) -> int:
     count = 0
-
-    def line_of(record: Mapping[str, Any]) -> bytes:
-        return json_line(record if count else {"schema_version": SCHEMA_VERSION, **record})
-
-    for line in _each(line_of, records, on_fault):
-        stream.write(line)
-        count += 1
+    for count, record in enumerate(records, start=1):
+        stream.write(json_line(record if count > 1 else {"schema_version": SCHEMA_VERSION, **record}))
     return count
 
 
@@ -173,13 +145,8 @@ def json_line(record: Mapping[str, Any]) -> bytes:
 
 
 def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with plain values. Raises UnicodeEncodeError where one of them cannot be written."""
-    flat = {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
-    for value in flat.values():
-        for text in value if isinstance(value, list) else (value,):
-            if isinstance(text, str) and not text.isascii():
-                text.encode()
-    return flat
+    """The record with plain values."""
+    return {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
 
 
 def _is_plain(value: object) -> bool:

@@ -193,7 +193,6 @@ def answered_rows(
     answers: Iterator[Answered | Unanswered], output: RowsOutput, method: str, *, source: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Predictions as rows, what got no response rejected. Raises PredictionError where no question has an answer."""
-    from abstraction.faults import Fault, attempt
     from granola.decoding.model_answers import Answered
     from granola.decoding.response_aggregation import answer_row
 
@@ -201,13 +200,8 @@ def answered_rows(
         if not isinstance(answer, Answered):
             output.rejected.append(answer.rejected())
             continue
-        output.taken.take(answer.row.source, answer.row.id, answer.row.question)
-        row = attempt("writing", answer_row, answer.row, answer.decision, method=method)
-        if isinstance(row, Fault):
-            output.taken.unwritten(row)
-            continue
         output.counts["IDK" if answer.decision.abstains else "answered"] += 1
-        yield row
+        yield answer_row(answer.row, answer.decision, method=method)
     if not output.counts:
         rejected = output.rejected
         why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
@@ -346,7 +340,6 @@ class Aggregate(RowsCommand):
 
             def predictions() -> Iterator[dict[str, Any]]:
                 for row, decision in guesses(rows, least=self.support):
-                    output.taken.take(row.source, row.id, row.question)
                     output.counts["IDK" if decision.abstains else "answered"] += 1
                     yield {"id": row.id, "question": row.question, "method": str(self.method), **decision.to_json()}
 
@@ -357,7 +350,6 @@ class Aggregate(RowsCommand):
     def _predictions(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
-        from abstraction.faults import Fault, attempt
         from granola.decoding import Aggregator, prediction_row
 
         reject = output.rejected.append
@@ -368,15 +360,10 @@ class Aggregate(RowsCommand):
             linked = Aggregator(store, language=self.language)
             decided = linked.decide(rows, rule, on_reject=reject)
         for row, decision in decided:
-            output.taken.take(row.source, row.id, row.question)
-            prediction = attempt("writing", prediction_row, row, decision, method=self.method)
-            if isinstance(prediction, Fault):
-                output.taken.unwritten(prediction)
-                continue
             output.counts["IDK" if decision.abstains else "answered"] += 1
             if decision.bits is not None:
                 output.more["bits"] = round(output.more.get("bits", 0.0) + decision.bits, 4)
-            yield prediction
+            yield prediction_row(row, decision, method=self.method)
 
     def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
         """The questions with their responses; those of several systems with their names and weights."""

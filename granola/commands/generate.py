@@ -134,6 +134,5 @@ class Generate(RowsCommand):
                 if isinstance(item, RejectedRow):
                     output.rejected.append(item)
                     continue
-                output.taken.take(item.read_from, item.id, item.query)
                 output.counts["written"] += 1
                 yield item.to_json()

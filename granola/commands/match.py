@@ -66,7 +66,7 @@ class Match(RowsCommand):
                 self.matcher, out=output.beside, inputs=[self.file], language=self.language,
                 raw=self.raw,
             ) as chosen:  # fmt: skip
-                output.write(_matched(self._records(), chosen, tally), on_fault=tally.fault)
+                output.write(_matched(self._records(), chosen, tally))
                 signature = chosen.signature()
             output.more |= {
                 "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
@@ -101,7 +101,6 @@ class MatchCounts:
     """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
 
     rejected: list[RejectedRow] = field(default_factory=list)
-    taken: Record | None = None  # for writing
     replaced: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
@@ -109,10 +108,8 @@ class MatchCounts:
         """Note a rejected row."""
         self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
 
-    def fault(self, fault: Fault, record: Record | None = None) -> None:
-        """Note that the program is at fault with a row, that which was taken last unless one is given."""
-        record = record or self.taken
-        assert record is not None  # a fault is a row's
+    def fault(self, fault: Fault, record: Record) -> None:
+        """Note that the program is at fault with a row."""
         told = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
         self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
 
@@ -178,7 +175,6 @@ def _judged(
 
 def _line_with_verdict(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
     data = record.data
-    tally.taken = record
     tally.replaced += not data.keys().isdisjoint(ADDED)
     judged = {"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict.cuts else {}
     return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained, **judged}

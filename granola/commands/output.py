@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from abstraction.faults import Fault, RejectedRow, Taken
+from abstraction.faults import RejectedRow
 from abstraction.files.writing import check_format, write_records
 from granola.commands.command import Command
 from granola.commands.messages import note, report_rejects, with_progress
@@ -234,24 +234,18 @@ class RowsOutput:
     rejected: list[RejectedRow] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     more: dict[str, Any] = field(default_factory=dict)
-    taken: Taken = field(init=False)
     written: int = 0
     listed: Path | None = None
     is_lacking: bool = False
-
-    def __post_init__(self) -> None:
-        """Rows that cannot be written are rejected."""
-        self.taken = Taken(self.rejected.append)
 
     @property
     def beside(self) -> str | None:
         """The file that others stand beside, None for standard output."""
         return None if self.out == STANDARD else self.out
 
-    def write(self, rows: Iterable[Mapping[str, Any]], *, on_fault: Callable[[Fault], object] | None = None) -> None:
-        """Write all rows, counting them on a terminal; what cannot be written goes to `on_fault`, or is rejected."""
-        told = on_fault or self.taken.unwritten
-        self.by(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw(), on_fault=told))
+    def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write all rows, counting them on a terminal."""
+        self.by(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw()))
 
     def by(self, write: Callable[[], int]) -> None:
         """Let `write` write the rows; it says how many."""

@@ -204,11 +204,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             yield from rows
 
         write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
-        output.by(
-            lambda: write(
-                with_progress(some()), self.out, format=kind, csv_raw=csv_raw(), on_reject=output.rejected.append
-            )
-        )
+        output.by(lambda: write(with_progress(some()), self.out, format=kind, csv_raw=csv_raw()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,7 +93,7 @@ def test_ladders(rows: list[dict[str, Any]], language: str) -> None:
         made = list(make_ladders(asked, STORE, language=language, on_reject=told.append))
         assert [row.id for row in made] == [row.id for row in asked]
         out = Path(folder) / "out.csv"
-        write_tiered(made, out, on_reject=told.append)
+        write_tiered(made, out)
         back = list(read_tiered(out, on_reject=told.append))
     no_faults(told)
     assert [row.to_json()["levels"] for row in back] == [row.to_json()["levels"] for row in made]
