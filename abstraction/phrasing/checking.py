@@ -1,9 +1,9 @@
-"""A ladder from a model's answers: each judged by the graph, then kept, merged, joined, moved or dropped."""
+"""A ladder from a model's answers: each judged by the graph, then kept, merged, moved or dropped."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -12,7 +12,6 @@ from abstraction.language.comparable_words import bare, content
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, finding_of
 from abstraction.rows import TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
-from abstraction.verifying.answer_facts import DECIDED
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import TierVerdict
 from kg.store.protocol import Store
@@ -47,7 +46,6 @@ class _Draft:
     entities: tuple[str, ...]
     why: str
     moved: bool
-    repeated: bool = False  # stands before
     action: Action = Action.DROPPED
     rung: _CheckedRung | None = None
 
@@ -62,11 +60,10 @@ class _Draft:
 
 @dataclass(slots=True)
 class _CheckedRung:
-    """One level in the making, and what joins its tiers under another name."""
+    """One level in the making."""
 
     texts: list[_Draft]
     proven: bool = True
-    aliases: dict[int, list[str]] = field(default_factory=dict)
 
 
 class LadderCheck:
@@ -104,12 +101,7 @@ class LadderCheck:
         }
         taken: set[str] = set()
         beyond: Sequence[Level] = [
-            Level(
-                tiers=tuple(
-                    self._tier(draft, rung.aliases.get(draft.line, ()), graph, taken, call) for draft in rung.texts
-                )
-            )
-            for rung in rungs
+            Level(tiers=tuple(self._tier(draft, graph, taken, call) for draft in rung.texts)) for rung in rungs
         ]
         decisions = [self._decision(draft, rungs) for draft in sorted(drafts, key=lambda draft: draft.line)]
         steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
@@ -119,11 +111,10 @@ class LadderCheck:
 
     def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
         """The texts in an order in which as few as possible are finer than one before them, with their findings."""
-        sure = _as_surely_linked(row)
         order, moved = list(range(len(texts))), set[int]()
         seen = {tuple(order)}
         while True:
-            verdicts = self._verdicts(sure, *([texts[at]] for at in order))
+            verdicts = self._verdicts(row, *([texts[at]] for at in order))
             finer = next((at for at, verdict in enumerate(verdicts) if finding_of(verdict) is CheckResult.FINER), None)
             good = [at for at, verdict in enumerate(verdicts[:finer]) if finding_of(verdict) is CheckResult.ENTAILED]
             if finer is None or not good:
@@ -161,11 +152,8 @@ class LadderCheck:
             elif self._stays(draft):
                 draft.action, draft.rung = Action.KEPT, _CheckedRung(texts=[draft], proven=entailed)
                 rungs.append(draft.rung)
-            elif draft.finding is CheckResult.SIBLING and proven:
-                if not draft.merge_into(proven[-1]):
-                    draft.why = _FULL
-            elif draft.finding is CheckResult.DUPLICATE and not draft.repeated:
-                self._join(draft, rungs)
+            elif draft.finding is CheckResult.SIBLING and proven and not draft.merge_into(proven[-1]):
+                draft.why = _FULL
         while len(rungs) > MAX_LEVELS:  # the three finest and the two coarsest stay, as in the graph's ladders
             for draft in rungs.pop(MAX_LEVELS - 2).texts:
                 draft.action, draft.rung, draft.why = Action.DROPPED, None, _OVER_CAP
@@ -181,8 +169,7 @@ class LadderCheck:
             if draft.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
                 draft.finding, draft.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
             used.add(tiers.get(key))
-            draft.repeated = key in known
-            if draft.repeated and self._stays(draft):
+            if key in known and self._stays(draft):
                 draft.finding = CheckResult.DUPLICATE
             known.add(key)
 
@@ -201,27 +188,16 @@ class LadderCheck:
             beside = rung
         return beside
 
-    def _join(self, draft: _Draft, rungs: Sequence[_CheckedRung]) -> None:
-        """Make a duplicate another name of the tier that it repeats, where that is known."""
-        for rung in rungs:
-            for other in rung.texts:
-                if set(draft.entities) & set(other.entities) or content(draft.text) == content(other.text):
-                    draft.action, draft.rung = Action.JOINED, rung
-                    rung.aliases.setdefault(other.line, []).append(draft.text)
-                    return
-
-    def _tier(
-        self, draft: _Draft, joined: Sequence[str], graph: Mapping[str, Tier], taken: set[str], call: str
-    ) -> Tier:
+    def _tier(self, draft: _Draft, graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
         written = Evidence(kind="model", call=call, check=f"{draft.finding}: {draft.why}")
         of_graph = graph.get(bare(draft.text))
         if of_graph is not None and of_graph.text not in taken:
             taken.add(of_graph.text)
-            aliases = (*of_graph.aliases, of_graph.text, *joined)
+            aliases = (*of_graph.aliases, of_graph.text)
             return replace(of_graph, text=draft.text, aliases=aliases, evidence=(*of_graph.evidence, written))
         qid = draft.entities[0] if draft.finding is CheckResult.ENTAILED and len(draft.entities) == 1 else None
         names = self.graph.shown_names(qid) if qid else ()
-        return Tier(text=draft.text, qid=qid, aliases=(*names, *joined), evidence=(written,))
+        return Tier(text=draft.text, qid=qid, aliases=tuple(names), evidence=(written,))
 
     def _decision(self, draft: _Draft, rungs: Sequence[_CheckedRung]) -> TextDecision:
         level = next((at for at, rung in enumerate(rungs, 2) if rung is draft.rung), None)
@@ -258,14 +234,4 @@ def _joined(first: Level, name: str) -> Level:
     return replace(
         first,
         tiers=tuple(replace(t, aliases=(*t.aliases, name)) if t is nearest else t for t in first.tiers),
-    )
-
-
-def _as_surely_linked(row: TieredRow) -> TieredRow:
-    """The row without the ids of answers whose link is only likely: what contradicts them is then a doubt."""
-    if all(link.get("confidence") in ("given", "high") and link.get("rule") in DECIDED for link in row.links):
-        return row
-    first = row.levels[0]
-    return replace(
-        row, levels=(replace(first, tiers=tuple(replace(t, qid=None) for t in first.tiers)), *row.levels[1:])
     )

@@ -37,7 +37,7 @@ class Action(StrEnum):
 
     KEPT = "kept"  # a level of its own
     MERGED = "merged"  # into the level of its sibling
-    JOINED = "joined"  # the aliases of a finer level
+    JOINED = "joined"  # the aliases of the answer
     DROPPED = "dropped"
 
 

@@ -37,7 +37,7 @@ from abstraction.relations import ANY, relation
 from abstraction.rows import TieredRow, linked_ids
 from abstraction.tiers import Tier
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
-from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay, rule_holds
+from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay
 from kg.model import TextValue, TimeValue
 from kg.store.protocol import Store
 from kg.terms import normalise
@@ -201,12 +201,11 @@ class EntailmentChecker:
                     findings += self._concluded(tier, reached, facts.asked)
                 else:
                     findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
-            return [*self._wrong_rules(tier), *findings]
+            return findings
         reached = self._follow(replayed, known, ends)
         lost = [step for step in dict.fromkeys(replayed) if step not in reached.used]
         details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
-        findings += self._wrong_rules(tier)
         if not reached.used:
             return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
         return [*findings, *self._concluded(tier, reached, facts.asked)]
@@ -233,10 +232,6 @@ class EntailmentChecker:
         # The words of the step, and the names around them: "county" of "county in Alabama, United States".
         texts = dict.fromkeys((step.words, *proper_names(step.description))) if step.description else ()
         return any(self._names_entity(text, qid) for text in texts)
-
-    def _wrong_rules(self, tier: Tier) -> list[Finding]:
-        rules = dict.fromkeys(e.text or "" for e in tier.evidence if e.kind == "rule")
-        return [Finding(flaw=Flaw.RULE_WRONG, detail=rule) for rule in rules if rule_holds(self.graph, rule).wrong]
 
     def _concluded(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
         """What is wrong with the tier as the conclusion of its steps, of which some are taken."""
@@ -281,9 +276,8 @@ class EntailmentChecker:
         if not any(missing_of.values()):
             return
         meant = self._meant_by(reached.used)
-        person = {"person"} if self._is_person(reached) else set()
         for name, missing in missing_of.items():
-            if left := missing - meant - (person if missing - meant == person else set()):
+            if left := missing - meant:
                 where = "" if name == tier.text else f" (alias of {tier.text!r})"
                 detail = f"{', '.join(sorted(left))} of {name!r}{where}"
                 yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)

@@ -29,7 +29,7 @@ class Flaw(StrEnum):
     OTHER_CONCLUSION = "other-conclusion"  # the steps lead elsewhere than the tier
     FOREIGN_NAME = "foreign-name"  # text or alias that is no name of the tier's entity
     WORDS_UNSUPPORTED = "words-unsupported"  # words of the tier that no step says
-    RULE_WRONG = "rule-wrong"  # recomputed, the rule does not hold
+    RULE_WRONG = "rule-wrong"  # recomputed, a date or an amount does not hold the answer
     BITS_RISE = "bits-rise"  # it tells more than anything that it may follow from
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from abstraction.evidence import value_of
-from abstraction.language.comparable_words import all_words, bare
+from abstraction.language.comparable_words import bare
 from abstraction.package_data import package_data
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.findings import Finding, Flaw
@@ -112,11 +112,7 @@ def _described(
     return ReplayedStep(subject=subject, words=text[start:end], description=text, start=start), []
 
 
-# Rules: the calendar, arithmetic, what an office is.
-
-
-_IS_A = re.compile(r"an? (?P<fine>.+) is an? (?P<coarse>(?s:.+))\Z")
-CLIMB = 4
+# Values: the calendar and arithmetic.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,33 +121,6 @@ class Ruling:
 
     holds: bool
     wrong: str = ""
-
-
-def rule_holds(graph: Graph, rule: str) -> Ruling:
-    """ "a X is a Y": Y ends X, the table of titles says so, or X leads to Y through the snapshot's classes."""
-    match = _IS_A.match(normalise(rule))
-    if match is None:
-        return Ruling(holds=False)
-    fine, coarse = match["fine"], match["coarse"]
-    if all_words(fine)[-len(all_words(coarse)) :] == all_words(coarse):
-        return Ruling(holds=True)
-    if titles().get(fine) == coarse or titles().get(fine.split(" ")[-1]) == coarse:
-        return Ruling(holds=True)
-    above = {m.id for m in graph.find(coarse)}
-    below = [m.id for m in graph.find(fine)]
-    if not above or not below:
-        return Ruling(holds=False)
-    if any(above & _superclasses(graph, qid) for qid in below):
-        return Ruling(holds=True)
-    return Ruling(holds=False, wrong=f"the snapshot puts no {fine} under {coarse}")
-
-
-def _superclasses(graph: Graph, qid: str) -> set[str]:
-    seen, layer = {qid}, [qid]
-    for _ in range(CLIMB):
-        layer = [t for c in layer for t in graph.targets(c, "P279") if t not in seen]
-        seen.update(layer)
-    return seen
 
 
 @lru_cache(maxsize=1)

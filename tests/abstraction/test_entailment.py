@@ -107,8 +107,6 @@ def test_a_broken_place_is_told(flaw: Flaw, tier: Tier) -> None:
         (Flaw.WORDS_UNSUPPORTED, said("a French novelist", NOVELIST)),
         (Flaw.WORDS_UNSUPPORTED, said("a novelist", NOVELIST, aliases=("a poet",))),
         (Flaw.QUALIFIER_DROPPED, said("a president", words("Q200", PERSON, "president"))),
-        (Flaw.RULE_WRONG, said("a writer", words("Q200", PERSON, "novelist"),
-                               Evidence(kind="rule", text="a writer is a novelist"))),
     ],
 )  # fmt: skip
 def test_a_broken_phrase_is_told(flaw: Flaw, tier: Tier) -> None:
