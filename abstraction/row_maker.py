@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
-from abstraction.assembly.filters import Triviality, clean
+from abstraction.assembly.filters import Triviality, is_named, leaked_keys, left_over, own_tiers
 from abstraction.assembly.levels import levels, ordered, ordered_by_words, shared
-from abstraction.assembly.translation import Telling, demonyms, word_forms
+from abstraction.assembly.translation import Localised, Telling, demonyms, word_forms
 from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
 from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.information.weighing import Information
-from abstraction.ladders.builders import builder_for
+from abstraction.ladders.builders import Proposed, builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.ladders.date_ladders import CONDITION as TIME
 from abstraction.ladders.literal_answers import (
@@ -31,7 +31,7 @@ from abstraction.language.languages import language as language_of
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
 from abstraction.linking.linker import Confidence, Link
 from abstraction.proposals import Builder, LadderCase, Proposal
-from abstraction.questions.asked_nouns import as_asked
+from abstraction.questions.asked_nouns import AskedWording, as_asked, asked_wording
 from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, fitting_classes, text_conflict
 from abstraction.questions.question_facts import question_facts
 from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind
@@ -229,54 +229,102 @@ class RowMaker:
     def _ladder(self, text: str, link: Link, asked: Relation, subjects: tuple[str, ...]) -> Ladder:
         answer = link.qid
         assert answer is not None
-        first = self._first_level(text, link, asked)
-        kinds = fitting_classes(self._kind, self._readers.classes(answer))
+        kinds = frozenset(fitting_classes(self._kind, self._readers.classes(answer)))
         build = builder_for(asked.asks, kinds)
         if build is None:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
-            return Ladder(levels=(first,), abstained=code)
+            return Ladder(levels=(self._first_level(text, link, asked),), abstained=code)
         case = self._case(answer, asked, subjects[0] if len(subjects) == 1 else None)
         proposed = self._readers.proposing.of(case, build, kinds, self._row_proposals(build, case))
         self._telling.add(proposed.localised)
         self._doubted |= proposed.doubted
-        told_in_question = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset()
-        is_trivial = partial(self._tools.triviality.is_trivial, case)
-        self._note_nothing_new(proposed.nodes, told_in_question, is_trivial)
+        told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
+        usual = self._usual(proposed.nodes, case)
+        self._note_nothing_new(proposed.nodes, told | usual if self._tools.as_asked else told)
+        whose = (proposed.key, text, asked.id, asked.trivial, asked.asks_citizenship, kinds)
+        own, names_of_answer = self._own(proposed, whose, case, text, kinds)
+        unwanted = (
+            *((told | usual) & own.keys()),
+            *leaked_keys(
+                own,
+                question=language_of(self._graph.shown_in).with_bare_names(self._row.question),
+                subject=case.subject,
+                subject_text=self._row.subject_text,
+            ),
+        )
+        certain = link.confidence != "low"
+        is_worded = self._tools.as_asked and any(map(is_named, own.values()))
+        wording = asked_wording(case, certain=certain) if is_worded else None
+        subject_kinds = tuple(self._graph.classes(case.subject)) if case.subject else ()
+        words = (wording.noun, wording.own, wording.bare) if wording is not None else None
+        key = (whose, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
+        kept = self._readers.proposing.ladders
+        ladder = kept.get(key) if proposed.key is not None else None
+        if ladder is None:
+            first = _with_aliases(self._first_level(text, link, asked), names_of_answer)
+            nodes = left_over(own, unwanted, self._names(answer, text)[:2] if self._is_placed(kinds) else ())
+            ladder = self._finished(first, nodes, case, wording, kinds)
+            if len(ladder.levels) == 1:
+                ladder = replace(ladder, abstained=_silence(proposed.localised, is_told=bool(told)))
+            if proposed.key is not None:
+                kept[key] = ladder
+        return ladder
+
+    def _own(
+        self, proposed: Proposed, whose: Hashable, case: LadderCase, text: str, kinds: frozenset[str]
+    ) -> tuple[dict[str, Proposal], tuple[str, ...]]:
+        """The proposals that may stand whatever the question says, and texts that name the answer."""
+        kept = self._readers.proposing.own
+        if proposed.key is not None and (own := kept.get(whose)) is not None:
+            return own
+        own = own_tiers(
+            proposed.nodes,
+            relation=case.relation,
+            answer_names=self._names(case.answer, text),
+            is_place=self._is_placed(kinds),
+            is_person=self._is_person(case.answer),
+        )
+        if proposed.key is not None:
+            kept[whose] = own
+        return own
+
+    def _usual(self, nodes: Mapping[str, Proposal], case: LadderCase) -> frozenset[str]:
+        """Keys of what says nothing new of the relation's answers as measured."""
+        if not self._tools.as_asked and case.relation.id in table():
+            return frozenset()
+        is_trivial = self._tools.triviality.is_trivial
+        return frozenset(key for key, node in nodes.items() if is_trivial(case, node))
+
+    def _names(self, answer: str, text: str) -> tuple[str, ...]:
+        """The answer's label, the gold text and all other names."""
         label = self._graph.shown_label(answer)
         names = dict.fromkeys((*self._graph.names(answer), *self._graph.shown_names(answer)))
-        nodes, texts_of_answer = clean(
-            proposed.nodes,
-            relation=asked,
-            question=language_of(self._graph.shown_in).with_bare_names(self._row.question),
-            answer_names=(label[0] if label else text, text, *names),
-            subject=case.subject,
-            subject_text=self._row.subject_text,
-            from_question=told_in_question,
-            is_place=not PLACES.isdisjoint(kinds),
-            is_person=self._is_person(answer),
-            usual=is_trivial if self._tools.as_asked or asked.id not in table() else None,
-        )
-        nodes = ordered_by_words(ordered(nodes, partial(entailed_classes, self._graph)))
-        named = nodes
+        return (label[0] if label else text, text, *names)
+
+    def _is_placed(self, kinds: frozenset[str]) -> bool:
+        return not PLACES.isdisjoint(kinds)
+
+    def _finished(
+        self,
+        first: Level,
+        nodes: dict[str, Proposal],
+        case: LadderCase,
+        wording: AskedWording | None,
+        kinds: frozenset[str],
+    ) -> Ladder:
+        """The ladder of what is left: ordered, worded as asked, in levels and with bits."""
+        named = nodes = ordered_by_words(ordered(nodes, partial(entailed_classes, self._graph)))
         if self._tools.as_asked:
-            nodes = self._readers.place_names.spelled(as_asked(nodes, case, certain=link.confidence != "low"))
-
-        def weighed(ladder_levels: tuple[Level, ...]) -> tuple[Level, ...]:
-            with_bits = self._tools.information.weighed(ladder_levels, nodes=nodes, asked=asked, kinds=kinds)
-            if not self._tools.bits_asked:
-                return with_bits
-            return self._tools.triviality.weighed(with_bits, case, nodes, named, self._tools.information.of_answer)
-
-        first = _with_aliases(first, texts_of_answer)
-        if beyond := levels(nodes):
+            nodes = self._readers.place_names.spelled(as_asked(nodes, case, wording))
+        beyond = levels(nodes)
+        if beyond:
             # Who says what is a coarser tier's own name has said the coarser one.
-            return Ladder(levels=weighed((_without(first, {normalise(n.text) for n in named.values()}), *beyond)))
-        code = Abstention.ONLY_TRIVIAL if proposed.localised.proposals else Abstention.NOTHING_KNOWN
-        if told_in_question:
-            code = Abstention.TOLD
-        if proposed.localised.left_out and not proposed.localised.proposals:
-            code = Abstention.UNSUPPORTED
-        return Ladder(levels=weighed((first,)), abstained=code)
+            first = _without(first, {normalise(node.text) for node in named.values()})
+        information = self._tools.information
+        weighed = information.weighed((first, *beyond), nodes=nodes, asked=case.relation, kinds=kinds)
+        if self._tools.bits_asked:
+            weighed = self._tools.triviality.weighed(weighed, case, nodes, named, information.of_answer)
+        return Ladder(levels=weighed)
 
     def _case(self, answer: str, asked: Relation, subject: str | None) -> LadderCase:
         return LadderCase(
@@ -291,12 +339,10 @@ class RowMaker:
             at=self._date(subject, asked),
         )
 
-    def _note_nothing_new(
-        self, nodes: Mapping[str, Proposal], keys_in_question: Collection[str], is_trivial: Callable[[Proposal], bool]
-    ) -> None:
-        for key, node in nodes.items():
-            if key in keys_in_question or (self._tools.as_asked and is_trivial(node)):
-                self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
+    def _note_nothing_new(self, nodes: Mapping[str, Proposal], keys: Collection[str]) -> None:
+        for key in keys:
+            node = nodes[key]
+            self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
 
     def _row_proposals(self, build: Builder, case: LadderCase) -> list[Proposal]:
         """What the row's own words say of where the answer is, beside the description that the snapshot has."""
@@ -339,6 +385,15 @@ WHERE = frozenset({"place", "country", "school"})
 # The first words of a question ("Where did he work?") were no sign of the answer's class: the class itself decides.
 _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstention.NO_LINK})
 _TOLD_BY_WORDING = frozenset({"any", "date", "quantity"})
+
+
+def _silence(proposed: Localised, *, is_told: bool) -> Abstention:
+    """Why an answer with a builder has no tier."""
+    if proposed.left_out and not proposed.proposals:
+        return Abstention.UNSUPPORTED
+    if is_told:
+        return Abstention.TOLD
+    return Abstention.ONLY_TRIVIAL if proposed.proposals else Abstention.NOTHING_KNOWN
 
 
 def _with_aliases(first: Level, more: Iterable[str]) -> Level:

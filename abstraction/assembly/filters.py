@@ -139,25 +139,13 @@ def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     return is_class and any(normalise(alias) in relation.trivial for alias in proposal.aliases[:3])
 
 
-def clean(
-    nodes: dict[str, Proposal],
-    *,
-    relation: Relation,
-    question: str,
-    answer_names: Sequence[str],
-    subject: str | None,
-    is_place: bool,
-    is_person: bool,
-    subject_text: str | None = None,
-    from_question: Collection[str] = (),
-    usual: Callable[[Proposal], bool] | None = None,
-) -> tuple[dict[str, Proposal], list[str]]:
-    """The proposals that may stand, and the texts that turned out to name the answer.
+def own_tiers(
+    nodes: dict[str, Proposal], *, relation: Relation, answer_names: Sequence[str], is_place: bool, is_person: bool
+) -> tuple[dict[str, Proposal], tuple[str, ...]]:
+    """The proposals that may stand whatever a question says, and the texts that turned out to name the answer.
 
-    `answer_names` starts with the label and the gold text; `from_question` are keys of what follows from the
-    question's words; `usual` tells what says nothing new of the relation's answers besides what its row lists.
-    Order of the filters: alias collapse, name leak, question leak, subject leak, triviality, then aliases among the
-    tiers themselves.
+    `answer_names` starts with the label and the gold text. Order of the filters: alias collapse, name leak, form,
+    triviality by the relation's row.
     """
     label = answer_names[0] if answer_names else ""
     texts_of_answer: list[str] = []
@@ -171,27 +159,40 @@ def clean(
 
     nodes = _told_apart(nodes, answer_names[:2] if is_place else ())
     nodes = remove(nodes, is_alias)
-    if not is_place:
-        nodes = remove(nodes, lambda p: p.qid is None and leaks_name(p.text, label))
-        nodes = remove(nodes, lambda p: _lies_in_its_name(p.text, label))
-    else:  # "a city in Padua", for Padua
-        inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))
-        nodes = remove(nodes, lambda p: p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside))
+    inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))  # "a city in Padua", for Padua
 
     def leaks(p: Proposal) -> bool:
-        if p.key in from_question:
+        if is_place:
+            return p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside)
+        return (p.qid is None and leaks_name(p.text, label)) or _lies_in_its_name(p.text, label)
+
+    nodes = remove(nodes, lambda p: leaks(p) or not is_well_formed(p.text) or is_trivial(p, relation))
+    return nodes, tuple(texts_of_answer)
+
+
+def leaked_keys(
+    nodes: Mapping[str, Proposal], *, question: str, subject: str | None, subject_text: str | None
+) -> frozenset[str]:
+    """Keys of the proposals that name the subject, or that the words of the question give away."""
+
+    def leaks(p: Proposal) -> bool:
+        if p.qid is not None and p.qid == subject:
             return True
         if is_named(p):
             return gives_away(question, subject_text, (p.text, *p.aliases))
         return leaks_question(p.text, question)
 
-    nodes = remove(nodes, leaks)
-    if subject is not None:
-        nodes = remove(nodes, lambda p: p.qid == subject)
-    nodes = remove(nodes, lambda p: not is_well_formed(p.text))
-    nodes = remove(nodes, lambda p: is_trivial(p, relation) or (usual is not None and usual(p)))
-    nodes = _collapse(nodes)
-    return _unambiguous(nodes, answer_names[:2] if is_place else ()), texts_of_answer
+    return frozenset(key for key, node in nodes.items() if leaks(node))
+
+
+def left_over(
+    nodes: dict[str, Proposal], unwanted: Collection[str], answer_names: Sequence[str]
+) -> dict[str, Proposal]:
+    """The proposals without those of the `unwanted` keys, and without aliases among the tiers themselves.
+
+    `answer_names` are those that an alias of a tier may not be.
+    """
+    return _unambiguous(_collapse(remove(nodes, lambda p: p.key in unwanted)), answer_names)
 
 
 def _told_apart(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
@@ -315,6 +316,9 @@ class Triviality:
         self._graph = graph
         self._build = build
         self._measured = measured
+        self._weights: SizedDict[tuple[str, str], Mapping[str, float]] = SizedDict(
+            KEPT // 5, lambda _, weights: 5 + len(weights)
+        )
 
     def is_trivial(self, case: LadderCase, proposal: Proposal) -> bool:
         """Whether the tier names a class alone, and most of the answers are of it.
@@ -391,6 +395,19 @@ class Triviality:
         )
 
     def _shares_among(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
+        if (key := (case.relation.id, group)) not in self._weights:
+            self._weights[key] = self._weights_of(case, group)
+        weights = self._weights[key]
+        total = sum(weights.values())
+        fewest, stated = _least(case)
+        if len(weights) < fewest or total < stated:
+            return None
+        answers = self._of_relation(case)
+        having = [qid for qid in weights if tier in answers[qid].tiers]
+        return sum(weights[qid] for qid in having) / total, len(having) / len(weights)
+
+    def _weights_of(self, case: LadderCase, group: str) -> Mapping[str, float]:
+        """How many entities of a group have each of the relation's frequent answers."""
         of, _, kind = group.partition(" ")
         answers = self._of_relation(case)
         weights = {qid: float(answer.count) for qid, answer in answers.items()}
@@ -403,12 +420,7 @@ class Triviality:
                 for qid, weight in weights.items()
                 if subjects[qid][kind]
             }
-        total = sum(weights.values())
-        fewest, stated = _least(case)
-        if len(weights) < fewest or total < stated:
-            return None
-        having = [qid for qid in weights if tier in answers[qid].tiers]
-        return sum(weights[qid] for qid in having) / total, len(having) / len(weights)
+        return weights
 
     def _of_relation(self, case: LadderCase) -> Mapping[str, FrequentAnswer]:
         """The most frequent answers of the relation of which anything can be told; none where they are too few."""

@@ -3,8 +3,8 @@ is kept for the next question with the same answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from abstraction.assembly.filters import is_trivial
 from abstraction.assembly.levels import Graph, as_graph
@@ -21,6 +21,7 @@ from abstraction.ladders.positions import positions, posts
 from abstraction.ladders.things import awards, events
 from abstraction.ladders.work_ladders import works
 from abstraction.proposals import Builder, LadderCase, Proposal
+from abstraction.tiers import Ladder
 from kg.bounded_cache import SizedDict
 from kg.model import TimeValue
 
@@ -93,7 +94,7 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
 
 
 # These read nothing of a question but its date; `people` leaves out offices that name the subject.
-_BLIND: frozenset[Builder] = frozenset({places, schools, genres, terms, languages, people, groups})
+_BLIND: frozenset[Builder] = frozenset({places, schools, genres, terms, languages, people, groups, positions})
 
 
 def looks_at_subject(asks: str, kinds: Collection[str]) -> bool:
@@ -122,24 +123,38 @@ PER_TIER = 4_000
 
 _PLACED = frozenset({"place", "school"})  # where something is does not depend on why it is asked
 
-Key = tuple[str, str, str, TimeValue | None, bool]
+Key = tuple[str, str, str, Callable[[LadderCase], list[Proposal]], TimeValue | None, bool, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The proposals of an answer in the language of the ladder and as a graph, and the ids that builders doubted."""
+    """The proposals of an answer in the language of the ladder and as a graph, and the ids that builders doubted.
+
+    `key` is what they are kept by; None where they are not.
+    """
 
     localised: Localised
     nodes: Graph
     doubted: frozenset[str]
+    key: Key | None = None
 
 
 class Proposing:
-    """Builds proposals, or finds them: most questions of a dataset share their answer with others."""
+    """Builds proposals, or finds them: most questions of a dataset share their answer with others.
+
+    `own` keeps, by what they depend on, the proposals that may stand whatever a question says, with texts that name the
+    answer; `ladders` finished ones.
+    """
 
     def __init__(self) -> None:
         self._proposed: SizedDict[Key, Proposed] = SizedDict(
             KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
+        )
+        self.own: SizedDict[Hashable, tuple[Graph, tuple[str, ...]]] = SizedDict(
+            KEPT // 4, lambda _, own: PER_TIER // 4 * (1 + len(own[0]))
+        )
+        self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
+            KEPT // 2, lambda _, ladder: PER_TIER // 2 * sum(1 + len(level.tiers) for level in ladder.levels)
         )
 
     def of(
@@ -152,16 +167,18 @@ class Proposing:
         """What `build` proposes, and what the row itself tells; kept where only the date of the question is read."""
         if (
             row_proposals
-            or looks_at_subject(case.relation.asks, kinds)
+            or (build is not organisations and looks_at_subject(case.relation.asks, kinds))
             or ("person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer))
         ):
             return _proposed_in_language(case, [*build(case), *row_proposals])
         alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
         relation = "" if alike else case.relation.id
-        key = (case.answer, relation, case.relation.asks, case.at, is_woman(case.graph, case.answer, case.subject))
+        woman = is_woman(case.graph, case.answer, case.subject)
+        subject = case.subject if build is organisations else None  # which is no owner of its own company
+        key = (case.answer, relation, case.relation.asks, build, case.at, woman, subject)
         proposed = self._proposed.get(key)
         if proposed is None:
-            proposed = self._proposed[key] = _proposed_in_language(case, build(case))
+            proposed = self._proposed[key] = replace(_proposed_in_language(case, build(case)), key=key)
         return proposed
 
 

@@ -60,28 +60,49 @@ _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|
 _COUNTED = re.compile(r"^(?!an? |the ).+ (?:language|sport|religion|currency|instrument|degree|denomination|election)$")
 
 
-def as_asked(nodes: dict[str, Proposal], case: LadderCase, *, certain: bool = True) -> dict[str, Proposal]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedWording:
+    """How containers are worded: by which noun, what shows that it is the answer's, whether it is `own`, what the place
+    is called, or asked for, and whether the `bare` names are names of them too."""
+
+    noun: str
+    evidence: tuple[Evidence, ...]
+    own: bool
+    bare: bool
+
+
+def asked_wording(case: LadderCase, *, certain: bool) -> AskedWording | None:
+    """The wording that the question asks for; None where it asks where, and in any language but that of the rules.
+
+    Which settlement is meant may not be `certain`: then it is a place.
+    """
+    if case.graph.shown_in != case.graph.language:
+        return None
+    asked = _noun_asked(case, certain=certain)
+    noun = asked or _noun_of_place(case, certain=certain)
+    if noun is None:
+        return None
+    bare = _IN_WHICH.search(case.question) is not None
+    return AskedWording(noun=noun[0], evidence=noun[1], own=asked is None, bare=bare)
+
+
+def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording | None) -> dict[str, Proposal]:
     """The proposals with containers worded as what the question asks for; untouched where it asks where.
 
     Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
-    Kinds that are counted get their article. Which settlement is meant may not be `certain`: then it is a place. A
-    phrase that names the answer ("a city in the Metropolitan City of Turin") is left out.
+    Kinds that are counted get their article. A phrase that names the answer ("a city in the Metropolitan City of
+    Turin") is left out.
     """
     if case.graph.shown_in != case.graph.language:
         return nodes
     nodes = {key: _with_article(node) for key, node in nodes.items()}
-    noun = _noun_asked(case, certain=certain) if any(map(is_named, nodes.values())) else None
-    is_own = noun is None  # what the place is called, and not what is asked for
-    noun = noun or (_noun_of_place(case, certain=certain) if any(map(is_named, nodes.values())) else None)
-    if noun is None:
+    if wording is None:
         return nodes
-    word, evidence = noun
-    bare = _IN_WHICH.search(case.question) is not None
     label = case.graph.label(case.answer) or ""
     worded = {
         key: node
-        if not is_named(node) or (not is_own and _is_such(node, word, case))
-        else _worded(node, word, (*evidence, *_way_to(nodes, key)), bare=bare)
+        if not is_named(node) or (not wording.own and _is_such(node, wording.noun, case))
+        else _worded(node, wording, _way_to(nodes, key))
         for key, node in nodes.items()
     }
     return remove(worded, lambda node: node.qid is None and is_phrase(node.text) and leaks_name(node.text, label))
@@ -172,11 +193,12 @@ def _words(case: LadderCase, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 
-def _worded(node: Proposal, noun: str, evidence: tuple[Evidence, ...], *, bare: bool) -> Proposal:
+def _worded(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) -> Proposal:
     names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
-    first, *others = dict.fromkeys(indefinite(f"{noun} in {definite(short(name))}") for name in names[:_NAMES])
-    others += (node.text, *node.aliases) if bare else ()
-    return replace(node, text=first, qid=None, aliases=tuple(others), evidence=joined((evidence, node.evidence)))
+    first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
+    others += (node.text, *node.aliases) if wording.bare else ()
+    evidence = joined(((*wording.evidence, *way), node.evidence))
+    return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
 
 
 def _way_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
