@@ -152,15 +152,15 @@ class Language:
     def halves(self, label: str) -> tuple[str, ...]:
         """The masculine and the feminine of a label that names both; the label alone where it names one.
 
-        "poète ou poétesse"; of "professeur ou professeure d'université" each with what stands behind both.
+        "poète ou poétesse"; of "professeur ou professeure d'université" each with what stands behind both. Both are
+        forms of one word, the feminine is the longer one: no village is a "ville ou village".
         """
         before, joint, behind = label.partition(self.either) if self.either else (label, "", "")
-        if not joint:
+        (first, _, rest), (second, _, rest_behind) = before.partition(" "), behind.partition(" ")
+        if not joint or not (second.startswith(first) or self.stem(first) == self.stem(second)):
             return (label,)
-        first, _, rest = behind.partition(" ")
-        if not rest or " " in before or before[:_SHARED].casefold() != first[:_SHARED].casefold():
-            return before, behind
-        return f"{before} {rest}", behind
+        halves = before if rest or not rest_behind else f"{first} {rest_behind}", behind
+        return halves[::-1] if len(first) > len(second) else halves
 
     @cached_property
     def nationality_stems(self) -> frozenset[str]:
@@ -399,7 +399,6 @@ def _value_of_numerals(text: str) -> int:
 
 
 _LONGEST_WORD = 4  # letters of a function word that may be a country's name as well
-_SHARED = 3  # letters that both halves of a label begin with
 _FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"}
 _DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))
 
