@@ -8,6 +8,7 @@ alone knows (Polish) goes without centuries, and one that it does not know borro
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping
@@ -86,10 +87,7 @@ class _LanguageData:
         months, zero = self.months(), numbers["zero"]
         unaccented = {k: _unaccented(v) if k.startswith("asks_") else v for k, v in data["matching"].items()}
         return {
-            **{key: data[key] for key in _AS_THEY_ARE},
-            **{key: numbers[key] for key in ("decimal", "group", "grouped_from", "later_group", "groups_read")},
-            **{key: numbers[key] for key in ("signs_after", "plural_from_two")},
-            **{key: quantities[key] for key in _OF_QUANTITIES},
+            **{key: value for key, value in (quantities | numbers | data).items() if key in _FIELDS},
             **{key: self.replacements(key) for key in _REPLACEMENTS},
             "months": months,
             "marks": {era: tuple(data["marks"][era]) for era in ("BC", "BCE")},
@@ -146,14 +144,7 @@ class _LanguageData:
         ]
 
 
-_AS_THEY_ARE = (
-    "code", "name", "days", "articles", "spoken_decades", "numeric_day_first", "units", "nationality", "either", "asks",
-    "yes_no", "eras", "relations",
-)  # fmt: skip
-_OF_QUANTITIES = (
-    "scale_of", "about", "fewer", "more", "per", "ones", "dozens", "fractions", "glue", "between", "magnitudes",
-    "magnitude_of",
-)  # fmt: skip
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Language))
 _REPLACEMENTS = ("elided", "singular", "bare_names", "around_names", "endings", "derived")
 
 

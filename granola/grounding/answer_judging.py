@@ -29,7 +29,7 @@ from granola.grounding.sentence_judges import (
     read_grade,
     read_grounding_prompts,
 )
-from granola.replies.long_texts import said
+from granola.replies.reply import said
 
 _BATCH = 64  # answers judged together
 Pair = tuple[GroundedSample, str]

@@ -11,7 +11,7 @@ from abstraction.phrasing.prompt_files import Prompt, PromptKind, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.knowledge.knowledge_prompts import ANSWER_FROM, KNOWLEDGE, REPLY_FROM
 from granola.replies import read_reply
-from granola.replies.long_texts import said
+from granola.replies.reply import said
 
 
 class Generated(StrEnum):

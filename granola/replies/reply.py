@@ -80,6 +80,15 @@ def outer_text(raw: str) -> str:
     return text
 
 
+def said(text: str) -> str:
+    """A long text that a model wrote as a reader sees it: paragraphs, lists and headings are kept.
+
+    Of a text that ends in the midst of a thought nothing is left.
+    """
+    shown, unfinished = without_thoughts(text)
+    return "" if unfinished else own_turn(shown).strip()
+
+
 _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"&']*+")  # without these signs no rule has anything to cut
 
 
