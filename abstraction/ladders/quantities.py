@@ -131,7 +131,7 @@ def _about(
     conditions: frozenset[Condition],
 ) -> Tier:
     names = _names(amount, parsed)
-    text, *others = (f"{word} {names[0]}" for word in parsed.language.about)
+    text, *others = _estimates(names[0], parsed.language)
     whole = _with_unit(_plain(parsed.amount, parsed.language), parsed)
     rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)}"
     return Tier(
@@ -145,6 +145,11 @@ def _about(
     )
 
 
+def _estimates(amount: str, words: Language) -> list[str]:
+    """The amount behind each of the words for about."""
+    return [f"{word}{words.gap}{amount}" for word in words.about]
+
+
 def _property(parsed: ParsedQuantity) -> str:
     return CONDITION if parsed.unit is None else f"{CONDITION} in {parsed.unit.qid}"
 
@@ -152,7 +157,7 @@ def _property(parsed: ParsedQuantity) -> str:
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
     names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
-        names = [*(f"{word} {names[0]}" for word in parsed.language.about), *names]
+        names = [*_estimates(names[0], parsed.language), *names]
     return names + _converted(parsed, max(parsed.digits, 3))
 
 

@@ -222,7 +222,7 @@ def _written(locale: _Locale) -> dict[str, list[str]]:
         "year_after_BC": [since], "year_after_BCE": [since], "day": [day], "day_month_first": [day],
         "day_short": [short] if "{short}" in short else [], "day_numeric": _in_digits(locale.date("short")),
         "month": [month], "range": ["{first}–{last}"], "age": ["{first}–{last}"],
-        "circa": [locale.about() + " {date}"],
+        "circa": [locale.about() + (" {date}" if " " in day else "{date}")],
         "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.at("percent_formats", None).pattern))],
     }  # fmt: skip
 

@@ -330,7 +330,12 @@ class Language:
         """A number and what is counted: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
         if what == "%":
             return self.written("percent", n=number)[0]
-        return self.finished(f"{number}{self.scale_of if number[-1:].isalpha() else ''} {what}")
+        return self.finished(f"{number}{self.scale_of if number[-1:].isalpha() else ''}{self.gap}{what}")
+
+    @property
+    def gap(self) -> str:
+        """What stands between words: nothing in "約126,000,000人"."""
+        return " " if self.parts_words else ""
 
     @cached_property
     def number_pattern(self) -> str:
