@@ -1,16 +1,17 @@
-"""Measure other languages on real rows: Mintaka's questions, and citizenships as six models answer them (WILA).
+"""Measure other languages on real rows: Mintaka's questions, persons, and citizenships as models answer them (WILA).
 
     python scripts/measure_languages.py SNAPSHOT [--data ../shared/data] [--codes de,es,fr] [--read 10]
 
-SNAPSHOT is of wikidata/entities2.json.gz with the labels of the languages asked for. Mintaka: of every second question
-whose answers have a label in the language, the rows with a coarser tier in the language and in English, by the answer's
-label alone and with its id; tiers told in another language; `--read` prints ladders of each language. WILA: answers in
-the language that state a citizenship that the graph has, and those in English on the same persons.
+SNAPSHOT is of wikidata/entities2.json.gz with the labels of the languages asked for. Of every second question of
+Mintaka and of what is known of persons, where the answers have labels in the language: the rows with a coarser tier in
+the language and in English, and tiers told in another language; `--read` prints ladders in both. WILA: answers in the
+language that state a citizenship that the graph has, and those in English on the same persons.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,32 +22,48 @@ from abstraction.rows import QARow, TieredRow
 from granola.matching import in_language, matcher
 from granola.replies import read_reply
 from kg.store import open_store
+from kg.store.protocol import Store
 from kg.walks.graph import Graph
 
 
-def labelled(graph: Graph, row: dict[str, Any]) -> list[tuple[str, str]] | None:
-    """The answers of a Mintaka row as (id, label in the graph's language); None where one has none or is no entity."""
-    given = row["answer"]["answer"]
-    if row["answer"]["answerType"] != "entity" or not given:
-        return None
-    shown = {answer["name"]: graph.shown_label(answer["name"]) for answer in given}
-    pairs = [(qid, found[0]) for qid, found in shown.items() if found is not None and found[1] == graph.shown_in]
-    return pairs if len(pairs) == len(shown) else None
+def labelled(graph: Graph, ids: Iterable[str]) -> tuple[str, ...] | None:
+    """The labels of entities in the graph's language; None where one has none."""
+    shown = [graph.shown_label(qid) for qid in ids]
+    labels = tuple(found[0] for found in shown if found is not None and found[1] == graph.shown_in)
+    return labels if labels and len(labels) == len(shown) else None
 
 
-def mintaka(
-    makers: dict[str, LadderMaker], rows: list[dict[str, Any]], code: str, *, by_id: bool
-) -> dict[str, list[TieredRow]]:
+def mintaka(data: Path, codes: Sequence[str]) -> Iterator[tuple[list[str], dict[str, QARow]]]:
+    """Every second question whose answers are entities: these, and the question in each of the languages."""
+    for row in list(rows_of(data / "open_qa" / "mintaka_dev.jsonl.gz"))[::2]:
+        if row["answer"]["answerType"] == "entity" and row["answer"]["answer"]:
+            ids = [answer["name"] for answer in row["answer"]["answer"]]
+            questions = {code: row["question"] if code == "en" else row["translations"].get(code) for code in codes}
+            asked = {code: question for code, question in questions.items() if question}
+            yield ids, {code: _row(row["id"], question, ids) for code, question in asked.items()}
+
+
+def persons(data: Path, codes: Sequence[str]) -> Iterator[tuple[list[str], dict[str, QARow]]]:
+    """Where persons were born and died, their country and occupation, the relation and the person given."""
+    for row in rows_of(data / "wikidata" / "people_9lang.jsonl.gz"):
+        for relation in ("P19", "P20", "P27", "P106"):
+            ids = row["claims"].get(relation, [])[:1]
+            asked = _row(f"{row['id']} {relation}", "?", ids, relation=relation, subject_qid=row["id"])
+            yield ids, dict.fromkeys(codes, asked)
+
+
+def _row(row_id: str, question: str, ids: Sequence[str], **given: Any) -> QARow:
+    return QARow(id=row_id, question=question, answers=tuple(ids), answer_qids=(None,) * len(ids), **given)
+
+
+def breadth(rows: Iterable[tuple[list[str], dict[str, QARow]]], store: Store, code: str) -> dict[str, list[TieredRow]]:
     """The ladders in a language and in English, of the rows whose answers have labels in both."""
-    asked: dict[str, list[QARow]] = defaultdict(list)
-    for row in rows:
-        answers = {one: labelled(makers[one].graph, row) for one in (code, "en")}
-        for one in (code, "en") if all(answers.values()) else ():
-            pairs = answers[one] or []
-            question = row["question"] if one == "en" else row["translations"][one]
-            qids = tuple(qid if by_id else None for qid, _ in pairs)
-            texts = tuple(label for _, label in pairs)
-            asked[one].append(QARow(id=row["id"], question=question, answers=texts, answer_qids=qids))
+    makers = {one: LadderMaker(store, language=one) for one in (code, "en")}
+    asked: dict[str, list[QARow]] = {code: [], "en": []}
+    for ids, questions in rows:
+        answers = {one: labelled(makers[one].graph, ids) for one in (code, "en")}
+        for one, labels in answers.items() if all(answers.values()) and code in questions else ():
+            asked[one].append(replace(questions[one], answers=labels or ()))
     return {one: list(makers[one].make_all(asked[one])) for one in (code, "en")}
 
 
@@ -76,22 +93,19 @@ def main() -> None:
     parser.add_argument("--read", type=int, default=0, help="print this many ladders of each language")
     given = parser.parse_args()
     store = open_store(str(given.snapshot))
-    even = [row for at, row in enumerate(rows_of(given.data / "open_qa" / "mintaka_dev.jsonl.gz")) if at % 2 == 0]
     for code in given.codes.split(","):
-        makers = {one: LadderMaker(store, language=one) for one in (code, "en")}
-        for by_id in (False, True):
-            made = mintaka(makers, even, code, by_id=by_id)
+        for name, rows in (("Mintaka", mintaka), ("persons", persons)):
+            made = breadth(rows(given.data, (code, "en")), store, code)
             tiered = {one: [row for row in ladders if len(row.levels) > 1] for one, ladders in made.items()}
             tiers = [tier for row in tiered[code] for level in row.levels[1:] for tier in level.tiers]
             foreign = sum(tier.language is not None for tier in tiers)
             print(
-                f"Mintaka {code}{', by id' if by_id else ''}: {len(tiered[code])} of {len(made[code])} rows with a "
-                f"coarser tier, {len(tiered['en'])} in English; {foreign} of {len(tiers)} tiers in another language"
+                f"{name} {code}: {len(tiered[code])} of {len(made[code])} rows with a coarser tier, "
+                f"{len(tiered['en'])} in English; {foreign} of {len(tiers)} tiers in another language"
             )
-            beside = {row.id: row for row in made["en"]}
-        for row in made[code][: given.read]:
-            for ladder in (row, beside[row.id]):
-                print("  ", ladder.question, "|", " > ".join(level.tiers[0].text for level in ladder.levels))
+            for pair in zip(made[code][: given.read], made["en"], strict=False):
+                for ladder in pair:
+                    print("  ", ladder.question, "|", " > ".join(level.tiers[0].text for level in ladder.levels))
         citizenships(given.data, code)
 
 

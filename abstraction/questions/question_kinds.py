@@ -127,16 +127,17 @@ def reads_words(code: str) -> bool:
 def _standing_words(code: str, *, begins: bool) -> Callable[[str], set[str]]:
     """What finds a language's question words in a text; within other letters only where no spaces part words.
 
-    All are looked for at once, the longest first at each place.
+    All are looked for at once, the longest first at each place; a word with "^" only where the text begins.
     """
     words = sorted(_asking_words(code), key=len, reverse=True)
     within = [word for word in words if word[0] > _LATIN]
-    apart = "|".join(re.escape(word) for word in words if word[0] <= _LATIN)
+    apart = "|".join(re.escape(word).replace(r"\^", r"\A") for word in words if word[0] <= _LATIN)
     place = r"\A[ ¿¡\"']*" if begins else r"(?<![^\W_])"
     pattern = re.compile(rf"{place}(?=({apart})(?![^\W_]))") if apart else None
 
     def standing(text: str) -> set[str]:
-        found = {match[1] for match in pattern.finditer(text)} if pattern is not None else set()
+        matches = pattern.finditer(text) if pattern is not None else ()
+        found = {f"^{match[1]}" if f"^{match[1]}" in words else match[1] for match in matches}
         return found.union(word for word in within if word in text)
 
     return standing
