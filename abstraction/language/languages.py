@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -187,13 +187,13 @@ def _unaccented(pattern: str) -> str:
 __all__ = [
     "GRAMMAR",
     "Language",
-    "asking_languages",
     "folded",
     "is_grammatical",
     "is_known",
     "language",
     "languages",
     "notice",
+    "question_words",
     "reading_language",
     "told_languages",
 ]
@@ -249,10 +249,14 @@ def is_grammatical(code: str) -> bool:
 
 
 @cache
-def asking_languages() -> tuple[str, ...]:
-    """The codes of the languages that have question words, in order."""
-    others = (code for code, words in package_data("other_languages.json").items() if "asks" in words)
-    return tuple(code for code in sorted({*languages(), *others} - {"comment"}) if language(code).asks)
+def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """The words that ask for each kind of answer, by the code of each language that has some, in order.
+
+    Read by themselves, since most questions need no more of other languages.
+    """
+    given = {code: json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")) for code in languages()}
+    given |= {code: words for code, words in package_data("other_languages.json").items() if "asks" in words}
+    return {code: words["asks"] for code, words in sorted(given.items()) if words.get("asks")}
 
 
 def notice(code: str) -> str | None:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 
 from abstraction.descriptions.attested_words import common_occupations
-from abstraction.language.languages import asking_languages, is_grammatical, language
+from abstraction.language.languages import is_grammatical, language, question_words
 from abstraction.package_data import package_data
 from kg.bounded_cache import bounded_cache
 
@@ -88,7 +88,7 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     at = _question_word(words)
     if at is not None and (kind := _behind(words, at)) != unknown:
         return kind
-    other = unknown if reads_words(base) else _by_question_words(question, asking_languages(), begins=True)
+    other = unknown if reads_words(base) else _by_question_words(question, question_words(), begins=True)
     if other != unknown or at is not None or not words or not is_grammatical(base):
         return other
     return _without_question_word(words)
@@ -110,7 +110,8 @@ def _by_question_words(question: str, languages: Iterable[str], *, begins: bool 
 @lru_cache(maxsize=256)  # codes may come from outside
 def _asking_words(code: str) -> Mapping[str, QuestionKind]:
     """The words that ask in a language, with the kind of answer."""
-    return {word: QuestionKind(kind) for kind, words in language(code).asks.items() for word in words}
+    asks = question_words().get(code) or language(code).asks
+    return {word: QuestionKind(kind) for kind, words in asks.items() for word in words}
 
 
 def reads_questions(code: str) -> bool:

@@ -368,11 +368,12 @@ class Aggregate(RowsCommand):
     def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
         """The questions with their responses; those of several systems with their names and weights."""
         from granola.decoding.samples import read_samples, read_systems
-        from granola.scoring.scored_systems import names_of_systems
 
         reject = output.rejected.append
         if len(self.samples) == 1:
             return read_samples(self.samples[0], on_reject=reject, limit=self.limit)
+        from granola.scoring.scored_systems import names_of_systems
+
         files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
         weights = None if self.labelled is None else weights_of(files, self.labelled, self.language)
         output.more["weights"] = weights or dict.fromkeys(files, 1.0)

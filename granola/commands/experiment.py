@@ -36,7 +36,8 @@ from granola.commands.messages import json_of, note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, alone
 from granola.commands.report import Report
 from granola.commands.score import Compare
-from granola.decoding.methods import METHODS, Answering
+from granola.decoding.answer_prompts import METHODS
+from granola.decoding.methods import Answering
 from granola.errors import UsageError
 from granola.run_record import record_of
 from granola.scoring.scored_systems import ComparedSystems

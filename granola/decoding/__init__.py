@@ -1,10 +1,17 @@
 """From several responses to one answer: drag-graph and self-consistency, and how models are asked for responses."""
 
-from granola.decoding.decision import Abstaining, Decision
-from granola.decoding.drag_graph import DragGraph
-from granola.decoding.response_aggregation import Aggregator, prediction_row
-from granola.decoding.samples import SampleRow, read_samples
-from granola.decoding.self_consistency import Counting, SelfConsistency
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from granola.decoding.decision import Abstaining, Decision
+    from granola.decoding.drag_graph import DragGraph
+    from granola.decoding.response_aggregation import Aggregator, prediction_row
+    from granola.decoding.samples import SampleRow, read_samples
+    from granola.decoding.self_consistency import Counting, SelfConsistency
 
 __all__ = [
     "Abstaining",
@@ -17,3 +24,6 @@ __all__ = [
     "prediction_row",
     "read_samples",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -1,11 +1,14 @@
-"""The prompts that questions are asked with: which there are, with which slots, and where their texts stand."""
+"""The prompts that questions are asked with: which there are, with which slots, and which method asks with which."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Literal
 
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
+from granola.decoding.methods import Answering
 
 _QUESTION = frozenset({"question"})
 ANSWER = PromptKind(name="answer", required=_QUESTION)
@@ -14,8 +17,6 @@ IDK_IF_UNCERTAIN = PromptKind(name="idk_if_uncertain", required=_QUESTION)
 AGG = PromptKind(name="agg", required=_QUESTION)
 DRAG = PromptKind(name="drag", required=frozenset({"responses"}), optional=_QUESTION)
 KINDS = (ANSWER, IDK, IDK_IF_UNCERTAIN, AGG, DRAG)
-
-
 SETS = ("paper", "guided")  # built as Yona et al. 2024 describe theirs; our own with instructions and examples
 
 
@@ -26,3 +27,29 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
     """
     with as_file(files("granola") / "decoding" / "prompts") as bundled:
         return load_prompts(KINDS, bundled, chosen, sets=SETS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MethodKind:
+    """`drawn`: "no" at temperature 0, "once" a single sample, "often" several. `prompts`: all that it asks with."""
+
+    prompts: tuple[PromptKind, ...]
+    drawn: Literal["no", "once", "often"] = "no"
+
+    @property
+    def asks(self) -> PromptKind:
+        """The prompt that a question is asked with."""
+        return self.prompts[0]
+
+
+# Yona et al. 2024, section 5: greedy, temperature sampling, IDK, IDK if uncertain, IDK with aggregation, DRAG.
+METHODS = {
+    Answering.GREEDY: MethodKind(prompts=(ANSWER,)),
+    Answering.SAMPLE: MethodKind(prompts=(ANSWER,), drawn="once"),
+    Answering.IDK: MethodKind(prompts=(IDK,)),
+    Answering.IDK_IF_UNCERTAIN: MethodKind(prompts=(IDK_IF_UNCERTAIN,)),
+    Answering.AGG: MethodKind(prompts=(AGG,)),
+    Answering.SELF_CONSISTENCY: MethodKind(prompts=(ANSWER,), drawn="often"),
+    Answering.DRAG: MethodKind(prompts=(ANSWER, DRAG), drawn="often"),
+    Answering.DRAG_GRAPH: MethodKind(prompts=(ANSWER,), drawn="often"),
+}

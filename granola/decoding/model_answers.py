@@ -11,9 +11,9 @@ from typing import Any
 from abstraction.faults import FAULT, Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
-from granola.decoding.answer_prompts import DRAG
+from granola.decoding.answer_prompts import DRAG, METHODS
 from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
-from granola.decoding.methods import METHODS, SAMPLES, TEMPERATURE, Answering
+from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
 from granola.decoding.response_aggregation import Aggregator, Method
 from granola.decoding.response_cleaning import IDK, CleanedResponse, clean_response
 from granola.decoding.samples import SampleRow

@@ -126,10 +126,14 @@ def _begins(sentence: str, code: str) -> str | None:
     return None
 
 
+def _beginnings(code: str) -> str:
+    return "|".join(_expression(code, "declines", name) for name in _data(code)["declines"])
+
+
 @lru_cache(maxsize=256)  # codes may come from outside
 def _any_beginning(code: str) -> re.Pattern[str]:
     """All ways to begin a refusal of a language in one expression."""
-    return re.compile("|".join(wording(code, "declines", name).pattern for name in _data(code)["declines"]))
+    return re.compile(_beginnings(code))
 
 
 def _says_nothing_told(sentence: str, codes: tuple[str, ...]) -> bool:
@@ -174,7 +178,7 @@ def _courtesies(sentence: str, code: str) -> int:
 @cache
 def _may_decline() -> re.Pattern[str]:
     """How refusals and courtesies begin in any language."""
-    parts = (part.pattern for code in languages() for part in (wording(code, "opening"), _any_beginning(code)))
+    parts = (part for code in languages() for part in (_expression(code, "opening"), _beginnings(code)))
     return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
@@ -211,15 +215,19 @@ def wording(code: str, *keys: str, folded: bool = True) -> re.Pattern[str]:
     `<part>` in it stands for one of the file's `parts`. It is read against text in small letters without accents; where
     it is not `folded`, against text as it is written, whatever its case.
     """
+    text = _expression(code, *keys, folded=folded)
+    return re.compile(text) if folded else re.compile(text, re.IGNORECASE)
+
+
+def _expression(code: str, *keys: str, folded: bool = True) -> str:
+    """The text of `wording`."""
     given: Any = _data(code)
     for key in keys:
         given = given.get(key, {})
     if not given:
-        return re.compile(r"(?!)")
+        return r"(?!)"
     text = given if isinstance(given, str) else "|".join(f"(?:{one})" for one in given)
     for _ in range(6):  # parts stand in parts
         for part, pattern in _data(code).get("parts", {}).items():
             text = text.replace(f"<{part}>", pattern)
-    if not folded:
-        return re.compile(text, re.IGNORECASE)
-    return re.compile(re.sub(r"[^\x00-\x7f]+", lambda letters: plain(letters[0]), text))
+    return re.sub(r"[^\x00-\x7f]+", lambda letters: plain(letters[0]), text) if folded else text
