@@ -211,18 +211,13 @@ class LadderMaker:
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
-        ids = self._mentioned(rows)
-        graph.fetch(ids)
+        graph.fetch_along(self._mentioned(rows))
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:
                 by_relation[row.relation] += row.answers
         for prop, answers in by_relation.items():
             self.linker.prepare(answers, relation(prop))
-        for _ in range(2):
-            held = [s for i in dict.fromkeys(ids) if (entity := graph.entity(i)) for s in entity.statements]
-            ids = [s.target for s in held if s.target and s.property in _NEXT]
-            graph.fetch(ids)
 
     def _mentioned(self, rows: list[QARow]) -> list[str]:
         """The ids in the rows, and those that their texts may mean."""
@@ -232,9 +227,6 @@ class LadderMaker:
         self.graph.find_all(name for text in unknown for name in self.linker.other_names(text))
         ids = [match.id for text in texts for match in self.graph.find(text)]
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
-
-
-_NEXT = frozenset({"P31", "P279", "P131", "P17", "P27", "P106", "P361", "P749", "P276", "P159"})
 
 
 def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:

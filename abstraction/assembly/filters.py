@@ -431,7 +431,7 @@ class Triviality:
             values = graph.store.values_of(relation, limit=ANSWERS)
             known = {}
             if sum(count for _, count in values) >= _least(case)[1]:
-                graph.fetch(qid for qid, _ in values)
+                graph.fetch_along((qid for qid, _ in values), steps=3)
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_key, self._build(alone))):

@@ -59,10 +59,6 @@ class ReadResponse:
         return self.cleaned.abstains is not None
 
 
-# What linking and ladders look at next of the entities that are named.
-_AHEAD = frozenset({"P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749"})
-
-
 _CITIZEN = re.compile(r"(?<!\s)\s++(?:citizen(?:ship)?|national(?:ity)?|person)\Z", re.IGNORECASE)
 _LONGEST_NATION = 60  # characters
 
@@ -87,7 +83,6 @@ class ResponseReader:
         self._ladders = Ladders(maker)
         self._chains = Chains(maker.graph, maker.gazetteer, maker.linker, self._ladders.of_entity)
         self._language = maker.graph.shown_in
-        self._followed: set[str] = set()  # whose statements were looked along
 
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
         """The readings of each row's responses, in their order; rows that are read together are read faster."""
@@ -180,26 +175,10 @@ class ResponseReader:
         graph.find_all(every)
         graph.find_all(other for name in set(every) if not graph.find(name) for other in linker.other_names(name))
         ids = [m.id for name in every for m in graph.find(name)]
-        graph.fetch([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
-        self._follow(self._follow(ids))
+        graph.fetch_along([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
         for prop, names in by_relation.items():
             if prop is not None:
                 linker.prepare(dict.fromkeys(names), relation(prop))
-
-    def _follow(self, ids: Sequence[str]) -> list[str]:
-        """Read what the statements of those entities lead to that were not looked along before; its ids."""
-        graph = self._maker.graph
-        new = [entity_id for entity_id in dict.fromkeys(ids) if entity_id not in self._followed]
-        self._followed.update(new)
-        targets = [
-            s.target
-            for entity_id in new
-            if (entity := graph.entity(entity_id))
-            for s in entity.statements
-            if s.target and s.property in _AHEAD
-        ]
-        graph.fetch(targets)
-        return targets
 
     def _asked(self, row: SampleRow) -> Relation:
         """The row's relation, or what its wording tells of the answer."""

@@ -24,6 +24,11 @@ STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descript
 CONCLUDED = 500_000  # pairs of an entity and a property whose current statements are kept: 100 MB at most
 _NOTHING: list[Statement] = []
 
+# Where things lie, what they are of and what they do: what is looked at next of an entity.
+AHEAD = frozenset({
+    "P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749",
+})  # fmt: skip
+
 
 class Graph:
     """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone.
@@ -82,6 +87,14 @@ class Graph:
         for i in lacking:
             entity = self._entities[i] = self._labelled(got.get(i))
             self._held += _size(entity) if entity else 1
+
+    def fetch_along(self, ids: Iterable[str], *, steps: int = 2) -> None:
+        """Read the entities, what their statements with the properties `AHEAD` lead to, and so on, one batch a step."""
+        self.fetch(ids := list(dict.fromkeys(ids)))
+        for _ in range(steps):
+            known = [entity for i in ids if (entity := self.entity(i))]
+            targets = (s.target for entity in known for s in entity.statements if s.target and s.property in AHEAD)
+            self.fetch(ids := list(dict.fromkeys(targets)))
 
     def _labelled(self, entity: Entity | None) -> Entity | None:
         """An entity with its further label, where it has none in the language that is shown."""
