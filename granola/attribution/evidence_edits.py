@@ -240,6 +240,7 @@ class EvidenceEditor:
     def _steps(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
         """True facts about an entity that somebody may ask for, which lead to an entity with a name."""
         entity = self._facts.entity(node)
+        kinds = self._values.classes(node)
         targets = [
             (statement.property, statement.target)
             for statement in (entity.statements if entity is not None else ())
@@ -248,6 +249,7 @@ class EvidenceEditor:
             and statement.rank != "deprecated"
             and statement.property not in barred
             and "question" in wording(statement.property)
+            and wording(statement.property).get("unlike") not in kinds
             and statement.target not in closed
         ][:_STEPS]
         self._facts.fetch(target for _, target in targets)
