@@ -1,4 +1,4 @@
-"""What is given once instead of with every command: `granola.toml`, or `[tool.granola]` in pyproject.toml.
+"""What is given once instead of with every command: `granola.toml`.
 
     snapshot = "wikidata.sqlite"      # --snapshot of every command that needs one; from the file's folder
     language = "de"                   # --language
@@ -14,11 +14,10 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from granola.errors import UsageError
 
-OWN, SHARED = "granola.toml", "pyproject.toml"
+NAME = "granola.toml"
 KEYS = ("snapshot", "language", "contact")
 
 
@@ -32,29 +31,17 @@ def use_config() -> None:
 def config() -> Mapping[str, str]:
     """What the nearest file says; nothing where there is none. Raises UsageError for a key that means nothing."""
     here = Path.cwd()
-    for folder in (here, *here.parents):
-        for name in (OWN, SHARED):
-            path = folder / name
-            if path.is_file() and (table := _table(path)) is not None:
-                return _checked(path, table)
-    return {}
+    path = next((folder / NAME for folder in (here, *here.parents) if (folder / NAME).is_file()), None)
+    return {} if path is None else _read(path)
 
 
-def _table(path: Path) -> Any:
-    """What a file says of us, None where it says nothing."""
+def _read(path: Path) -> Mapping[str, str]:
     import tomllib
 
     try:
-        text = path.read_text(encoding="utf-8")
-        if path.name == SHARED and "tool.granola" not in text:
-            return None  # most such files: not read as TOML with every command
-        data = tomllib.loads(text)
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path}: {error}") from error
-    return data if path.name == OWN else data.get("tool", {}).get("granola")
-
-
-def _checked(path: Path, table: Any) -> Mapping[str, str]:
     for key, value in table.items():
         if key not in KEYS:
             near = difflib.get_close_matches(key, KEYS, n=1)

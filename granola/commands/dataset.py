@@ -96,15 +96,6 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         bool,
         Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).", advanced=True),
     ] = False
-    push_to_hub: Annotated[
-        str | None,
-        Setting(
-            "Put the folder into this private dataset at the Hugging Face Hub (HF_TOKEN, or `hf auth login`).",
-            metavar="USER/NAME",
-            recorded=False,
-            advanced=True,
-        ),
-    ] = None
     name: Annotated[str | None, Setting("The dataset's name on its card; by default the folder's.")] = None
     format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
     without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
@@ -124,14 +115,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         return None if shape is None else replace(shape, split_must_be_told=False)
 
     def run(self) -> Built:
-        """Build it, and put it at the Hub where this is asked.
-
-        Raises UsageError, DatasetError and what reading the questions raises.
-        """
-        from abstraction.datasets.hub import check_hub, push_folder
-
-        if self.push_to_hub is not None:
-            check_hub(self.push_to_hub)
+        """Build it. Raises UsageError, DatasetError and what reading the questions raises."""
         check_language(self.language)
         questions = WatchedFiles(
             files=tuple(map(Path, self.files_of(self.qa))),
@@ -149,10 +133,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*questions.files, *beside], force=self.force)
         with alone(self.out):
-            made = self._build(questions, settings)
-        if self.push_to_hub is not None:
-            note(f"at the Hub: {push_folder(resolved(self.out), self.push_to_hub)}")
-        return made
+            return self._build(questions, settings)
 
     def _settings(self, decisions: Decisions) -> DatasetSettings:
         steps = frozenset(STEPS) - frozenset(self.without)

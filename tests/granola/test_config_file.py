@@ -26,13 +26,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_the_nearest_file_counts(folder: Path) -> None:
-    (folder / "pyproject.toml").write_text('[project]\nname = "x"\n', encoding="utf-8")
     assert config() == {}
     config.cache_clear()
     (folder / "granola.toml").write_text('snapshot = "w.sqlite"\nlanguage = "de"\n', encoding="utf-8")
     assert config() == {"snapshot": str(folder / "w.sqlite"), "language": "de"}
     config.cache_clear()
-    (folder / "inner" / "pyproject.toml").write_text('[tool.granola]\nsnapshot = "bolt://h:7687"\n', encoding="utf-8")
+    (folder / "inner" / "granola.toml").write_text('snapshot = "bolt://h:7687"\n', encoding="utf-8")
     assert config() == {"snapshot": "bolt://h:7687"}
 
 
