@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any
 
 from abstraction.errors import UnknownRelationError
 from abstraction.package_data import package_data
@@ -80,37 +79,11 @@ def _facets(row: Mapping[str, list[str]] | None) -> OccupationFacets | None:
     return OccupationFacets(kinds=frozenset(row["kinds"]), heads=frozenset(row["heads"])) if row else None
 
 
-_KEYS = frozenset(
-    {"id", "label", "asks", "subject", "dated_by", "trivial_groups", "trivial", "inverse", "suits", "facets"}
-    | {"passes", "within", "of_subject"}
-)
-_SUBJECTS = frozenset({"any", "organisation", "person", "place", "work"})
-
-
-def check_row(row: Mapping[str, Any], groups: Collection[str], before: Collection[str]) -> None:
-    """Raise UnknownRelationError for what is wrong in a row of the table, given its groups and the ids before it."""
-    wrong = {
-        "key": set(row) - _KEYS,
-        "subject": {row.get("subject", "any")} - _SUBJECTS,
-        "trivial group": set(row.get("trivial_groups", ())) - set(groups),
-    }
-    allowed = {"key": _KEYS, "subject": _SUBJECTS, "trivial group": groups}
-    for what, names in wrong.items():
-        if names:
-            raise UnknownRelationError(
-                f"abstraction/data/relations.json, {row.get('id')}: no {what} {', '.join(map(repr, sorted(names)))}; "
-                f"there are {', '.join(sorted(allowed[what]))}"
-            )
-    if row["id"] in before:
-        raise UnknownRelationError(f"abstraction/data/relations.json has two rows for {row['id']}; give it one")
-
-
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, Relation]:
-    """All rows by property id, in the table's order. Raises UnknownRelationError for a row with a fault."""
+    """All rows by property id, in the table's order."""
     out: dict[str, Relation] = {}
     for row in _data()["relations"]:
-        check_row(row, _data()["trivial"], out)
         words = trivial_phrases(row.get("trivial_groups", ())).union(row.get("trivial", ()))
         out[row["id"]] = Relation(
             id=row["id"],

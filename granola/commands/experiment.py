@@ -57,12 +57,12 @@ _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a numb
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExperimentDone:
-    """The systems of an experiment by their names, and how they compare; of a dry run the systems alone."""
+    """The systems of an experiment by their names, how they compare, and how many answers are missing."""
 
     systems: Mapping[str, Answer | Aggregate]
-    comparing: Compare | None = None
-    compared: ComparedSystems | None = None
-    missing: int = 0
+    comparing: Compare
+    compared: ComparedSystems
+    missing: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,6 @@ class Experiment(Command[ExperimentDone]):
     ]
     out: Annotated[Path, Setting("A folder for predictions, the comparison and the report.")]
     no_report: Annotated[bool, Setting("Leave the report's page and figures out.")] = False
-    dry_run: Annotated[bool, Setting("Tell the systems with the commands that make them, and stop.")] = False
 
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
@@ -95,8 +94,6 @@ class Experiment(Command[ExperimentDone]):
         comparing.check()
         if not self.no_report:
             check_drawing()
-        if self.dry_run:
-            return ExperimentDone(systems=systems)
         with alone(self.out):
             _begin(self.out, systems)
             missing = 0
@@ -117,17 +114,12 @@ class Experiment(Command[ExperimentDone]):
         return result.missing > 0
 
     def show(self, result: ExperimentDone) -> None:
-        """The comparison, or the commands that make the systems."""
-        if result.comparing is None or result.compared is None:
-            for name, system in result.systems.items():
-                print(f"{name}: {command_line(system.verb, system)}")
-            return
+        """The comparison."""
         result.comparing.show(result.compared)
 
     def told(self, result: ExperimentDone) -> Any:
         """The comparison, and the commands that make the systems."""
-        commands = {name: command_line(system.verb, system) for name, system in result.systems.items()}
-        return {"commands": commands, "comparison": result.compared, "missing": result.missing}
+        return {"commands": _commands(result.systems), "comparison": result.compared, "missing": result.missing}
 
     def tell(self, result: ExperimentDone) -> None:
         """How many answers are missing."""
@@ -235,10 +227,11 @@ def _begin(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
     if out.is_dir() and any(out.iterdir()) and not (out / STATE).is_file():
         raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
-    _write_json(
-        out / STATE,
-        {"schema_version": 1, "systems": {name: command_line(run.verb, run) for name, run in systems.items()}},
-    )
+    _write_json(out / STATE, {"schema_version": 1, "systems": _commands(systems)})
+
+
+def _commands(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
+    return {name: command_line(system.verb, system) for name, system in systems.items()}
 
 
 def _is_whole(system: Answer | Aggregate) -> bool:

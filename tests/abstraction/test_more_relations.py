@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
-from abstraction.errors import UnknownRelationError
+from abstraction.package_data import package_data
 from abstraction.questions.relation_wording import read_wording
-from abstraction.relations import check_row
+from abstraction.relations import Relation
 
 
 @pytest.mark.parametrize(
@@ -30,16 +32,11 @@ def test_their_wordings(question: str, relation: str, subject: str) -> None:
     assert (told.relation, told.subject) == (relation, subject)
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"trivial_groups": ["team"]}, r"relations\.json, P1: no trivial group 'team'; there are .*country, "),
-        ({"subject": "sometihng"}, "P1: no subject 'sometihng'; there are any, organisation, person, place, work"),
-        ({"trivial_grups": []}, "P1: no key 'trivial_grups'; there are asks, "),
-        ({"id": "P19"}, "two rows for P19; give it one"),
-    ],
-)
-def test_a_row_of_the_table_that_is_wrong_is_told(fields: dict[str, object], said: str) -> None:
-    row = {"id": "P1", "label": "x", "asks": "any", **fields}
-    with pytest.raises(UnknownRelationError, match=said):
-        check_row(row, {"country": ["country"], "place": ["place"]}, {"P19"})
+def test_rows_of_the_table_have_known_keys() -> None:
+    data = package_data("relations.json")
+    rows = data["relations"]
+    known = {one.name for one in fields(Relation)} | {"trivial_groups"}
+    assert {key for row in rows for key in row} <= known
+    assert {row.get("subject", "any") for row in rows} <= {"any", "organisation", "person", "place", "work"}
+    assert {group for row in rows for group in row.get("trivial_groups", ())} <= set(data["trivial"])
+    assert len({row["id"] for row in rows}) == len(rows)
