@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count, note, unanswered_line, warn_of_language
 from granola.commands.models import opened
-from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, check_standard_input, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.methods import SAMPLES, Answering
@@ -93,7 +93,7 @@ class Answer(RowsCommand, QuestionSettings):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
         from granola.decoding.answer_prompts import read_prompts
 
@@ -292,7 +292,7 @@ class Aggregate(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
         from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining
         from kg.store import open_store
@@ -323,7 +323,7 @@ class Aggregate(RowsCommand):
             source = ", ".join(self.samples)
             return output.ended(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
 
-    def _guessed(self) -> RowsWritten:
+    def _guessed(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError where there is none."""
         from abstraction.rows import read_tiered
         from granola.decoding.guessing import guesses

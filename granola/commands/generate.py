@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count
 from granola.commands.models import opened
-from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
 from granola.shared_settings import Force, Limit, Out
@@ -62,7 +62,7 @@ class Generate(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""
         from abstraction.models.chat_model import Sampling, sampling_of
         from abstraction.models.spec import parse_model_spec

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count, note
 from granola.commands.models import opened
-from granola.commands.output import RowsCommand, RowsOutput, RowsWritten, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
 from granola.shared_settings import Force, Language, Limit, Out
@@ -64,7 +64,7 @@ class GroundingJudge(RowsCommand):
     limit: Limit = None
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Judge and write. Raises UsageError for settings that do not go together."""
         from abstraction.language.languages import is_known, notice
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count
-from granola.commands.output import RowsCommand, RowsWritten, check_outputs, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
 from granola.errors import UsageError
 from granola.knowledge.knowledge_judge import PARTS_OF_MODELS, AnswerForm
 from granola.knowledge.knowledge_metrics import Aggregation
@@ -96,7 +96,7 @@ class KnowledgeJudge(RowsCommand):
     ] = None
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Judge and write. Raises UsageError where there is no model, ModelSpecError for one that is misnamed."""
         from granola.knowledge.knowledge_items import read_items
 

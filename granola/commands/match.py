@@ -12,7 +12,7 @@ from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import read_each
 from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import opened_matcher
-from granola.commands.output import RowsCommand, RowsWritten, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
 from granola.settings import Setting
@@ -57,7 +57,7 @@ class Match(RowsCommand):
         str | None, Setting("Language of the answers in rows that name none, as de or fr. Default: en.")
     ] = None
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Match and write. Raises UsageError, MatcherError for settings that do not go together."""
         check_answer_language(self.language, self.matcher)
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:

@@ -189,44 +189,12 @@ def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | Non
     return path
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RowsWritten:
-    """What came of rows on their way to a file: counts by outcome, what was rejected, and lines that say so."""
-
-    out: str
-    lines: Sequence[Part]
-    source: str
-    counts: Mapping[str, int]
-    rejected: Sequence[RejectedRow]
-    listed: Path | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
-    is_lacking: bool = False  # whether a model gave no answer for some
-
-    def to_json(self) -> dict[str, Any]:
-        """What came of the rows, with what the run record has besides."""
-        return {"out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected),
-                **self.more}  # fmt: skip
-
-
-class RowsCommand(Command[RowsWritten]):
-    """A command that writes rows."""
-
-    def show(self, result: RowsWritten) -> None:
-        """The lines, on standard error where rows went to standard output."""
-        show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
-
-    def tell(self, result: RowsWritten) -> None:
-        """The rejected rows."""
-        report_rejects(result.source, result.rejected, listed=result.listed)
-
-    def failed(self, result: RowsWritten) -> bool:
-        """Whether rows were rejected, or a model gave no answer."""
-        return bool(result.rejected) or result.is_lacking
-
-
 @dataclass(kw_only=True, slots=True)
 class RowsOutput:
-    """Takes the rows of a command, and ends in `RowsWritten`."""
+    """The rows of a command on their way to a file, and then what came of them: counts by outcome, what was rejected.
+
+    `lines` say so; `more` is what the run record has besides; `is_lacking` where a model gave no answer for some.
+    """
 
     command: Command[Any]
     out: str
@@ -237,6 +205,8 @@ class RowsOutput:
     written: int = 0
     listed: Path | None = None
     is_lacking: bool = False
+    source: str = ""
+    lines: Sequence[Part] = ()
 
     @property
     def beside(self) -> str | None:
@@ -256,17 +226,35 @@ class RowsOutput:
             raise
         self.listed = list_rejects(self.out, self.rejected)
 
-    def ended(self, *lines: Part, source: str, **resolved: Any) -> RowsWritten:
-        """Write the record, with settings as resolved in the place of those given, and say what came of it."""
+    def ended(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
+        """Write the record, with settings as resolved in the place of those given, and keep what is to be told."""
         if self.out != STANDARD:
             arguments = {**self.command.arguments(), **resolved}
             write_run_record(
                 self.out, command=self.command.verb, arguments=arguments, inputs=self.inputs, more=self.more
             )  # fmt: skip
-        return RowsWritten(
-            out=self.out, lines=lines, source=source, counts=self.counts, rejected=self.rejected, listed=self.listed,
-            more=self.more, is_lacking=self.is_lacking,
-        )  # fmt: skip
+        self.source, self.lines = source, lines
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """What came of the rows."""
+        return {"out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected), **self.more}
+
+
+class RowsCommand(Command[RowsOutput]):
+    """A command that writes rows."""
+
+    def show(self, result: RowsOutput) -> None:
+        """The lines, on standard error where rows went to standard output."""
+        show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
+
+    def tell(self, result: RowsOutput) -> None:
+        """The rejected rows."""
+        report_rejects(result.source, result.rejected, listed=result.listed)
+
+    def failed(self, result: RowsOutput) -> bool:
+        """Whether rows were rejected, or a model gave no answer."""
+        return bool(result.rejected) or result.is_lacking
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.files.writing import check_kind
 from granola.commands.command import Command
 from granola.commands.messages import count
-from granola.commands.output import RowsCommand, RowsWritten, csv_raw, writing, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, csv_raw, writing, writing_rows
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting
@@ -59,7 +59,7 @@ class SheetsDraw(RowsCommand):
     seed: Annotated[int, Setting("Seed of what is drawn.", least=0)] = 0
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
         from granola.evidence.annotation_sheets import drawn_items, shared_out, write_sheet
         from granola.evidence.task_list import sheet_form

@@ -33,7 +33,6 @@ from granola.commands.output import (
     REJECTS_SUFFIX,
     RowsCommand,
     RowsOutput,
-    RowsWritten,
     check_standard_input,
     csv_raw,
     writing,
@@ -114,7 +113,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     ] = None
     force: Force = False
 
-    def run(self) -> RowsWritten:
+    def run(self) -> RowsOutput:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
         from abstraction.linking.link_settings import link_settings
         from granola.scoring.ladder_coverage import Coverage
@@ -158,7 +157,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 phrasing.warn()
             return output.ended(*lines, source=", ".join(self.qa), relation=relation)
 
-    def tell(self, result: RowsWritten) -> None:
+    def tell(self, result: RowsOutput) -> None:
         """The rejected rows, and how many have no answer."""
         if unanswered := result.counts.get("unanswered"):
             note(unanswered_line(unanswered))
