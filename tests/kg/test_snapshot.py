@@ -87,7 +87,7 @@ def test_duplicates_the_last_wins(tmp_path: Path) -> None:
     build([source], out, scope=Scope(names=frozenset({"old", "x"})), force=True)
     with open_store(out) as store:  # selected by its earlier name, and as it was then; Q4 counts once
         assert store.entities(["Q1"])["Q1"].labels == {"en": "old"}
-        assert store.value_counts([("P31", "Q2")]) == {("P31", "Q2"): 1}
+        assert store.value_counts([("P31", "Q2")]) == {("P31", "Q2"): 2}
 
 
 def test_several_sources_and_the_order_of_lines_make_no_difference(tmp_path: Path) -> None:
