@@ -127,7 +127,7 @@ class Verdicts(Command[VerdictsTold]):
     ] = ()
     table: Annotated[
         str | None,
-        Setting("Show the scores in a paper's columns: garage, garage-2 to -4, conner-2, -3, caqa-5, -7, -15."),
+        Setting("Show the scores in a paper's columns: garage, garage-2 to -4, conner-2, -3, caqa-5, -6, -7, -15."),
     ] = None
     printed: Annotated[bool, Setting("The paper's own rows, too.")] = False
     figure: Annotated[
