@@ -12,12 +12,9 @@ from granola.grounding.citation_markers import markers, without_markers
 _ITEM = re.compile(
     r"^[ \t]{0,40}(?:[-*+•–‣▪]|\(?(?P<number>\d{1,3})[.)]|\(?[a-z][.)]|\(?[A-Z]\)|\(?[ivx]{1,5}[.)])[ \t]{1,10}(?=\S)"
 )
-_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]{1,10}(?=\S)")
 _BULLET = re.compile(r"[ \t]{0,10}[•‣▪][ \t]{0,10}")  # items of a list that came without line breaks
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=[\w.!?])__")
 _MARKUP = re.compile(r"</?s>|<br ?/?>|<\|[a-z_]{1,20}\|>")
-_FENCE = re.compile(r"[ \t]{0,3}(?:```|~~~)")
-_RULE = re.compile(r"[ \t]{0,3}(?:(?:[-*_=][ \t]?){3,80}|\|?(?:[ :-]{1,40}\|){1,40}[ :-]{0,40})")
 # A heading above a list of what was cited; what follows states nothing.
 _REFERENCES = re.compile(
     r"[#*_ \t]{0,8}(?:sources?|references?|citations?|bibliography|works cited|quellen|quellenangaben|références?"
@@ -51,11 +48,11 @@ class _AnswerPart:
 def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en") -> list[str]:
     """The sentences in order. Items of a list are cut apart, also where they follow on one line.
 
-    A citation alone, or with the number of a list's item, goes to the sentence before it. Rules, code fences, a list
-    of sources at the end, and a heading with nothing but citations behind it state nothing.
+    A citation alone, or with the number of a list's item, goes to the sentence before it. A list of sources at the end,
+    and a heading with nothing but citations behind it, state nothing.
     """
     parts: list[list[str]] = []
-    for piece in _parts(text, ids, language):
+    for piece in _parts(text, language):
         sentence = piece.text
         if _lists_sources(sentence, ids):
             continue
@@ -98,38 +95,16 @@ def _leading(sentence: str, ids: Sequence[str]) -> int:
     return end
 
 
-def _led(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
-    """Sentences with the citations that are their subject: "It rose. [2]", "says it fell." are cut behind "rose."."""
-    out: list[str] = []
-    for sentence in sentences_cut:
-        if out and sentence[:1].islower() and (start := _trailing(out[-1], ids)) is not None:
-            out[-1], sentence = out[-1][:start].rstrip(), f"{out[-1][start:]} {sentence}"
-        out.append(sentence)
-    return out
-
-
-def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
-    """Where the citations begin that stand apart behind a sentence's end; None where there are none."""
-    end, start, apart = len(sentence), None, True
-    for marker in reversed(markers(sentence, ids)):
-        if sentence[marker.end : end].strip(" ,;"):
-            break
-        end = marker.start
-        apart = apart and sentence[end - 1 : end] == " "
-        start = end if apart else start
-    return start if _ENDED.search(sentence[:end]) else None
-
-
-def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart]:
+def _parts(text: str, language: str) -> Iterator[_AnswerPart]:
     for line in _lines(text):
         for piece in _BULLET.split(line):
             if not piece.strip():
                 continue
             item = _ITEM.match(piece)
             number = int(item["number"]) if item is not None and item["number"] else None
-            bare = _HEADING.sub("", piece[item.end() :] if item else piece).strip()
+            bare = piece[item.end() if item else 0 :].lstrip(" \t#").strip()
             opens, has_second = True, _SECOND.search(bare) is not None
-            for sentence in _led(sentences(bare, language), ids):
+            for sentence in sentences(bare, language):
                 following = _NEXT_NUMBER.search(sentence, max(0, len(sentence) - _TAIL))
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
@@ -144,12 +119,9 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
 def _lines(text: str) -> list[str]:
     """The lines that state something; those that were only broken for their length are joined."""
     kept: list[list[str]] = []
-    fenced = joins = False
+    joins = False
     for line in _MARKUP.sub("\n", _EMPHASIS.sub("", text)).splitlines():
-        if _FENCE.match(line):
-            fenced, joins = not fenced, False
-            continue
-        if not line.strip() or fenced or _RULE.fullmatch(line):
+        if not _WORD.search(line):
             joins = False
             continue
         if _REFERENCES.fullmatch(line):

@@ -59,7 +59,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[GroundedSample
         reference = re.sub(r"\[(\d+)\]", r"[{\1}]", sample.reference)
         for answer in (reference, copied, ANSWERS[at % len(ANSWERS)], ANSWERS[(at * 7 + 3) % len(ANSWERS)]):
             asked.append((replace(sample, id=f"{sample.id}/{len(asked)}", reference=reference), answer))
-    assert len(asked) == 4 * 64
+    assert len(asked) == 4 * 32
     return asked
 
 

@@ -223,7 +223,7 @@ def test_questions_are_counted_and_drawn(tmp_path: Path, capsys: pytest.CaptureF
     path = write(tmp_path / "questions.jsonl", own_rows())
     Verdicts(judged=(path,)).execute()
     told = orjson.loads(capsys.readouterr().out)
-    assert (told["questions"], told["contradicting"]) == (64, [])
+    assert (told["questions"], told["contradicting"]) == (32, [])
     out = tmp_path / "three.svg"
     Verdicts(judged=(path,), figure="garage-3", out=out).run()
     assert sum(value for value, _ in points(out, "popularity").values()) == pytest.approx(1, abs=1e-5)
