@@ -99,7 +99,9 @@ def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
         if match.lastgroup != "a":
             end = max(end, *map(match.end, ("t", "b", "s", "power", "e", "thousands", "billions")))
         start = match.start() + len(match[0]) - len(match[0].lstrip())
-        first = len(lower[:start].rstrip())
+        first = start
+        while lower[first - 1 : first] == " ":
+            first -= 1
         if text[first:start].strip():  # digits stand behind blanks in place of words
             start = first + len(text[first:start]) - len(text[first:start].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)

@@ -63,16 +63,16 @@ def territory_labels(code: str) -> Mapping[str, str]:
     own = language(code).code
     if own.startswith("en"):
         return {}
-    table, english, told = package_data("regions.json"), bundled_demonyms().names, territory_names(own)
+    table, english, names = package_data("regions.json"), bundled_demonyms().names, territory_names(own)
     countries = {
-        qid: told[iso]
+        qid: names[iso]
         for iso, name in territory_names("en").items()
-        if iso in told
+        if iso in names
         for qid in english.get(normalise(name), ())[:1]
     }
-    regions = {**told, **territory_names(own, regions=True)}
+    regions = {**names, **territory_names(own, regions=True)}
     named = {qid: regions[known] for qid, known in table["codes"].items() if known in regions}
-    return countries | named | {qid: names[own] for qid, names in table["names"].items() if own in names}
+    return countries | named | {qid: labels[own] for qid, labels in table["names"].items() if own in labels}
 
 
 @lru_cache(maxsize=64)  # codes may come from outside

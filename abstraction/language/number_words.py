@@ -38,10 +38,10 @@ class NumberWords:
         of_hundreds = any_of(word for word, n in self._small.items() if n >= _LEAST_HUNDRED)
         self._needed = re.compile(rf"{hundred}|{large}|{of_hundreds}|{any_of(self._dozens)}|{part}")
         self._run = re.compile(rf"(?<!\d[\s-])\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
-        of, by = words.magnitude_of.strip() or "(?!)", r"[\s-]*" if glued else r"[\s-]+"
+        of, apart = words.magnitude_of.strip() or "(?!)", r"[\s-]*" if glued else r"[\s-]+"
         whole = rf"\d{{1,15}}|{names}|(?:{one})"
         self._part = re.compile(
-            rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?:(?P<half>{halves}){by}(?:{of}\s+)?(?:(?:{one})\s+)?"
+            rf"\b(?:(?P<many>{one}|{names})[\s-]+)?(?:(?P<half>{halves}){apart}(?:{of}\s+)?(?:(?:{one})\s+)?"
             rf"|(?P<part>{part})(?:\s+{of}(?:\s+(?:{one}))?\s+|\s+(?:{one})\s+))"
             rf"(?P<scale>{large})\b"
         )

@@ -78,25 +78,25 @@ _CORRECTS, _IS_WRONG, _CONTRASTS = "corrects", "is_wrong", "contrasts"  # among 
 
 
 @cache
-def _says(key: str, code: str) -> tuple[re.Pattern[str], ...]:
+def _expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
     """How something is taken back in English and in another language."""
     known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
     return tuple(pattern for pattern in known if pattern is not None)
 
 
-def _behind(key: str, answer: AnswerText, at: int) -> list[int]:
-    """Where that ends behind a character of the answer."""
-    return [found.end() for pattern in _says(key, answer.code) if (found := pattern.match(answer.text, at))]
+def _ends(key: str, answer: AnswerText, at: int) -> list[int]:
+    """Where the expressions of a key end that begin at a character of the answer."""
+    return [found.end() for pattern in _expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
     """`In Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`; `Lyon is wrong`; `often said to be Lyon, but ...`"""
     end = answer.words[mention.end - 1].end
-    if any(answer.text[at : at + 1].isupper() for at in _behind(_CORRECTS, answer, end)):
+    if any(answer.text[at : at + 1].isupper() for at in _ends(_CORRECTS, answer, end)):
         return True
-    if _behind(_IS_WRONG, answer, end):
+    if _ends(_IS_WRONG, answer, end):
         return True
-    if _behind(_CONTRASTS, answer, end):
+    if _ends(_CONTRASTS, answer, end):
         before = list(_clause(answer, mention.start))[::-1]
         if any(_phrase_in(phrase, before) for phrase in word_lists.UNCERTAIN):
             return True
