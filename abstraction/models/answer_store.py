@@ -1,4 +1,4 @@
-"""The one store of what models answered and scored, on disk so that nothing is asked or computed twice; and its log."""
+"""The store of answers and scores of models, on disk, so that nothing is asked or computed twice; and its log."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class KeptScores(Generic[T, R]):
         self.identity: Mapping[str, Any] = model.identity
 
     def scores(self, items: Sequence[T], /) -> list[R]:
-        """As `TextScorer.scores`."""
+        """See `TextScorer.scores`."""
         identity = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)
         keys = [hashlib.sha256(identity + b"\0" + orjson.dumps(item)).hexdigest() for item in items]
         found = {key: _score(orjson.loads(value)) for key, value in self._store.get(dict.fromkeys(keys)).items()}
@@ -70,7 +70,7 @@ class KeptScores(Generic[T, R]):
 
 
 def _score(value: Any) -> Any:
-    """A score from its JSON, in which null stands for NaN."""
+    """A score from its JSON, in which NaN is null."""
     if isinstance(value, dict):
         if "logprobs" in value:
             return TokenScores(tuple(map(_score, value["logprobs"])))
@@ -83,7 +83,7 @@ def _score(value: Any) -> Any:
 
 @dataclass(slots=True)
 class _Wanted:
-    """What is had and asked for of one key while requests wait for it."""
+    """The kept and the missing answers of one key while requests wait for them."""
 
     waiting: int = 0
     asked: set[int] = field(default_factory=set)
@@ -107,15 +107,16 @@ class KeptAnswers:
         sampling: Mapping[str, Any] | None = None,
         known: Callable[[Request, str, Sequence[int]], dict[int, Completion]] | None = None,
     ) -> None:
-        """`cache` keeps answers, `log` every call; `known` brings what is had instead, by request, key and samples.
+        """`cache` keeps answers, `log` every call; `known` returns recorded answers instead, by request, key and
+        samples.
 
-        `sampling`: what the model's word says of it, for `sampling_of`. Raises SourceError for a file that cannot be
-        used.
+        `sampling` are the sampling settings of the model's word, for `sampling_of`. Raises SourceError for a file that
+        cannot be used.
         """
         self.source, self.sampling = source, sampling or {}
         self.identity: Mapping[str, Any] = source.identity
         self.totals = Totals()
-        # What tells it apart in keys and in the names of a batch's lines.
+        # The model's identity in keys and in the names of a batch's lines.
         self.name = hashlib.sha256(orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
         self._lock = threading.Lock()
         self._kept = None if cache is None else Cache(cache)
@@ -123,7 +124,7 @@ class KeptAnswers:
         self._known = known or self._from_file
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
-        """As `ChatModel.generate`."""
+        """See `ChatModel.generate`."""
         wanted: dict[str, _Wanted] = {}
         under_way: deque[tuple[Ask, int]] = deque()
 

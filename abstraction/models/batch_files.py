@@ -25,7 +25,7 @@ from kg.files import atomic_path
 
 @dataclass(kw_only=True, slots=True)
 class BatchTaken:
-    """What a file of results had: answers that are kept now, the models that gave them, and failures by reason."""
+    """The content of a file of results: the number of answers kept, the models that gave them, failures by reason."""
 
     answers: int = 0
     models: set[str] = field(default_factory=set)
@@ -60,10 +60,10 @@ def take_results(model: KeptAnswers, path: Path | str) -> BatchTaken:
 
 @contextmanager
 def written_to(model: KeptAnswers, path: Path | str) -> Iterator[set[str]]:
-    """As long as it is open, `model` writes what it lacks to a file, which is there whole at the end or not at all.
+    """While open, `model` writes requests without an answer to a file, which appears whole at the end or not at all.
 
-    A request that is written is a Failure with the reason `written`, so that a run can go through all its rows. The
-    set has the names of those that were.
+    A written request becomes a Failure with the reason `written`, so that a run goes through all its rows. The result
+    is the set of their names.
     """
     asked = model.source
     with atomic_path(path) as place, place.open("wb") as stream:
@@ -75,7 +75,9 @@ def written_to(model: KeptAnswers, path: Path | str) -> Iterator[set[str]]:
 
 
 class _BatchFile:
-    """Asks nobody: what is lacking is written, a line for the samples of a request from the first to the last."""
+    """A source of answers that asks nobody: it writes a line for each request, for its samples from the first to the
+    last missing one.
+    """
 
     def __init__(self, model: KeptAnswers, path: Path, stream: BinaryIO) -> None:
         assert isinstance(model.source, ServerChat)
@@ -83,7 +85,7 @@ class _BatchFile:
         self._server, self._model, self._path, self._stream = model.source, model.name, path, stream
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """As `AnswerSource.answers`."""
+        """See `AnswerSource.answers`."""
         for ask in asks:
             if not ask.samples:
                 yield None

@@ -31,7 +31,9 @@ class CallLog:
     """Appends calls to a file, whole lines, from any thread."""
 
     def __init__(self, path: Path | str, identity: Mapping[str, Any]) -> None:
-        """Open for appending, creating the file. Raises OutputError for what is no file, OSError as open does."""
+        """Open for appending, creating the file. Raises OutputError for a path that is no file, OSError as `open`
+        does.
+        """
         self._path = writable(path)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
@@ -39,7 +41,7 @@ class CallLog:
         if self._file.tell():
             self._file.seek(-1, 2)
             if self._file.read(1) != b"\n":
-                self._file.write(b"\n")  # the run before was killed within a line
+                self._file.write(b"\n")  # the run before was killed while it wrote a line
         self._add({"kind": KIND, "schema_version": SCHEMA_VERSION, "model": identity})
 
     def add(self, ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
@@ -70,10 +72,10 @@ class CallLog:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordedCall:
-    """What came of a call: choices of the protocol by the number of their sample, or the `error`.
+    """The result of a call: choices by the number of their sample, or the `error`.
 
-    `key` is the request's. Of a provider's result: `asked`, the model that the batch was written for, and `model`, the
-    name under which the provider says that it answered.
+    `key` is the request's. In a provider's result `asked` is the model that the batch was written for, `model` the
+    name that the provider reports.
     """
 
     key: str
@@ -113,7 +115,9 @@ def recorded_call(line: Mapping[str, Any]) -> RecordedCall | None:
 
 
 def read_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """The number and the object of each line but empty ones; None for what is no JSON object: a line cut off."""
+    """The number and the object of each line except empty ones; None where the line is no JSON object, as when cut
+    off.
+    """
     with Path(path).open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():

@@ -1,4 +1,4 @@
-"""What every chat model is asked, answers and can do: requests, results, and the protocol of a model."""
+"""Requests to chat models, their results, and the protocol of a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 from abstraction.errors import ModelSpecError
 from abstraction.models.model_settings import SEEDS, SamplingSettings
 
-# What a chat model is asked: messages, and how to sample.
+# Requests: messages and sampling.
 
 Role = Literal["system", "user", "assistant"]
 
@@ -28,10 +28,10 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sampling:
-    """How to answer. Raises ValueError for what no model can do.
+    """Sampling of a request. Raises ValueError for values that no model supports.
 
-    `n`: answers wanted, each with a seed of its own: `seed`, `seed` + 1 and so on; None sends no seed. `temperature`:
-    [0, 2], 0 takes the likeliest token, then `n` must be 1. `top_p`: (0, 1]. `max_tokens`: of one answer.
+    `n`: answers wanted, with the seeds `seed`, `seed` + 1 and so on; None sends no seed. `temperature`: [0, 2]; 0
+    takes the likeliest token, then `n` must be 1. `top_p`: (0, 1]. `max_tokens`: of one answer.
     """
 
     n: int = 1
@@ -54,9 +54,9 @@ class Sampling:
 
 
 def sampling_of(model: object, usual: Sampling) -> Sampling:
-    """How a model is asked: as is `usual` where it is asked, but for what the word says that it was opened by.
+    """The sampling for a model: `usual`, overridden by the settings in the word that opened it.
 
-    `model` may be that word as read. Raises ModelSpecError for what no model can do, such as several answers at
+    `model` may be that word as read. Raises ModelSpecError for impossible sampling, such as several answers at
     temperature 0.
     """
     try:
@@ -93,7 +93,7 @@ class Request:
         return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-# What a chat model answers: completions, or why there are none.
+# Results: completions, or the reason for their absence.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +113,7 @@ class FailureReason(StrEnum):
     UNREACHABLE = "unreachable"
     SERVER_ERROR = "server-error"
     BAD_ANSWER = "bad-answer"  # cut off, no JSON, or without a text
-    TOO_LONG = "too-long"  # prompt and answer together exceed what the model holds
+    TOO_LONG = "too-long"  # prompt and answer together exceed the model's length
     OUT_OF_MEMORY = "out-of-memory"
     NOT_RECORDED = "not-recorded"  # a replay has no such answer
     WRITTEN = "written"  # to the file of a batch, not asked for
@@ -121,7 +121,7 @@ class FailureReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """All `n` completions of a request, in the order of their seeds. `cached`: how many of them were kept before."""
+    """All `n` completions of a request, in the order of their seeds. `cached`: the number that came from the cache."""
 
     request: Request
     completions: tuple[Completion, ...]
@@ -148,10 +148,10 @@ Result = Reply | Failure
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
-    """What a model did since it was opened.
+    """Totals since the model was opened.
 
-    `calls` were made, `failed_calls` of them brought nothing; `cached` answers were kept before. Tokens are those that
-    servers told.
+    `calls` were made, `failed_calls` of them without a result; `cached` answers came from the cache. Tokens are as
+    servers report them.
     """
 
     calls: int = 0
@@ -165,18 +165,17 @@ class Totals:
 
 
 class ChatModel(Protocol):
-    """Continues conversations.
-
-    `identity` is all that its answers depend on besides the request, and what the cache and a signature are keyed by.
+    """A model that continues conversations. `identity` determines its answers together with the request; cache and
+    signatures use it as key.
     """
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What tells this model from every other: its kind, where it is, its name or weights."""
+        """The identity: kind, place, and name or weights."""
 
     @property
     def totals(self) -> Totals:
-        """What was done until now."""
+        """Totals until now."""
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
         """One result for each request, in their order, while more are asked.
@@ -190,7 +189,7 @@ class ChatModel(Protocol):
         """Release connections, files and memory."""
 
 
-# What asks for answers that are not kept: behind `answer_store.KeptAnswers`, which is the chat model.
+# Sources of new answers, used by `answer_store.KeptAnswers`, which is the chat model.
 
 
 class NoAnswer(Exception):  # noqa: N818 - it becomes a Failure, a result like others
@@ -212,7 +211,8 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """What was sent and, in the form of chat completions, received; or the `error`. `seconds` until it was there."""
+    """The body that was sent, and the answer in the form of chat completions or the `error`. `seconds` until it came.
+    """
 
     sent: Mapping[str, Any]
     received: object = None
@@ -220,22 +220,22 @@ class Attempt:
     error: str | None = None
 
 
-# What hears how samples of a request were asked for, and of the answers that came, the first ones of them.
+# Callback for each call: the samples asked for, and the answers to the first of them.
 Told = Callable[[Ask, Sequence[int], Attempt], None]
 
 
 class AnswerSource(Protocol):
-    """A server, weights on this machine, or what stands in for them."""
+    """A source of answers: a server, weights on this machine, or records."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """As `ChatModel.identity`."""
+        """See `ChatModel.identity`."""
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """For each, in their order, why a sample of it is lacking, if one is; answers go to `told` as they come."""
+        """For each request, in order, the reason for missing samples or None; answers go to `told` as they come."""
 
     def close(self) -> None:
-        """As `ChatModel.close`."""
+        """See `ChatModel.close`."""
 
 
 # Requests and answers in JSON, in the form of chat completions. Sent is only what every server takes, for some refuse
@@ -289,7 +289,7 @@ def choices_of(answer: Any) -> list[Mapping[str, Any]]:
 
 
 def tokens_of(answer: Any) -> tuple[int, int]:
-    """How many tokens of prompt and completions an answer tells of, 0 where it does not."""
+    """The numbers of tokens of prompt and completions in an answer, 0 where it has none."""
     usage = answer.get("usage")
     told = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
     prompt, made = (number if isinstance(number, int) else 0 for number in told)
@@ -299,7 +299,7 @@ def tokens_of(answer: Any) -> tuple[int, int]:
 def completion_of(choice: Mapping[str, Any]) -> Completion:
     """The answer of a choice, which has a text."""
     message, finish = choice["message"], choice.get("finish_reason")
-    # What a server sends of thoughts apart stands before the text again, as models write it and readers cut it.
+    # Thoughts that a server sends in a field of their own are put before the text again, where readers cut them.
     thoughts = message.get("reasoning_content") or message.get("reasoning")
     return Completion(
         text=(f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else "") + (_text(message) or ""),
@@ -327,7 +327,7 @@ def choice_of(text: str, finish_reason: str = "stop") -> dict[str, Any]:
 
 
 def error_text(answer: Any) -> str:
-    """What an answer says went wrong, on one line of at most 300 characters; empty where it says nothing."""
+    """The error message of an answer, on one line of at most 300 characters; empty where there is none."""
     error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else answer
     if isinstance(error, dict):
         error = error.get("message", error)

@@ -34,16 +34,16 @@ AHEAD = 4  # items taken ahead of the results, as a multiple of the calls at onc
 _KEPT = 2000  # characters of an answer that is no JSON
 _FIRST_TRIES = 3  # at a server that has never been reached
 _ALWAYS_REFUSING = {401, 402}
-_REFUSING = {403, 404, 405}  # who asks, or what for, is wrong: until an answer came, for every request
+_REFUSING = {403, 404, 405}  # a wrong key, address or model: until a first answer came, wrong for every request
 _PASSING = {408, 409, 425}
 _SPENT = {"insufficient_quota", "billing_hard_limit_reached"}  # a 429 that no waiting helps
-_TELLING = 8  # characters from which a key is no word that a text might hold by chance, such as EMPTY
+_TELLING = 8  # characters from which a key is masked; shorter ones, such as EMPTY, occur in texts by chance
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def key_of(variable: str) -> SecretStr:
-    """The key that an environment variable holds. Raises ModelSpecError where it is not set, or is no key."""
+    """The key in an environment variable. Raises ModelSpecError where it is not set, or is no key."""
     value = os.environ.get(variable, "").strip()
     if not value:
         raise ModelSpecError(f"{variable} is not set: put the server's key there, or leave out key={variable}")
@@ -68,9 +68,9 @@ class ServerClient:
     def __init__(
         self, url: str, model: str, settings: ServerSettings | None = None, *, patience: RetryDelays | None = None
     ) -> None:
-        """`url` is what stands before the path of a call, as a rule up to /v1.
+        """`url` is the base of all paths, usually up to /v1.
 
-        `patience`: tries, waits and time limits other than the settings say. Raises ModelSpecError for an unset key.
+        `patience` overrides tries, waits and time limits of the settings. Raises ModelSpecError for an unset key.
         """
         self.url, self.model = url.rstrip("/"), model
         settings = settings or ServerSettings()
@@ -87,13 +87,13 @@ class ServerClient:
 
     @property
     def shown(self) -> str:
-        """For messages."""
+        """The address as messages show it."""
         return f"{self.model} at {self.url}"
 
     def in_order(self, items: Iterable[T], ask: Callable[[T], Coroutine[Any, Any, R]]) -> Iterator[R]:
-        """What `ask` brings for each item, in their order, while more are asked; its errors are raised.
+        """The results of `ask` for each item, in order, while more are asked; its errors are raised.
 
-        Items are taken as they are needed. Close the iterator, or use it up, to end what is under way.
+        Items are taken as they are needed. Close the iterator, or use it up, to end calls under way.
         """
         window: deque[Future[R]] = deque()
         try:
@@ -139,7 +139,7 @@ class ServerClient:
             loop.call_soon_threadsafe(loop.stop)
 
     async def _ended(self) -> None:
-        # Tasks that are dropped unended would be told of on standard error.
+        # asyncio reports tasks that are dropped unended on standard error.
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
@@ -147,9 +147,9 @@ class ServerClient:
         await self._http.aclose()
 
     async def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
-        """What `read` makes of the answer's JSON; it raises Trouble for what is no answer.
+        """The answer's JSON, converted by `read`, which raises Trouble for another form.
 
-        Raises NoAnswer for this request; ModelAccessError and ModelUnreachableError where no other would fare better.
+        Raises NoAnswer for this request; ModelAccessError and ModelUnreachableError where every request would fail.
         """
         from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
@@ -199,7 +199,7 @@ class ServerClient:
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
-        """A place among the calls at once, when no other call was told to wait."""
+        """A place among the concurrent calls, while no call has been told to wait."""
         async with self._places:
             while (wait := self._closed_until - time.monotonic()) > 0:
                 await asyncio.sleep(wait)
@@ -243,7 +243,7 @@ class ServerClient:
         return parsed
 
     def _judged(self, path: str, status: int, headers: Mapping[str, str], received: Any) -> Exception:
-        """What an answer other than 200 means: Trouble, where asking again may help."""
+        """The meaning of an answer other than 200: Trouble, where asking again may help."""
         message = f"status {status}: {error_text(received) or 'no reason given'}"
         after = retry_after(headers)
         error = received.get("error") if isinstance(received, dict) else None
@@ -265,7 +265,7 @@ class ServerClient:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, by the error below the library's own, which names it."""
+    """The cause of a library's error, by the error below it."""
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     number = getattr(error, "errno", None)

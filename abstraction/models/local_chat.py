@@ -25,14 +25,14 @@ _ROUND = 64  # lengths of prompts and caches on a card are multiples of it, so t
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One answer to be generated: the one number `sample` of a request, after `prompt` (token ids)."""
+    """One answer to generate: number `sample` of a request, after `prompt` (token ids)."""
 
     ask: Ask
     sample: int
     prompt: Sequence[int]
 
     def way(self) -> tuple[Any, ...]:
-        """What rows of one batch have in common: all of the sampling but the seed, and whether there is one."""
+        """The settings that rows of one batch share: all of the sampling but the seed, and whether there is one."""
         how = self.ask.request.sampling
         return (how.max_tokens, how.temperature, how.top_p, how.seed is None)
 
@@ -50,7 +50,7 @@ class LocalChat(LocalWeights):
         return self.device.startswith("cuda")
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """As `AnswerSource.answers`. What does not fit into the model, or memory, has no answer."""
+        """See `AnswerSource.answers`. A request that exceeds the model or memory has no answer."""
         source = iter(asks)
         while window := list(islice(source, _WINDOW * self.block // 16)):
             failures: dict[int, NoAnswer] = {}
@@ -147,7 +147,7 @@ def _templated(tokenizer: Any, talks: list[list[dict[str, str]]]) -> list[str]:
     from jinja2 import TemplateError
 
     def merged(turns: list[dict[str, str]]) -> list[dict[str, str]]:
-        """Without a turn of the system's, which some models do not know: it stands before the first of the user's."""
+        """Messages for models without a system turn: its text goes before the user's first turn."""
         if turns[0]["role"] != "system":
             return turns
         return [{**turns[1], "content": f"{turns[0]['content']}\n\n{turns[1]['content']}"}, *turns[2:]]

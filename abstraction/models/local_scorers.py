@@ -29,13 +29,13 @@ from abstraction.models.text_scorers import (
 
 
 class _LocalScorer(LocalWeights):
-    """Weights that score; `more` is what scores depend on besides them."""
+    """A scorer with weights on this machine; `more` are settings that its scores depend on besides them."""
 
     more: Mapping[str, Any] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The weights, how many tokens of a text they are given, and what else scores depend on."""
+        """The weights, their most tokens of a text, and other settings that scores depend on."""
         return {**super().identity, "longest": getattr(self.settings, "longest", None), **self.more}
 
 
@@ -119,7 +119,7 @@ class LocalEntailment(LocalClassifier):
         self.more = {"classes": list(self.classes)}
 
     def scores(self, items: Sequence[TextPair], /) -> list[Entailment]:
-        """As `TextScorer.scores`, by the softmax of the logits."""
+        """See `TextScorer.scores`; the softmax of the logits."""
         logits = self.logits([(pair.premise, pair.hypothesis) for pair in items])
         return [entailment_of(row, self.classes) for row in _softmax(logits)]
 
@@ -166,10 +166,10 @@ def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 class LocalEmbeddings(_LocalScorer):
-    """Vectors as the folder says: its pooling, its length, its prompts for queries and passages.
+    """Vectors by the folder's own pooling, length and prompts for queries and passages.
 
-    A folder that says nothing of pooling is a plain encoder, and gives the mean over a text's tokens. Prompts of the
-    settings stand before texts instead of the folder's own.
+    A folder without pooling is a plain encoder: the mean over a text's tokens. Prompts of the settings replace those
+    of the folder.
     """
 
     def __init__(self, place: Path | str, settings: LocalEmbeddingSettings | None = None) -> None:
@@ -260,7 +260,7 @@ class LocalContinuations(_LocalScorer):
             ends = torch.tensor([[len(row)] for row, _ in part], device=device)
             places = torch.arange(ids.shape[1], device=device)
             least = min(first for _, first in part) - 1
-            # No logits for what is not scored: they are most of the memory.
+            # Logits of the scored tokens alone: logits take most of the memory.
             more = {"logits_to_keep": ids.shape[1] - least} if knows_to_keep else {}
             logits = model(input_ids=ids, attention_mask=(places < ends).long(), use_cache=False, **more).logits
             logits = logits[:, (0 if more else least) : -1].float()

@@ -1,4 +1,4 @@
-"""The one loader of weights on this machine: where they are, what tells them apart, batches that fit into memory."""
+"""The loader of weights on this machine: their place and identity, and batches that fit into memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST_BATCH = 16
 ON_PROCESSOR = 16  # texts that are scored together there: more cost padding and bring nothing
 _ON_CARD = 4096
 AGAIN = 16  # batches at the size that fits before a greater one is tried again: one long text is no measure of the rest
-_NO_LIMIT = 1_000_000  # what tokenizers without a limit name is far above
+_NO_LIMIT = 1_000_000  # tokenizers without a limit name a far greater number
 _BEHIND_PADDING = ("roberta", "camembert", "mpnet", "longformer")  # positions begin behind the padding token's id
 T = TypeVar("T")
 R = TypeVar("R")
@@ -100,7 +100,7 @@ class LocalWeights:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What every `from_pretrained` takes."""
+        """The arguments of every `from_pretrained`."""
         return {"dtype": self.settings.dtype, "local_files_only": self.offline}
 
     @cached_property
@@ -122,7 +122,9 @@ class LocalWeights:
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:
-        """Errors of libraries and of the card as one sentence that says what to do; no bars and reports of loading."""
+        """Errors of libraries and of the card as one sentence with the remedy; without their bars and reports of
+        loading.
+        """
         from transformers.utils import logging
 
         bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
@@ -148,7 +150,7 @@ class LocalWeights:
 
     @property
     def positions(self) -> int | None:
-        """How many tokens the model tells apart by their place, where it says so; each side of an encoder-decoder."""
+        """The positions that the model has, if it names them; of an encoder-decoder on each side."""
         text = self.config.get_text_config()
         held = getattr(text, "max_position_embeddings", None)
         if not isinstance(held, int) or held <= 0:
@@ -183,7 +185,7 @@ class LocalWeights:
         while at < len(items):
             part = items[at : at + self._size * rounds]
             done = self._tried(run, part)
-            # Behind the `except`: within it the error would keep all that the failed batch holds.
+            # After the `except`: inside it the error would keep the tensors of the failed batch.
             if done is None:
                 gc.collect()
                 if self.device.startswith("cuda"):
@@ -219,7 +221,7 @@ class LocalWeights:
             raise
 
     def of_each(self, items: Sequence[T], run: Callable[[Sequence[T], int], Sequence[R]]) -> list[R]:
-        """What `run` makes of each item, in their order. Raises ModelError for one that memory cannot hold."""
+        """The results of `run` for each item, in order. Raises ModelError for an item that memory cannot hold."""
         results: list[R] = []
         for _, done in self.batches(items, run, rounds=16):
             if done is None:

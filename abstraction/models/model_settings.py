@@ -1,4 +1,4 @@
-"""The settings of a model's word, by what is named and what it is for; each says what it may be."""
+"""The settings in a model's word, by kind of model and use, with their ranges."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 _KEY = "the NAME, in capitals, of the environment variable that holds the key is expected"
 SEEDS = 2**31  # every server's seeds: some read them as 32 bits with a sign
-MOST = 100_000  # of what is counted
+MOST = 100_000  # of settings that are counts
 
 
 class ModelUse(StrEnum):
-    """What a model is opened for."""
+    """The use that a model is opened for."""
 
     CHAT = "chat"
     ENTAILMENT = "entailment"
@@ -34,7 +34,7 @@ class ModelSettings(BaseModel):
 
 
 class SamplingSettings(ModelSettings):
-    """How a chat model samples, instead of who asks it: what `sampling_of` reads."""
+    """Sampling settings of a chat model, read by `sampling_of`; they override those of the command."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -43,7 +43,7 @@ class SamplingSettings(ModelSettings):
 
 
 class ChatSettings(SamplingSettings):
-    """Of any chat model but a replay. `answers`: the file that keeps them."""
+    """Settings of any chat model but a replay. `answers`: the file that keeps them."""
 
     answers: Path | None = None
 
@@ -52,13 +52,13 @@ class ChatSettings(SamplingSettings):
 
 
 class ServerSettings(ModelSettings):
-    """How a server is asked.
+    """Settings of a server.
 
-    `key`: the environment variable, in capitals, that holds its key. `concurrency`: calls under way at most.
-    `timeout`: seconds for one whole answer. `tries` of a request that fails.
+    `key`: the environment variable, in capitals, with its key. `concurrency`: most calls under way. `timeout`: seconds
+    for one whole answer. `tries` of a request that fails.
     """
 
-    # In capitals, as such names are: what else looks like a name may be the key itself.
+    # In capitals: another text may be the key itself, given by mistake.
     key: str | None = Field(default=None, pattern="^[A-Z_][A-Z0-9_]*$", description=_KEY)
     concurrency: int = Field(default=64, ge=1, le=MOST)
     timeout: float = Field(default=300.0, gt=0)
@@ -66,9 +66,10 @@ class ServerSettings(ModelSettings):
 
 
 class ServerChatSettings(ChatSettings, ServerSettings):
-    """`limit`: what the server calls the limit of tokens. `body`: a JSON object of more fields, such as top_k.
+    """`limit`: the server's name of the token limit.
 
-    `batch_file` is written instead of asking; `batch_results` is what the provider made of it.
+    `body`: a JSON object of more fields, such as top_k. `batch_file` is written instead of asking; `batch_results` is
+    the provider's file of results.
     """
 
     batch_file: Path | None = None
@@ -86,7 +87,7 @@ class ServerScoreSettings(ServerSettings):
 
 
 class PromptSettings(ModelSettings):
-    """What stands before texts that become vectors, instead of what a folder says."""
+    """Prompts before texts that become vectors, instead of those of a folder."""
 
     query_prompt: str | None = None
     passage_prompt: str | None = None
@@ -134,7 +135,7 @@ class LocalEmbeddingSettings(PromptSettings, LocalScoreSettings):
     """Of embeddings."""
 
 
-# By kind and use; what is not here is not to be had.
+# By kind and use; a combination that is not listed is refused.
 SETTINGS: Mapping[str, Mapping[ModelUse, type[ModelSettings]]] = {
     "openai": {
         ModelUse.CHAT: ServerChatSettings,

@@ -31,7 +31,7 @@ from kg.files import sha256_of
 
 
 class Replay:
-    """Answers from a file, held in memory as they were received."""
+    """Answers from a file, kept in memory as they were received."""
 
     def __init__(self, path: Path | str) -> None:
         """Read it. Raises ModelError naming file and line, also where there is no file."""
@@ -68,7 +68,7 @@ class Replay:
             self._choices.setdefault((key, int(sample)), orjson.dumps(choice))
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """Nothing is asked: what `known` has not is not there."""
+        """Nothing is asked: an answer that is not recorded is missing."""
         for ask in asks:
             lacking = f"{self._path} lacks {len(ask.samples)} of the {ask.request.sampling.n} answers to request "
             why = f"{lacking}{ask.request.id} with these messages and settings"
@@ -81,7 +81,7 @@ class Replay:
         return {at: completion_of(orjson.loads(one)) for at, one in found.items() if one}
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """There is nothing to close."""
 
 
 class _ByHand(BaseModel):

@@ -1,7 +1,8 @@
-"""Answers from any server that speaks OpenAI's chat completions.
+"""Answers from any server that speaks OpenAI's chat completions: vLLM, llama.cpp, Ollama, `transformers serve`, hosted
+ones.
 
-vLLM, llama.cpp, Ollama, `transformers serve`, hosted ones. They differ in what they pass over: many give one answer
-whatever `n` says, so answers are counted and the lacking ones asked for one by one, each with its own seed.
+Many servers give one answer whatever `n` is, so answers are counted, and missing ones are asked for one by one, each
+with its own seed.
 """
 
 from __future__ import annotations
@@ -38,15 +39,13 @@ class ServerChat:
         self._one_by_one = False  # n is passed over or refused
 
     def body_of(self, request: Request, samples: Sequence[int]) -> dict[str, Any]:
-        """What asks for samples of a request whose numbers follow each other."""
+        """The request for consecutive samples."""
         limit, more = self._settings.limit, self._settings.body
         return body_of(request, samples, model=self._client.model, limit=limit, more=more)
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """As `AnswerSource.answers`.
-
-        Raises ModelAccessError where the server refuses the key or has no such model, ModelUnreachableError where it
-        is not there or fails whatever it is asked.
+        """See `AnswerSource.answers`. Raises ModelAccessError where the server refuses the key or has no such model,
+        ModelUnreachableError where it is away or fails at every request.
         """
 
         async def answered(ask: Ask) -> NoAnswer | None:
@@ -54,7 +53,7 @@ class ServerChat:
             try:
                 if len(lacking) > 1 and not self._one_by_one:
                     lacking = lacking[await self._several(ask, told) :]
-                # What that did not bring is asked for one by one, side by side.
+                # Missing samples are asked for one by one, concurrently.
                 singles = [self._post(ask, [sample], told) for sample in lacking]
                 for came in await asyncio.gather(*singles, return_exceptions=True):
                     if isinstance(came, BaseException):

@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class _ServerScorer(ABC, Generic[T, R]):
-    """What asks a server for one kind of scores."""
+    """A client of one kind of scores of a server."""
 
     _kind: ClassVar[str]
     _path: ClassVar[str]
@@ -60,16 +60,16 @@ class _ServerScorer(ABC, Generic[T, R]):
         return [found for part in self._client.in_order(self._parts(items), ask) for found in part]
 
     def _parts(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
-        """What goes into one call each."""
+        """The parts of the items, one per call."""
         return (items[at : at + self._settings.batch] for at in range(0, len(items), self._settings.batch))
 
     @abstractmethod
     def _body(self, part: Sequence[T]) -> Mapping[str, Any]:
-        """What is sent for some items."""
+        """The body for some items."""
 
     @abstractmethod
     def _found(self, answer: Any, part: Sequence[T]) -> Sequence[R]:
-        """Their scores in what came back; any error of reading says that it has another form."""
+        """The scores in an answer; any error of reading means another form."""
 
     def _read(self, answer: Any, part: Sequence[T]) -> list[R]:
         try:
@@ -77,7 +77,7 @@ class _ServerScorer(ABC, Generic[T, R]):
             if len(found) != len(part):
                 raise ValueError(f"{len(found)} scores of {len(part)} texts")
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, ModelError) as error:
-            # Asked again it would answer the same: what is refused, as it were.
+            # Not tried again: the server would answer the same.
             raise NoAnswer(
                 FailureReason.REFUSED,
                 f"{self._client.shown}: {self._path} answered in another form than is known ({error}): "
@@ -136,7 +136,7 @@ def _echoed(one: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
 
 
 def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
-    """Where each token begins in the text that was sent; below 0 for start tokens before it."""
+    """The place where each token begins in the sent text; below 0 for start tokens before it."""
     at = "".join(tokens).find(whole)
     if at >= 0:
         begins, here = [], -at

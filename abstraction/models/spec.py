@@ -41,7 +41,7 @@ BATCH_SETTINGS = ("batch_file", "batch_results")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelSpec:
-    """What a word names: `where` an address, a folder or a file; `name` a server's model; `settings` as read."""
+    """A model's word as read: `where` an address, folder or file; `name` a server's model; `settings`."""
 
     kind: str
     where: str
@@ -50,7 +50,7 @@ class ModelSpec:
 
     @property
     def sampling(self) -> Mapping[str, Any]:
-        """How a chat model samples, as far as the word says it: what `sampling_of` reads."""
+        """The sampling settings of a chat model's word, for `sampling_of`."""
         return {name: value for name, value in self.settings.items() if name in SamplingSettings.model_fields}
 
 
@@ -78,7 +78,7 @@ def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
 
 
 def _check_address(url: str) -> None:
-    """Raises ModelSpecError for what is no address of a server. Its message repeats no password."""
+    """Raise ModelSpecError for a text that is no address of a server. Its message repeats no password."""
     try:
         parts = urlsplit(url)
         well = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -123,10 +123,10 @@ def with_settings(word: str, settings: Mapping[str, Any]) -> str:
 
 
 def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
-    """The chat model that a word names. `cache` keeps its answers where the word names no file for
-    them, `log` every call; both are appended to.
+    """The chat model of a word.
 
-    Raises ModelSpecError for the word or an unset key, ModelError for what cannot be opened.
+    `cache` keeps its answers where the word names no file for them, `log` every call; both are appended to. Raises
+    ModelSpecError for the word or an unset key, ModelError for a model that cannot be opened.
     """
     spec = parse_model_spec(given)
     if asked := [name for name in BATCH_SETTINGS if name in spec.settings]:
@@ -135,7 +135,7 @@ def open_model(given: str, *, cache: Path | str | None = None, log: Path | str |
 
 
 def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
-    """As `open_model`, of a word that was read; files of a batch are for who opens it."""
+    """See `open_model`; the word is read, and files of a batch are opened by the caller."""
     from abstraction.models.answer_store import KeptAnswers
 
     settings: Any = SETTINGS[spec.kind][ModelUse.CHAT](**spec.settings)
@@ -156,7 +156,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
 
 
 def _scorer(use: ModelUse, given: str) -> Any:
-    """What scores texts for a use, by its word. Raises ModelSpecError and ModelError as `open_model` does."""
+    """The scorer of texts for a use, by its word. Raises ModelSpecError and ModelError as `open_model` does."""
     spec = parse_model_spec(given, use)
     settings: Any = SETTINGS[spec.kind][use](**spec.settings)
     if spec.kind == "local":

@@ -1,4 +1,4 @@
-"""What scores texts, whichever model does: log-probabilities, relevance, entailment, coherence, embeddings."""
+"""Scorers of texts: log-probabilities, relevance, entailment, coherence, embeddings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Score = TypeVar("Score")
 
 
 class TextScorer(Protocol[Item, Score]):
-    """What scores texts, each kind of items with its kind of score."""
+    """A scorer of texts: one score for each item of its kind."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """All that its scores depend on besides the texts: what kept scores and signatures are keyed by."""
+        """The identity that determines scores together with the texts; kept scores and signatures use it as key."""
 
     def scores(self, items: Sequence[Item], /) -> list[Score]:
         """One score for each item, in their order. Raises ModelError where the model cannot be used."""
@@ -34,7 +34,7 @@ class EmbeddedText:
 
 @dataclass(frozen=True, slots=True)
 class QueryPassage:
-    """What is asked, and what may tell something of it."""
+    """A query and a passage that may be relevant to it."""
 
     query: str
     passage: str
@@ -42,7 +42,7 @@ class QueryPassage:
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """What is held to be true (the premise), and what is judged by it."""
+    """A premise, and the hypothesis that is judged by it."""
 
     premise: str
     hypothesis: str
@@ -59,7 +59,7 @@ class Entailment:
 
 Class = Literal["entailed", "neutral", "refuted"]
 CLASSES: tuple[Class, ...] = ("entailed", "neutral", "refuted")
-# What checkpoints call the classes: those of MNLI, FEVER and FactCC, in capitals or not.
+# Names of the classes in checkpoints: those of MNLI, FEVER and FactCC, in any case.
 WORDS: Mapping[str, Class] = {
     "entailment": "entailed", "entailed": "entailed", "entail": "entailed", "supports": "entailed",
     "supported": "entailed", "correct": "entailed", "true": "entailed",
@@ -98,9 +98,9 @@ LEAST = -1e30  # instead of the logarithm of 0, so that sums and files keep numb
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A text and what stands before it; the two are joined as they are, so that a space between them is part of one.
+    """A text and its prompt, joined as they are: a space between them is part of one.
 
-    A token belongs to the text when it ends behind the prompt: one that reaches over the boundary is the text's.
+    A token belongs to the text when it ends after the prompt: one that crosses the boundary is the text's.
     """
 
     prompt: str
@@ -111,8 +111,7 @@ class Continuation:
 class TokenScores:
     """Natural logarithms of the probability of each of a text's tokens given all before it, each at most 0.
 
-    A model may fail to give a number, as 16-bit floats do that run over: such a token is NaN, and so is what is made
-    of it.
+    A token without a number, as when 16-bit floats overflow, is NaN, and so are figures computed from it.
     """
 
     logprobs: tuple[float, ...]
