@@ -7,7 +7,7 @@ A question of several hops asks as a person would: the last relation's question 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from granola.attribution.attribution_samples import CitedFact
@@ -26,8 +26,8 @@ _VERBS = {
 _AUXILIARY = re.compile(r"\b(is|was|does|has) (?=\{subject\})")
 _PLURAL = {"is ": "are ", "was ": "were ", "does ": "do ", "has ": "have "}
 _PRESENT = re.compile(r"\A(?:What|Where|Who|Which)[^?]{0,25}? (is|does)\b")
-# Names with "the" before them, by their first or last words: of 170 such names in samples right but for two films,
-# "Boardwalk Empire" and "Kingdom of Heaven".
+# Names with "the" before them, by their first or last words: right of 168 of 170 in samples; the other two are films,
+# and titles are left as they are.
 _WITH_ARTICLE = re.compile(
     r"(?!The )(?:(?:United (?:States|Kingdom|Nations|Arab)|(?:Soviet|European) Union|University of|Kingdom of"
     r"|Republic of|Province of|London Borough of|Academy Award|Order of|Church of|Democratic Republic|Socialist"
@@ -35,6 +35,7 @@ _WITH_ARTICLE = re.compile(
     r"|Confederation|Federation|Islands|Sea|Ocean|Gulf|River|Mountains|Alps|dynasty|Awards?|Prize|Medal|Cross|Army|Navy"
     r"|Party|League|Orchestra|Association|Festival|Academy of [^(]*)(?: \(|\Z))"
 )
+_OF_WORKS, _OF_THE_DEAD = frozenset({"P57", "P58", "P86", "P161", "P175"}), frozenset({"P570"})
 _VAGUE = frozenset({"thing", "place", "work", "topic", "owner", "performer"})  # heads that another may stand for
 
 
@@ -62,7 +63,9 @@ class FactWording:
     def _in_text(self, entity_id: str, called: Mapping[str, str]) -> str:
         """What an entity is called within a sentence: "the Soviet Union"."""
         name = called.get(entity_id) or self.name(entity_id)
-        return f"the {name}" if _WITH_ARTICLE.match(name) else name
+        if not _WITH_ARTICLE.match(name) or self._has(entity_id, _OF_WORKS):
+            return name
+        return f"the {name}"
 
     def apart(self, ids: Sequence[str]) -> dict[str, str]:
         """Names with descriptions for entities of one name. Raises WordingError where descriptions do not part them."""
@@ -174,11 +177,12 @@ class FactWording:
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
             return _sentence(template.format(subject=self._before(branch, called)))
         asked = self._asked(branch.hops[-1], self._before(branch, called), False)
-        return asked if len(branch.hops) > 1 or not self._is_dead(branch.start) else _PRESENT.sub(_in_past, asked)
+        is_past = len(branch.hops) == 1 and self._has(branch.start, _OF_THE_DEAD)
+        return _PRESENT.sub(_in_past, asked) if is_past else asked
 
-    def _is_dead(self, entity_id: str) -> bool:
+    def _has(self, entity_id: str, relations: Collection[str]) -> bool:
         entity = self._facts.entity(entity_id)
-        return entity is not None and any(one.property == "P570" for one in entity.statements)
+        return entity is not None and any(one.property in relations for one in entity.statements)
 
     def _asked(self, hop: Hop, subject: str, plural: bool) -> str:
         """The question that one hop asks of a subject, or of two of them."""
