@@ -116,7 +116,7 @@ class Generate(RowsCommand):
     def _texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         from abstraction.faults import RejectedRow
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.knowledge.knowledge_generation import KIND_OF, Generated, generated
+        from granola.knowledge.knowledge_generation import Generated, generated
         from granola.knowledge.knowledge_items import read_items
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 
@@ -127,7 +127,7 @@ class Generate(RowsCommand):
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
         with self._model(output) as model:
             output.more |= {
-                "model": dict(model.identity), "prompts": hash_of(prompts, KIND_OF[what]),
+                "model": dict(model.identity), "prompts": hash_of(prompts, prompts[what].kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
             for item in generated(items, what, model, prompts, sampling, examples):

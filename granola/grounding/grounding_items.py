@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, Field, StrictBool, StrictStr, field_serializer, field_validator
+from pydantic import BaseModel, Field, StrictBool, StrictStr, field_serializer
 
 from abstraction.files.row_models import RowModel
 from granola.grounding.grounded_samples import Relevance
@@ -32,7 +31,7 @@ class SentenceVerdict(StrEnum):
 
 _AGAINST = (SentenceVerdict.UNSUPPORTED, SentenceVerdict.CONTRADICTORY)
 Verdicts = tuple[SentenceVerdict | None, ...]
-Whole = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
+Whole = Annotated[int, Field(ge=0, strict=True)]
 
 
 class CitationCounts(NamedTuple):
@@ -81,21 +80,6 @@ class GroundingItem(RowModel):
     unjudged: dict[str, str] = Field(default_factory=dict)
     system: StrictStr = ""
     judge: StrictStr = ""
-
-    @field_validator("citations")
-    @classmethod
-    def _no_more_right_than_cited(cls, value: CitationCounts | None) -> CitationCounts | None:
-        if value is not None and value.right > min(value.cited, value.wanted):
-            raise ValueError("has more cited rightly than cited, or than there is to cite")
-        return value
-
-    @field_validator("tags")
-    @classmethod
-    def _shares(cls, value: dict[str, str]) -> dict[str, str]:
-        for tag in (reading.share_tag for reading in Relevance):
-            if tag in value and re.fullmatch(r"0(?:\.\d{1,20})?|1(?:\.0{1,9})?", value[tag]) is None:
-                raise ValueError(f"has {value[tag][:40]!r} as {tag}; expected a share from 0 to 1")
-        return value
 
     @field_serializer("sentences")
     def _as_judged(self, sentences: tuple[AnsweredSentence, ...]) -> list[dict[str, Any]]:

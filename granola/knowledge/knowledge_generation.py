@@ -7,26 +7,18 @@ from enum import StrEnum
 
 from abstraction.faults import RejectedRow, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Sampling
-from abstraction.phrasing.prompt_files import Prompt, PromptKind, harmless
+from abstraction.phrasing.prompt_files import Prompt, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem
-from granola.knowledge.knowledge_prompts import ANSWER_FROM, KNOWLEDGE, REPLY_FROM
 from granola.replies import read_reply
 from granola.replies.reply import said
 
 
 class Generated(StrEnum):
-    """What is asked for: a knowledge text, a short answer from one, a turn of a dialogue from one."""
+    """What is asked for: a knowledge text, a short answer from one, a turn of a dialogue; also the prompt's name."""
 
     KNOWLEDGE = "knowledge"
     ANSWER = "answer"
     REPLY = "reply"
-
-
-KIND_OF: Mapping[Generated, PromptKind] = {
-    Generated.KNOWLEDGE: KNOWLEDGE,
-    Generated.ANSWER: ANSWER_FROM,
-    Generated.REPLY: REPLY_FROM,
-}
 
 
 def messages_for(
@@ -65,7 +57,7 @@ def generated(
     What the model did not answer is rejected. Raises ModelError where asking on is no use.
     """
     waiting: list[KnowledgeItem] = []
-    prompt = prompts[KIND_OF[what].name]
+    prompt = prompts[what]
 
     def requests() -> Iterator[Request]:
         for item in items:

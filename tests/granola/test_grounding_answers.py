@@ -192,8 +192,8 @@ def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"tags": {"relevant_share_wide": "abc"}}, {"id": ["a"]},
-        {"citations": ["a", "b", "c"]}, {"citations": [-1, 0, 0]}, {"citations": [5, 1, 1]},
+        {"tags": ["a"]}, {"tags": {"popularity": 5}}, {"id": ["a"]},
+        {"citations": ["a", "b", "c"]}, {"citations": [-1, 0, 0]},
         {"expected_deflection": "no"}, {"deflects": False}, {"answer": 5},
         {"eligibility": "great"}, {"sentences": [{"text": 5, "all": "supported"}]}, {"unjudged": ["x"]},
     ],
