@@ -179,7 +179,6 @@ _MEANS = {
 # Tables of the page: on a phone every row stands as a block, with the column's name beside each figure.
 
 FEW = 20  # questions; the 95 % interval of a share of 0.5 is then 0.44 wide
-LABELLED = 24  # columns with their name beside each figure on a phone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -208,11 +207,6 @@ class PageTable:
     head: Sequence[str]
     rows: Sequence[TableRow]
 
-    def column_names(self) -> str:
-        """The names as variables of a style, which `label_rules` writes beside the figures."""
-        names = self.head[1 : LABELLED + 1]
-        return ";".join(f"--c{index}:{_css_text(name)}" for index, name in enumerate(names, start=2))
-
     def note(self) -> str:
         """What grey rows mean; empty where there are none."""
         if all(row.kind != "few" for row in self.rows):
@@ -231,20 +225,6 @@ def figures_of(
     """A cell with its interval for each of the metrics."""
     scores = (estimates[name] for name in metrics)
     return [TableCell(text=number(e.value), small=interval(e), is_strong=is_strong) for e in scores]
-
-
-def label_rules() -> str:
-    """The style that names the columns of a table on a phone."""
-    rules = "".join(
-        f"table.stacked td:nth-child({index})::before{{content:var(--c{index})}}" for index in range(2, LABELLED + 2)
-    )
-    return f"@media (max-width:34rem){{{rules}}}"
-
-
-def _css_text(text: str) -> str:
-    """Text as a string of CSS, whatever is in it."""
-    signs = (sign if sign.isalnum() or sign in " -.,%" else f"\\{ord(sign):x} " for sign in text)
-    return f'"{"".join(signs)}"'
 
 
 def few(n: int) -> bool:
@@ -301,7 +281,7 @@ def render(
     return render_page(
         "report",
         title=title,
-        style=Markup(page_file("shared.css").decode() + label_rules() + style),
+        style=Markup(page_file("shared.css").decode() + style),
         script=Markup(script),
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         reports=reports,

@@ -13,7 +13,7 @@ import pytest
 from abstraction.rows import read_tiered
 from granola.matching import matcher
 from granola.report.question_list import MOST
-from granola.report.score_page import PageTable, TableRow, render, texts
+from granola.report.score_page import render
 from granola.scoring.predictions import Prediction, PredictionFile, SystemSaid, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 
@@ -183,11 +183,6 @@ def test_of_many_questions_the_drawn_ladder_is_one_that_is_shown() -> None:
     assert "<b>Where?</b>" not in drawn
     assert f"<b>{escape(ROWS[0].question)}</b>" in drawn
     assert "<ul><li>" in drawn
-
-
-def test_column_names_of_any_text_stay_within_their_style() -> None:
-    table = PageTable(head=["system", '";}</style>', "n"], rows=[TableRow(cells=texts("a", "1", "2"))])
-    assert table.column_names() == r'--c2:"\22 \3b \7d \3c \2f style\3e ";--c3:"n"'
 
 
 def test_what_turns_the_direction_of_text_is_named() -> None:
