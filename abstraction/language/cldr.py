@@ -63,6 +63,14 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
+def city_names(code: str) -> frozenset[str]:
+    """CLDR's names of the cities that time zones are called after, in a language; none where it does not know it."""
+    name = cldr_name(code)
+    zones = _Locale(name).at("time_zones").values() if name is not None else ()
+    return frozenset(_plain(zone["city"]) for zone in zones if "city" in zone)
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
 def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
     """CLDR's names of units of measure in a language, in all their forms, by their English plural."""
     english, other = (_Locale(name).at("unit_patterns") for name in ("en", cldr_name(code) or "root"))

@@ -134,13 +134,13 @@ class Language:
             return self.own_function_words
         import stopwordsiso
 
-        from abstraction.language.cldr import territory_names
+        from abstraction.language.cldr import city_names, territory_names
 
         code = self.code.split("-")[0]
         stops = map(folded, stopwordsiso.stopwords(code)) if stopwordsiso.has_lang(code) else ()
-        # The lists are of frequent words, россия among them; того is Togo, too, and says nothing.
-        countries = {name for name in map(folded, territory_names(self.code).values()) if len(name) > _LONGEST_WORD}
-        return frozenset(stops) - countries
+        # The lists are of frequent words, россия and москва among them; того is Togo, too, and says nothing.
+        names = map(folded, (*territory_names(self.code).values(), *city_names(self.code)))
+        return frozenset(stops).difference(name for name in names if len(name) > _LONGEST_WORD)
 
     def stem(self, word: str) -> str:
         """What the forms of a word have in common, in lower case without accents: "française" and "français"."""
