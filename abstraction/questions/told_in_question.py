@@ -239,7 +239,7 @@ class ToldInQuestion:
 
     def _is_holder_told(self, phrase: str, kind: str, told: _Told, case: LadderCase) -> bool:
         """Whether a question says both an office or kind and whose it is: "a president of the United States"."""
-        whose = _IN_ENDS.search(phrase)
+        whose, kind = _IN_ENDS.search(phrase), kind.removeprefix("former ")
         if whose is None or not (told.facts.tells_kind(kind) or f" {kind} " in f" {folded(case.question)} "):
             return False
         name = whose["place"]
