@@ -90,7 +90,7 @@ def build_from_parquet(
     The content, and so the snapshot id, is that of the snapshot which was exported. Raises SourceError for a
     folder that is none or damaged, SnapshotError where `out` exists and `force` is not set.
     """
-    from kg.export.parquet import ParquetTables
+    from kg.export.parquet_tables import ParquetTables
 
     out = Path(out)
     check_output(out, force=force)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kg.errors import ExportError
+from kg.export.parquet_tables import MANIFEST
 from kg.files import LOOP, atomic_path, is_loop, part_beside, why_unwritten
 
 STDOUT = "-"
-MANIFEST = "manifest.json"  # in every folder that is written here
 
 
 @contextmanager

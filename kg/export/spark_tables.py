@@ -27,7 +27,8 @@ from kg.building.extraction import ExtractionPlan, Extractor
 from kg.errors import SourceError
 from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
 from kg.export.output_streams import folder_out
-from kg.export.parquet import arrow_schema, record_batch, write_manifest
+from kg.export.parquet import write_manifest
+from kg.export.parquet_tables import arrow_schema, record_batch
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.files import atomic_path
 from kg.ids import id_of

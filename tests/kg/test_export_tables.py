@@ -17,7 +17,8 @@ from test_sqlite_store import fill
 from kg.building.other_sources import build_from_parquet
 from kg.errors import ExportError, SnapshotError, SourceError
 from kg.export.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
-from kg.export.parquet import ParquetTables, export_parquet
+from kg.export.parquet import export_parquet
+from kg.export.parquet_tables import ParquetTables
 from kg.export.verification import verify
 from kg.model import Entity
 from kg.store import open_store

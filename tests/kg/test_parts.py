@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kg.export.output_streams import MANIFEST, folder_out
+from kg.export.output_streams import folder_out
+from kg.export.parquet_tables import MANIFEST
 from kg.files import atomic_path
 from tests.thorough import thorough_only
 
