@@ -30,9 +30,9 @@ from granola.shared_settings import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.faults import UnansweredRow
+    from abstraction.faults import RejectedRow, UnansweredRow
     from granola.decoding import Decision, SampleRow
-    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings, Unanswered
+    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
     from granola.decoding.response_aggregation import Method
     from kg.store.protocol import Store
 
@@ -190,7 +190,7 @@ class Answer(RowsCommand, QuestionSettings):
 
 
 def answered_rows(
-    answers: Iterator[Answered | Unanswered], output: RowsOutput, method: str, *, source: Sequence[str]
+    answers: Iterator[Answered | RejectedRow], output: RowsOutput, method: str, *, source: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Predictions as rows, what got no response rejected. Raises PredictionError where no question has an answer."""
     from granola.decoding.model_answers import Answered
@@ -198,7 +198,7 @@ def answered_rows(
 
     for answer in answers:
         if not isinstance(answer, Answered):
-            output.rejected.append(answer.rejected())
+            output.rejected.append(answer)
             continue
         output.counts["IDK" if answer.decision.abstains else "answered"] += 1
         yield answer_row(answer.row, answer.decision, method=method)
@@ -382,7 +382,6 @@ class Aggregate(RowsCommand):
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
     ) -> Iterator[tuple[SampleRow, Decision]]:
-        from abstraction.rows import RejectedRow
         from granola.decoding.answer_prompts import read_prompts
         from granola.decoding.methods import Answering
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
@@ -396,10 +395,7 @@ class Aggregate(RowsCommand):
             if isinstance(answer, Answered):
                 yield answer.row, answer.decision
             else:
-                reason = f"{answer.reason}: {answer.message}"
-                output.rejected.append(
-                    RejectedRow(source=answer.row.source, reason=reason, excerpt=answer.row.question)
-                )  # fmt: skip
+                output.rejected.append(answer)
 
 
 def _outcomes_line(output: RowsOutput) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from abstraction.faults import FAULT, Fault, RejectedRow, attempt, excerpt
+from abstraction.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG, METHODS
@@ -65,32 +65,6 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unanswered:
-    """A question that the model could not be asked, and why: `reason` in a word, `message` in full.
-
-    `fault` is an unforeseen error in asking it, or in reading what the model said.
-    """
-
-    row: SampleRow
-    reason: str
-    message: str
-    fault: Fault | None = None
-
-    @classmethod
-    def of_fault(cls, row: SampleRow, fault: Fault) -> Unanswered:
-        """The question with which the program is at fault."""
-        return cls(row=row, reason=FAULT, message=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
-
-    def rejected(self) -> RejectedRow:
-        """The question as a row that is rejected."""
-        if self.fault is not None:
-            return self.fault.rejected(source=self.row.source, id=self.row.id, text=self.row.question)
-        return RejectedRow(
-            source=self.row.source, reason=f"{self.reason}: {self.message}", excerpt=excerpt(self.row.question)
-        )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Answered:
     """A question with the responses that were drawn (in `row.samples`) and what was decided."""
 
@@ -143,22 +117,22 @@ class Answerer:
             "sampling": {"temperature": how.temperature, "max_tokens": how.max_tokens, **drawn},
         }
 
-    def answer(self, rows: Iterable[SampleRow]) -> Iterator[Answered | Unanswered]:
-        """One outcome for each question, in order. Raises ModelError where asking on is no use."""
+    def answer(self, rows: Iterable[SampleRow]) -> Iterator[Answered | RejectedRow]:
+        """Each question answered or rejected, in order. Raises ModelError where asking on is no use."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             drawn = list(self._drawn(chunk))
             decided = iter(self._decided([row for row in drawn if isinstance(row, SampleRow)]))
             for row in drawn:
-                yield row if isinstance(row, Unanswered) else next(decided)
+                yield row if isinstance(row, RejectedRow) else next(decided)
 
-    def aggregate(self, rows: Iterable[SampleRow]) -> Iterator[Answered | Unanswered]:
+    def aggregate(self, rows: Iterable[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG on responses that are there: what the model makes of each row's samples, in order."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             yield from self._aggregated(chunk)
 
-    def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | Unanswered]:
+    def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | RejectedRow]:
         prompt = self._prompts[METHODS[self._asking.method].asks.name]
         sampling = self._asking.sampling()
 
@@ -169,17 +143,17 @@ class Answerer:
         replies = self._model.generate([request for request in requests if isinstance(request, Request)])
         for row, asked in zip(rows, requests, strict=True):
             if isinstance(asked, Fault):
-                yield Unanswered.of_fault(row, asked)
+                yield _rejected(row, asked)
                 continue
             result = next(replies)
             if isinstance(result, Failure):
-                yield Unanswered(row=row, reason=str(result.reason), message=result.message)
+                yield _rejected(row, result)
             else:
                 self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
         next(replies, None)  # used up, so that nothing is under way
 
-    def _decided(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
+    def _decided(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         if self._rule is not None and self._aggregator is not None:
             for row, decision in self._aggregator.decide_each(rows, self._rule):
                 yield _outcome(row, decision)
@@ -196,7 +170,7 @@ class Answerer:
     def _cleaned(self, row: SampleRow) -> list[CleanedResponse]:
         return [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
 
-    def _aggregated(self, rows: Sequence[SampleRow]) -> Iterator[Answered | Unanswered]:
+    def _aggregated(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG: the model makes one answer of the responses, where they are not all the same."""
         settled = [attempt(_STAGE, self._settled, row) for row in rows]
         replies = self._drag_model.generate([outcome for outcome in settled if isinstance(outcome, Request)])
@@ -208,7 +182,7 @@ class Answerer:
             if isinstance(result, Reply):
                 yield _outcome(row, attempt(_STAGE, self._replied, row, result.text))
             else:
-                yield Unanswered(row=row, reason=str(result.reason), message=result.message)
+                yield _rejected(row, result)
 
     def _settled(self, row: SampleRow) -> Decision | Request:
         """What is decided without the model, else what it is asked."""
@@ -236,10 +210,15 @@ class Answerer:
         return replace(plain(response, text), explanation=f"the model's answer to {len(row.samples)} responses")
 
 
-def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | Unanswered:
-    if isinstance(decision, Fault):
-        return Unanswered.of_fault(row, decision)
-    return Answered(row=row, decision=decision)
+def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedRow:
+    return _rejected(row, decision) if isinstance(decision, Fault) else Answered(row=row, decision=decision)
+
+
+def _rejected(row: SampleRow, why: Fault | Failure) -> RejectedRow:
+    """A question that the model could not be asked, or with which the program is at fault."""
+    if isinstance(why, Fault):
+        return why.rejected(source=row.source, id=row.id, text=row.question)
+    return RejectedRow(source=row.source, reason=f"{why.reason}: {why.message}", excerpt=excerpt(row.question))
 
 
 def plain(response: CleanedResponse, raw: str) -> Decision:

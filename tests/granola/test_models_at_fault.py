@@ -11,7 +11,7 @@ from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
 from granola.decoding.answer_prompts import read_prompts
 from granola.decoding.methods import Answering
-from granola.decoding.model_answers import Answerer, AnswerSettings, Unanswered
+from granola.decoding.model_answers import Answerer, AnswerSettings
 from granola.decoding.samples import SampleRow
 from tests.abstraction.scripted_model import Scripted, block
 from tests.granola.rows_fed import WORLD
@@ -42,8 +42,8 @@ def test_answering(method: Answering) -> None:
     rows = [SampleRow(id=str(n), question=text, samples=(), source=f"q:{n}") for n, text in enumerate(texts)]
     settings = AnswerSettings(method=method, samples=2)
     found = list(Answerer(replies("Berlin"), settings, read_prompts()).answer(rows))
-    assert [isinstance(one, Unanswered) for one in found] == [False, True, False]
-    assert isinstance(found[1], Unanswered)
-    told = found[1].rejected()
+    assert [isinstance(one, RejectedRow) for one in found] == [False, True, False]
+    assert isinstance(found[1], RejectedRow)
+    told = found[1]
     assert (told.source, told.id) == ("q:1", "1")
     assert told.reason.startswith(FAULT)
