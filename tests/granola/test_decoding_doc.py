@@ -31,7 +31,7 @@ def test_the_example_gives_what_the_page_shows(
         assert not ended.value.code, words
     found = {row["question"]: row for row in map(json.loads, (tmp_path / "all.jsonl").read_text().splitlines())}
     rows = re.findall(r"^\| (.*\?) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
-    assert len(rows) == 6
+    assert len(rows) == 2
     for question, prediction, explanation in rows:
         assert (found[question]["prediction"], found[question]["explanation"]) == (prediction, explanation)
     capsys.readouterr()
@@ -53,4 +53,5 @@ def test_the_example_gives_what_the_page_shows(
     assert not ended.value.code
     table = re.search(r"```text\n(drag-graph.*?)```", PAGE, re.DOTALL)
     assert table
-    assert capsys.readouterr().out == table[1]
+    out = capsys.readouterr().out
+    assert all(f"{line}\n" in out for line in table[1].splitlines() if line != "...")
