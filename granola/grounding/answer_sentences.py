@@ -52,7 +52,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     and a heading with nothing but citations behind it, state nothing.
     """
     parts: list[list[str]] = []
-    for piece in _parts(text, language):
+    for piece in _parts(text, ids, language):
         sentence = piece.text
         if _lists_sources(sentence, ids):
             continue
@@ -95,7 +95,29 @@ def _leading(sentence: str, ids: Sequence[str]) -> int:
     return end
 
 
-def _parts(text: str, language: str) -> Iterator[_AnswerPart]:
+def _led(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
+    """Sentences with the citations that are their subject: "It rose. [2]", "says it fell." are cut behind "rose."."""
+    out: list[str] = []
+    for sentence in sentences_cut:
+        if out and sentence[:1].islower() and (start := _trailing(out[-1], ids)) is not None:
+            out[-1], sentence = out[-1][:start].rstrip(), f"{out[-1][start:]} {sentence}"
+        out.append(sentence)
+    return out
+
+
+def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
+    """Where the citations begin that stand apart behind a sentence's end; None where there are none."""
+    end, start, apart = len(sentence), None, True
+    for marker in reversed(markers(sentence, ids)):
+        if sentence[marker.end : end].strip(" ,;"):
+            break
+        end = marker.start
+        apart = apart and sentence[end - 1 : end] == " "
+        start = end if apart else start
+    return start if _ENDED.search(sentence[:end]) else None
+
+
+def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart]:
     for line in _lines(text):
         for piece in _BULLET.split(line):
             if not piece.strip():
@@ -104,7 +126,7 @@ def _parts(text: str, language: str) -> Iterator[_AnswerPart]:
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = piece[item.end() if item else 0 :].lstrip(" \t#").strip()
             opens, has_second = True, _SECOND.search(bare) is not None
-            for sentence in sentences(bare, language):
+            for sentence in _led(sentences(bare, language), ids):
                 following = _NEXT_NUMBER.search(sentence, max(0, len(sentence) - _TAIL))
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
