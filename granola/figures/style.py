@@ -26,7 +26,6 @@ COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", "h")  # with the colours, 63 systems look different
 DASHES = ("-", "--", "-.", ":")
 LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
-SHOWN_RELATIONS = 24
 _NARROWEST = 0.1  # of a share's axis: less would draw small differences large
 _SAME = 1e-9  # ticks are as near to the ends as binary fractions let them
 SHOWN_SYSTEMS = 4  # in panels of their own

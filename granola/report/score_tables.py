@@ -82,10 +82,6 @@ def _scored(estimate: Estimate) -> str:
     return f"{number(estimate.value)} [{interval(estimate)}]"
 
 
-def _signed(value: float) -> str:
-    return DASH if math.isnan(value) else f"{value:+.3f}"
-
-
 def _p_value(value: float) -> str:
     return DASH if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
 
@@ -97,7 +93,9 @@ def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
     yield f"Scores of {count}, with 95 % bootstrap intervals"
     yield TextTable(
         head=("metric", *(name for report in reports for name in (report.system, "n"))),
-        rows=_in_sections((metric, list(_cells_of_metric(reports, metric))) for metric in first.metrics),
+        rows=_in_sections(
+            (metric, _cells(report.overall.estimates[metric.name] for report in reports)) for metric in first.metrics
+        ),
     )
     yield "\nWhere the predictions stand (level 1 is the finest)"
     columns = distribution_columns(reports)
@@ -107,10 +105,8 @@ def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
     )
 
 
-def _cells_of_metric(reports: Sequence[ScoreReport], metric: Metric) -> Iterator[str]:
-    for report in reports:
-        estimate = report.overall.estimates[metric.name]
-        yield from (_scored(estimate), f"{estimate.n:,}")
+def _cells(estimates: Iterable[Estimate]) -> list[str]:
+    return [cell for estimate in estimates for cell in (_scored(estimate), f"{estimate.n:,}")]
 
 
 def _in_sections(rows: Iterable[tuple[Metric, Sequence[str]]]) -> list[tuple[str, ...]]:
@@ -175,8 +171,9 @@ def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, 
 
 def _cells_of_difference(one: Difference) -> tuple[str, ...]:
     ends = DASH if math.isnan(one.interval.low) else f"{one.interval.low:+.3f} to {one.interval.high:+.3f}"
+    signed = DASH if math.isnan(one.difference) else f"{one.difference:+.3f}"
     return (
-        _signed(one.difference), ends, _p_value(one.p), _p_value(one.adjusted), f"{one.n:,}", number(one.detectable)
+        signed, ends, _p_value(one.p), _p_value(one.adjusted), f"{one.n:,}", number(one.detectable)
     )  # fmt: skip
 
 
