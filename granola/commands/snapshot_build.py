@@ -61,7 +61,7 @@ class ScopeSettings:
         tuple[str, ...],
         Setting(
             "Leave out, and do not step to, instances of these classes and of all below them, such as Q13442814"
-            " (scholarly articles). What is named by id or name stays.",
+            " (scholarly articles). What is named by id or name stays. Services cannot be asked so.",
             metavar="QID,...",
             advanced=True,
         ),
