@@ -84,7 +84,6 @@ def test_questions_select_what_their_ladders_need(
         ("README.md", "api"),
         ("docs/how-to/snapshot-without-a-dump.md", "api"),
         ("docs/how-to/snapshot-without-a-dump.md", "sparql"),
-        ("docs/reference/sources.md", "sparql"),
     ],
 )
 def test_recipes_for_questions_run_as_they_are_printed(
