@@ -152,6 +152,14 @@ def test_a_statement_without_its_node_is_rejected_not_lost(kinds: Path, tmp_path
     assert (listed["source"], listed["statement"]) == ("cut.nt", "Q1$P39-0")
 
 
+def test_merged_ids_are_redirects(kinds: Path, tmp_path: Path) -> None:
+    base = "http://www.wikidata.org/entity/"
+    (tmp_path / "more.nt").write_text(f"<{base}Q77> <http://www.w3.org/2002/07/owl#sameAs> <{base}Q2> .")
+    build_from_rdf([kinds / "world.nt", tmp_path / "more.nt"], tmp_path / "out")
+    with open_store(tmp_path / "out") as store:
+        assert store.entities(["Q77"])["Q77"].id == "Q2"
+
+
 @needs_whole_entities
 def test_whole_entities_of_wikidata_come_back_with_their_id(tmp_path: Path) -> None:
     """Also with all triples shuffled: what RDF has no order for is told, whatever stands first."""
