@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -310,7 +309,6 @@ class Aggregate(RowsCommand):
         check_standard_input(self.samples)
         if self.labelled is not None and len(self.samples) == 1:
             raise UsageError("--labelled weighs systems against each other: give a file for each of them")
-        gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a tenth of it
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             with ExitStack() as stack:
                 store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))

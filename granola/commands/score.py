@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,7 +146,6 @@ def score_systems(
 
     settings.check()
     check_standard_input([tiered, *predictions])
-    gc.set_threshold(100_000, 20, 100)  # rows and items stay: looking them through again and again takes a sixth of it
     read = read_tiered_file(tiered)
     report_rejects(tiered, read.rejected)
     by_question = QuestionIds.of(read.rows) if settings.join != BY_ID else None

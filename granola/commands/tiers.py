@@ -5,7 +5,6 @@ What makes ladders is imported where they are made: it takes longer than the hel
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -118,7 +117,6 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         from abstraction.linking.link_settings import link_settings
         from granola.scoring.ladder_coverage import Coverage
 
-        gc.set_threshold(100_000, 20, 100)  # what is read of a snapshot stays: looking it through takes a fifth of it
         relation = property_id(self.relation)
         check_language(self.language)
         check_standard_input(self.qa)
