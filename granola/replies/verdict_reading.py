@@ -81,14 +81,9 @@ _NUMBERED = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadVerdict(Generic[Label]):
-    """A verdict, and the `rule` that read it.
-
-    `alone`: the reply is a wording of it; `final`: a sentence gives it as the final one; `labelled`: a sentence names
-    it as a verdict ("Category: 2") or is nothing else; `stated`: a sentence states it; `field`: it is a field of JSON.
-    """
+    """A verdict, one of the labels."""
 
     verdict: Label
-    rule: str
 
 
 def read_verdict(
@@ -106,7 +101,7 @@ def read_verdict(
     text = outer_text(reply)[:LONGEST]
     if (of_json := _fields(text)) is not None:
         found = {one.verdict for value in of_json if (one := _read(value, wordings)) is not None}
-        return ReadVerdict(verdict=found.pop(), rule="field") if len(found) == 1 else None
+        return ReadVerdict(verdict=found.pop()) if len(found) == 1 else None
     return _read(text, wordings)
 
 
@@ -170,7 +165,7 @@ def _read(text: str, wordings: _Wordings[Label]) -> ReadVerdict[Label] | None:
     """The one verdict that the sentences of a text agree on, by the strongest of the rules that found any."""
     bare = _key(text.strip(_SIGNS))
     if bare in wordings.verdicts:
-        return ReadVerdict(verdict=wordings.verdicts[bare], rule="alone")
+        return ReadVerdict(verdict=wordings.verdicts[bare])
     by_rule: dict[str, set[Label | None]] = {}
     for sentence, following in _sentences(re.sub(r"~~[^~\n]*+~~", " ", text)):
         stated = _stated(sentence, following, wordings)
@@ -179,7 +174,7 @@ def _read(text: str, wordings: _Wordings[Label]) -> ReadVerdict[Label] | None:
     for rule in ("final", "labelled", "stated"):
         if found := by_rule.get(rule):
             verdict = found.pop()
-            return None if found or verdict is None else ReadVerdict(verdict=verdict, rule=rule)
+            return None if found or verdict is None else ReadVerdict(verdict=verdict)
     return None
 
 
