@@ -153,6 +153,7 @@ def own_tiers(
     def is_alias(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer, unless nobody could tell.
         same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
+        same = same or (relation.asks == "genre" and p.text[:1].isupper() and f"{p.text} film" == label)
         if same:
             texts_of_answer.append(p.text)
         return same

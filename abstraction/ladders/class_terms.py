@@ -214,8 +214,9 @@ _ART = re.compile(r" (?:literature|novel)\Z")
 
 
 def _is_same_genre(fine: str, coarse: str) -> bool:
-    """Whether two genres are one to a reader: crime literature and crime fiction."""
-    return _ART.search(fine) is not None and _ART.sub(" fiction", fine) == coarse
+    """Whether two genres are one to a reader: crime literature and crime fiction, Western film and Western."""
+    is_short = coarse[:1].isupper() and fine == f"{coarse} film"
+    return is_short or (_ART.search(fine) is not None and _ART.sub(" fiction", fine) == coarse)
 
 
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".

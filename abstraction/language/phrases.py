@@ -55,7 +55,7 @@ _WITH_THE = {
         r"Republic |Kingdom |Federal |State of|Isle of|Province of|Canary|Vatican$|City of|"
         r"Caribbean|Balkans|Guianas|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
         r"(?:South |North )?Caucasus|Southern Cone|(?:Greater |Lesser )?Antilles|"
-        r"(?:Royal|London|Metropolitan) Borough|Metropolitan City|City Municipality|Americas$|Free State$|"
+        r"(?:Royal|London|Metropolitan) Borough|Metropolitan City|City Municipality|Americas$|Free State$|Bronx|"
         r"(?:North|South|East|West|Central)(?:ern)?(?:[ -][A-Z]\w+)? (?:Province|Area|Cape|Riding)\b)|"
         r"United States$| (?:Lakes|Mountains|Highlands|Midlands|Alps|Ocean|Sea|Gulf)$|"
         r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
@@ -103,7 +103,8 @@ def may_stand(phrase: str) -> bool:
 _ILL_FORMED = re.compile(
     r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\s{2}|[,;:(/–-]\Z|\b(?:of|in|by|for|and|the|from|with|to|at)\Z"
     r"|\b(?:of|in) (?:North|South|East|West)(?:ern)?\Z|[a-z] (?:[A-Z]{5,}|[A-Z]{4,} [A-Z][a-z]{1,3})\b"
-    r"|\b(?:Central|North|South)-(?:west|east)ern [A-Z]|\btelevision radio\b|\bPresident of the Jury\b"
+    r"|\b(?:Central|North|South)-(?:west|east)ern [A-Z]|\b(?:from|in|of) \d{4} (?:film|novel|series)\b"
+    r"|\btelevision radio\b|\bPresident of the Jury\b"
 )
 
 
