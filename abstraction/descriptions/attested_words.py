@@ -1,6 +1,6 @@
-"""Words that the snapshot itself attests: occupation names, head phrases of descriptions, national adjectives.
+"""Words attested in the snapshot: names of occupations, head phrases of descriptions, national adjectives.
 
-A phrase may be shortened only to one that WikiData's editors use; this is where that is looked up.
+A phrase may be shortened only to one that WikiData's editors use; `Vocabulary` answers whether they do.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from kg.model import Entity, Rank, TextValue
 from kg.store.protocol import Store
 from kg.terms import fallback_chain, normalise
 
-DESCRIPTIONS_READ = 300_000
-LONGEST = 250  # characters of a description's opening that is read
-BATCH = 2_000
-MIN_ATTESTED = 3
+DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary
+LONGEST = 250  # characters; longer openings of descriptions are skipped
+BATCH = 2_000  # entities read from the store at once
+MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
 OCCUPATION_CLASSES = (
     "Q28640",
     "Q12737077",
     "Q88789639",
     "Q66715801",
-)  # profession, occupation, arts and film ones
-COUNTRIES_READ = 2_000
-# Of kinds of things; each has a file `data/<family>_types.txt`.
+)  # profession, occupation, artistic and film professions
+COUNTRIES_READ = 2_000  # most frequent values of each country property whose demonyms are read
+# Families of things; each has a word list `data/<family>_types.txt`.
 FAMILIES = ("organisation", "group", "work", "award", "event")
 
-# What ends the head phrase of a description.
+# The end of the head phrase of a description.
 _HEAD_END = re.compile(
     r"[,;:(/]|\s(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and|based|founded|"
     r"owned|directed|written|created|produced|starring|under|during|about|published|released|known|active|as|or|is|was)\b"
 )
-# P106 also holds fields and activities ("acting", "prose"), which no one is.
+# Values of P106 that are fields or activities ("acting", "prose"), not occupations of a person.
 _NO_PERSON = re.compile(
     r"(?:[^k]ing|ance|design|theat(?:re|er)|music|ology|ism|ics|[^s]tion|ment|ature|prose|dramaturgy|medical|literary|musical|erudite|s['’]s|arts?|personnel|people|humans)$"
 )
@@ -49,11 +49,11 @@ _LEADING_DATE = re.compile(r"^(?:(?:early |late |mid-?)?\d[\w–-]*(?: century)?
 class Vocabulary:
     """Attested words of one language. Keys are normalised.
 
-    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs, the
-    label's owner and the more frequent occupation first; `labelled` holds the QIDs by label alone. `phrases`
-    counts description openings (text before the first comma, preposition, conjunction or relative clause)
-    without year and nationality. `adjectives` and `countries` add the snapshot's demonyms to the bundled
-    ones. `lowercase` are words that descriptions write in lower case: common nouns and adjectives.
+    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs: entities labelled
+    so first, frequent ones before rare ones; `labelled` maps labels only. `phrases` counts openings of descriptions
+    (text before the first comma, preposition, conjunction or relative clause) without year and nationality.
+    `adjectives` and `countries` are the snapshot's demonyms that add to the bundled ones. `lowercase` are words that
+    descriptions write in lower case: common nouns and adjectives.
     """
 
     language: str = "en"
@@ -77,7 +77,7 @@ class Vocabulary:
         first_words: Counter[str] = Counter()
         lowercase: Counter[str] = Counter()
         capital: Counter[str] = Counter()
-        for opening, times in told.items():  # many are the same
+        for opening, times in told.items():  # many openings are equal, so each is parsed once
             words = opening.split()
             if not words or len(words) > 8 or len(opening) > LONGEST:
                 continue
@@ -103,17 +103,19 @@ class Vocabulary:
         )
 
     def attests(self, phrase: str) -> bool:
-        """Whether the phrase is an occupation's or a usual class's name, or opens at least three descriptions."""
+        """Whether the phrase is the name of an occupation or common class, or opens at least MIN_ATTESTED
+        descriptions.
+        """
         key = normalise(phrase)
         return key in self.occupations or key in common_nouns() or self.phrases.get(key, 0) >= MIN_ATTESTED
 
     def is_occupation(self, phrase: str) -> bool:
-        """Whether a person can be described by the phrase."""
+        """Whether the phrase is the name of an occupation."""
         key = normalise(phrase)
         return key in self.occupations or key in common_occupations()
 
     def is_common(self, word: str) -> bool:
-        """Whether a word is a common noun or adjective, as far as descriptions show."""
+        """Whether a word is a common noun or adjective, by its spelling in descriptions and in the bundled lists."""
         key = normalise(word)
         return key in self.lowercase or key in common_lowercase()
 
@@ -122,14 +124,14 @@ class Vocabulary:
         return self.adjectives.get(country) or bundled_demonyms().adjectives.get(country)
 
     def nations(self, word: str) -> tuple[str, ...]:
-        """QIDs of the countries that an adjective stands for, the present state first; empty for other words."""
+        """QIDs of the countries that an adjective refers to, the present state first; empty for other words."""
         key = normalise(word)
         return tuple(dict.fromkeys((*bundled_demonyms().countries.get(key, ()), *self.countries.get(key, ()))))
 
 
 @bounded_cache(entries=1 << 14, longest=100)  # 15 MB at most
 def head_phrase(opening: str) -> str:
-    """A description opening without leading year, era and nationality, normalised."""
+    """The opening of a description without leading year, era and nationality, normalised."""
     words = _LEADING_DATE.sub("", opening).split()
     known = bundled_demonyms().countries
     for size in (3, 2, 1):
@@ -140,45 +142,45 @@ def head_phrase(opening: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _written(name: str) -> tuple[str, ...]:
+def _word_list(name: str) -> tuple[str, ...]:
     lines = (line.split("#", 1)[0] for line in package_text(name).splitlines())
     return tuple(word.strip() for line in lines for word in line.split(",") if word.strip())
 
 
 @lru_cache(maxsize=1)
 def common_occupations() -> frozenset[str]:
-    """Everyday names of occupations, for snapshots too small to attest them."""
-    return frozenset(map(normalise, _written("occupations.txt")))
+    """Bundled common names of occupations, for snapshots too small to attest them."""
+    return frozenset(map(normalise, _word_list("occupations.txt")))
 
 
 @lru_cache(maxsize=8)
 def common_types(kind: str) -> frozenset[str]:
-    """Everyday names of kinds of things of one of the FAMILIES."""
-    return frozenset(map(normalise, _written(f"{kind}_types.txt")))
+    """Bundled common names of things of one of the FAMILIES."""
+    return frozenset(map(normalise, _word_list(f"{kind}_types.txt")))
 
 
 @lru_cache(maxsize=1)
 def common_nouns() -> frozenset[str]:
-    """Everyday names of kinds of persons and things: attested everywhere."""
+    """All bundled names of occupations and of things."""
     return common_occupations().union(*(common_types(family) for family in FAMILIES))
 
 
 @lru_cache(maxsize=1)
 def common_lowercase() -> frozenset[str]:
-    """Words of those names that are no names themselves: "priest", not "Catholic"."""
+    """The lower-case words of the bundled names: "priest", not "Catholic"."""
     kinds = ("occupations.txt", *(f"{family}_types.txt" for family in FAMILIES))
-    return frozenset(word for name in kinds for phrase in _written(name) for word in phrase.split() if word.islower())
+    return frozenset(word for name in kinds for phrase in _word_list(name) for word in phrase.split() if word.islower())
 
 
 def _entities(store: Store, ids: Iterable[str], languages: Sequence[str], *properties: str) -> Iterator[Entity]:
-    """Those of the ids that the store holds, in their order."""
+    """The entities of the ids that the store contains, in the order of the ids."""
     source = iter(ids)
     while batch := list(islice(source, BATCH)):
         held = store.entities(batch, languages=languages, properties=properties)
         yield from (held[qid] for qid in batch if qid in held)
 
 
-def _in_first(languages: Sequence[str], texts: Mapping[str, str]) -> str | None:
+def _first_text(languages: Sequence[str], texts: Mapping[str, str]) -> str | None:
     return next((texts[code] for code in languages if code in texts), None)
 
 
@@ -190,19 +192,19 @@ def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[st
     entities = sorted(_entities(store, ids, chain), key=lambda e: -counts.get(e.id, 0))
     labelled: defaultdict[str, list[str]] = defaultdict(list)
     for entity in entities:
-        label = _in_first(chain, entity.labels)
+        label = _first_text(chain, entity.labels)
         if label is not None and not _NO_PERSON.search(label):
             labelled[normalise(label)].append(entity.id)
     named = defaultdict(list, {label: list(owners) for label, owners in labelled.items()})
     for entity in entities:
         for name in dict.fromkeys(normalise(alias) for code in chain for alias in entity.aliases.get(code, ())):
-            if _names_a_person(name, labelled) and entity.id not in named[name]:
+            if _can_describe_person(name, labelled) and entity.id not in named[name]:
                 named[name].append(entity.id)
     return _tuples(named), _tuples(labelled)
 
 
-def _names_a_person(alias: str, labels: Collection[str]) -> bool:
-    """Whether one person can be called so: by no plural, bracketed or very short name."""
+def _can_describe_person(alias: str, labels: Collection[str]) -> bool:
+    """Whether an alias can describe one person: not plural, bracketed or very short."""
     is_plural = alias.endswith("s") and alias[:-1] in labels
     return len(alias) > 2 and "(" not in alias and not is_plural and not _NO_PERSON.search(alias)
 
@@ -210,7 +212,10 @@ def _names_a_person(alias: str, labels: Collection[str]) -> bool:
 def _demonyms(
     store: Store, language: str, first_words: Mapping[str, int]
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The snapshot's own national adjectives (P1549), where they say more than the bundled table."""
+    """The snapshot's national adjectives (P1549): the best one by country, and countries by each form.
+
+    The latter without countries of the bundled table.
+    """
     ids = dict.fromkeys(
         qid for prop in ("P27", "P17", "P495") for qid, _ in store.values_of(prop, limit=COUNTRIES_READ)
     )

@@ -1,4 +1,4 @@
-"""The noun phrase that opens a description and says what kind of thing it is: "American independent record label".
+"""The noun phrase at the start of a description that names the kind of thing: "American independent record label".
 
 kind := [ERA] [NATIONALITY] { MODIFIER [","|"and"] } HEAD
 """
@@ -16,17 +16,17 @@ from abstraction.descriptions.spelling import is_joint, may_shorten, spell
 from abstraction.descriptions.words import DescriptionWord
 from abstraction.language.phrases import listed, may_stand
 
-LONGEST = 9  # words
+LONGEST = 9  # words of a noun phrase; a longer one is not read
 _YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribedKind:
-    """What a thing is called.
+    """The kind of a thing, as described.
 
-    `texts` are the wordings from the whole phrase down to the shortest that may stand for it, each entailing
-    the next; `used` the words behind each. `end` is the index of the first word behind the phrase. `year` is
-    the word of a year before it, `tied` counts the first wordings that take no nationality before them.
+    `texts` are the wordings from the whole phrase to its shortest informative suffix, each entailing the next; `used`
+    the words of each. `end` is the index of the first word after the phrase. `year` is the word of a year before it;
+    `tied` is the number of first wordings that take no nationality before them.
     """
 
     texts: tuple[str, ...]
@@ -39,7 +39,9 @@ class DescribedKind:
 
 @lru_cache(maxsize=8)
 def heads(kind: str) -> frozenset[str]:
-    """The nouns that may end the name of a kind: the last words of `common_types`, "of" and what follows apart."""
+    """The nouns that can end the name of a kind: the last words of `common_types`, without "of" and the words after
+    it.
+    """
     return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
 
 
@@ -49,11 +51,11 @@ def _is_left_out(word: DescriptionWord) -> bool:
 
 
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
-    """The kind that a stretch of words begins with, or None where its head is no `kind` of thing."""
+    """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
     nouns = heads(kind)
-    nationality, year, opening = _before_phrase(sequence, vocabulary, nouns)
-    start = _past_commas(sequence, opening, nouns)
-    end = _end(sequence, start, nouns)
+    nationality, year, opening = _read_prefix(sequence, vocabulary, nouns)
+    start = _after_commas(sequence, opening, nouns)
+    end = _phrase_end(sequence, start, nouns)
     phrase = _without_owner(sequence[start:end])
     if not phrase or len(phrase) > LONGEST or phrase[-1].key not in nouns or is_plural(phrase[-1].key):
         return None
@@ -64,10 +66,10 @@ def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind:
     return DescribedKind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
 
 
-def _before_phrase(
+def _read_prefix(
     sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, nouns: frozenset[str]
 ) -> tuple[Nationality | None, DescriptionWord | None, int]:
-    """The nationality and the word of the year that stand before a phrase, and where it begins."""
+    """The nationality and the word of the year before a phrase, and the index where the phrase begins."""
     nationality: Nationality | None = None
     year: DescriptionWord | None = None
     at = 0
@@ -86,7 +88,7 @@ def _before_phrase(
 
 
 def _without_owner(phrase: Sequence[DescriptionWord]) -> Sequence[DescriptionWord]:
-    """The words behind a possessive: "Walt Disney Company's home video division"."""
+    """The words after a possessive: "home video division" of "Walt Disney Company's home video division"."""
     for index in range(len(phrase) - 2, -1, -1):
         if phrase[index].key.endswith(("'s", "’s")) and phrase[index].capital:
             return phrase[index + 1 :]
@@ -96,7 +98,7 @@ def _without_owner(phrase: Sequence[DescriptionWord]) -> Sequence[DescriptionWor
 def _nationality(
     sequence: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
 ) -> tuple[Nationality, int] | None:
-    """The nationality here or behind at most two plain adjectives, and the index behind it."""
+    """The nationality at an index, after at most two plain adjectives, and the index after it."""
     for skip in range(3):
         if at + skip >= len(sequence):
             return None
@@ -110,11 +112,11 @@ def _nationality(
     return None
 
 
-def _past_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
-    """Behind adjectives set apart by commas, and behind an apposition.
+def _after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+    """The index after adjectives with commas and after an apposition.
 
-    "regional, comprehensive public university" is read as a public university, "brothers, musical duo" as a
-    musical duo.
+    "regional, comprehensive public university" is read as "public university", "brothers, musical duo" as "musical
+    duo".
     """
     at = start
     for comma in [i for i in range(start, len(sequence)) if sequence[i].text == ","]:
@@ -134,8 +136,8 @@ def _past_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozens
 _ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")
 
 
-def _end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
-    """Where the phrase ends: before a preposition or verb, or at a conjunction once a head was met."""
+def _phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+    """The index at which the phrase ends: before a preposition or verb, or at a conjunction after a head."""
     at = start
     while at < len(sequence):
         word = sequence[at]
@@ -147,7 +149,7 @@ def _end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str])
             if word.text in listed("kind_ends") and verb:
                 break  # "company founded by ..." but not "broadcast company"
         if is_joint(sequence, at):
-            # "technology and consulting corporation" has met no head yet, "baseball team and franchise" has.
+            # "and" ends the phrase after a head ("baseball team and franchise") only
             if at == start or sequence[at - 1].key in nouns or (word.separator and word.text not in ",/&"):
                 break
             if at + 1 < len(sequence) and sequence[at + 1].text in listed("prepositions"):
@@ -161,14 +163,14 @@ def _end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str])
 def wordings(
     phrase: Sequence[DescriptionWord], vocabulary: Vocabulary
 ) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
-    """The phrase and each of its attested suffixes, longest first, with their words."""
-    texts = [spelled(phrase, vocabulary)]
+    """The phrase and its attested suffixes, longest first, with the words of each."""
+    texts = [spell_phrase(phrase, vocabulary)]
     used = [tuple(phrase)]
     for start in range(1, len(phrase)):
         if phrase[start].separator or phrase[start].text == "and":
             continue
         suffix = phrase[start:]
-        shorter = spelled(suffix, vocabulary)
+        shorter = spell_phrase(suffix, vocabulary)
         free = all(w.separator or w.key in listed("free_modifiers") or w.text == "and" for w in phrase[:start])
         if may_shorten(texts[0], shorter, vocabulary) or (
             free and len(suffix) > 1 and not any(w.separator for w in suffix)
@@ -178,8 +180,8 @@ def wordings(
     return tuple(texts), tuple(used)
 
 
-def spelled(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> str:
-    """The words with common nouns in lower case and commas where they stood."""
+def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> str:
+    """The words as text, with common nouns in lower case and with the original commas."""
     pieces: list[list[DescriptionWord]] = [[]]
     marks: list[str] = []
     for word in phrase:

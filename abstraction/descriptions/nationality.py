@@ -1,4 +1,4 @@
-"""Nationalities at the head of a phrase: "American", "Canadian-American", "German-born American"."""
+"""Nationalities at the start of a phrase: "American", "Canadian-American", "German-born American"."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import listed
 from kg.terms import normalise
 
-LONGEST = 5  # "Saint Vincent and the Grenadines"
+LONGEST = 5  # words of the longest name: "Saint Vincent and the Grenadines"
 _HYPHEN = re.compile(r"[-–‐/]")
-# Before an adjective these make another word of it: a South American is of no one country.
+# Words that change the meaning of an adjective: "South American" is not the nationality of one country.
 REGIONAL = frozenset({"south", "north", "latin", "central", "pan", "all", "meso", "west", "east", "middle", "roman"})
-# Descent and faith before a nationality are left out: an African American is an American.
+# Words of descent and faith, which are left out before a nationality: an African American is an American.
 DESCENT = frozenset({"african", "asian", "afro", "jewish", "black", "latino", "hispanic", "arab", "white", "native"})
 _ERA = re.compile(r"^(?:BCE?|CE|AD|\d+(?:st|nd|rd|th)[-–]century|\d{1,4}(?:[-–—]\d{1,4})?s?|\d+(?:st|nd|rd|th))$")
 ERA_WORDS = frozenset({"ancient", "medieval", "classical"})
@@ -24,10 +24,10 @@ ERA_WORDS = frozenset({"ancient", "medieval", "classical"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Nationality:
-    """What a description says of a nationality.
+    """A nationality in a description.
 
-    `text` is the adjective as it stands in phrases, `countries` the QIDs each of its parts may mean
-    (one part for "American", two for "Canadian-American"), `parts` their adjectives.
+    `text` is its adjective for phrases, `countries` the possible QIDs of each part (one part for "American", two for
+    "Canadian-American"), `parts` the adjectives of the parts.
     """
 
     text: str
@@ -37,26 +37,26 @@ class Nationality:
 
     @property
     def of_language(self) -> bool:
-        """Whether it tells the language someone writes in, not the country: "Russian-language"."""
+        """Whether it is the language someone writes in, not a country: "Russian-language"."""
         return not self.countries
 
 
 def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
-    """The nationality that the words begin with, longest first, or None."""
+    """The longest nationality at the start of the words, or None."""
     for size in range(min(LONGEST, len(words)), 0, -1):
         piece = words[:size]
         if any(w.separator for w in piece) and size > 1 and piece[1].text not in "/&":
             continue
-        nationality = _whole(piece, vocabulary)
+        nationality = _nationality_of_all(piece, vocabulary)
         if nationality is not None:
-            # American football is a game, not football in America.
+            # "American football" is a game, not football in America.
             behind = words[size].key if size < len(words) else ""
             return None if f"{piece[-1].key} {behind}" in listed("national_compounds") else nationality
     return None
 
 
 def read_language(words: Sequence[DescriptionWord]) -> Nationality | None:
-    """ "Russian language" or "Russian-language" before a noun, or None."""
+    """"Russian language" or "Russian-language" before a noun, as a Nationality without countries; or None."""
     if words and words[0].capital and words[0].key.endswith(("-language", "–language")):
         used, name = words[:1], words[0].text[: -len("-language")]
     elif len(words) > 1 and words[0].capital and words[1].text == "language":
@@ -74,14 +74,14 @@ def begins_with_nation(words: Sequence[DescriptionWord], vocabulary: Vocabulary)
     return nationality is not None and nationality.words[-1].key != "roman"
 
 
-def _whole(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
+def _nationality_of_all(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
     joined = " ".join(w.text for w in piece)
     if not joined[:1].isalpha() or (joined[:1].islower() and (piece[0].start or len(joined) < 6)):
-        return None  # "polish" within a sentence is none; a description may begin in lower case
+        return None  # "polish" is an adjective unless it opens the description
     single = _countries(joined, vocabulary)
     if single:
         return Nationality(
-            text=_spelled(joined, single, vocabulary), parts=(_spelled(joined, single, vocabulary),),
+            text=_spell_adjective(joined, single, vocabulary), parts=(_spell_adjective(joined, single, vocabulary),),
             countries=(single,), words=tuple(piece),
         )  # fmt: skip
     pieces = [p.strip() for p in _HYPHEN.split(joined.replace(" / ", "/"))]
@@ -96,11 +96,11 @@ def _whole(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> National
     if not all(known) and len(piece) > 1:
         return None
     if not all(known):
-        # "African-American", "Jewish-American": descent or faith, of which no tier is made.
-        text = _spelled(pieces[-1], last, vocabulary)
+        # "African-American", "Jewish-American": descent or faith, which never becomes a tier.
+        text = _spell_adjective(pieces[-1], last, vocabulary)
         return Nationality(text=text, parts=(text,), countries=(last,), words=tuple(piece))
     countries = (*(k for k in known), last)
-    parts = tuple(_spelled(p, c, vocabulary) for p, c in zip(pieces, countries, strict=True))
+    parts = tuple(_spell_adjective(p, c, vocabulary) for p, c in zip(pieces, countries, strict=True))
     return Nationality(text="-".join(parts), parts=parts, countries=countries, words=tuple(piece))
 
 
@@ -109,8 +109,8 @@ def _countries(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
     return countries or bundled_demonyms().names.get(normalise(text), ())
 
 
-def _spelled(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> str:
-    """The adjective in its own capitals; a country's name or abbreviation becomes its adjective."""
+def _spell_adjective(text: str, countries: tuple[str, ...], vocabulary: Vocabulary) -> str:
+    """The adjective with its usual capitals; for a country's name or abbreviation the adjective of the country."""
     key = normalise(text)
     bundled = bundled_demonyms()
     adjective = vocabulary.adjective(countries[0])
@@ -128,10 +128,10 @@ _ABBREVIATED = frozenset({"us", "u.s.", "usa", "uk", "u.k.", "us american", "us-
 
 
 def is_era(word: DescriptionWord) -> bool:
-    """Whether the word tells a time: "19th-century", "1920s"."""
+    """Whether the word is a period: "19th-century", "1920s"."""
     return bool(_ERA.match(word.text))
 
 
 def is_birth(word: DescriptionWord) -> bool:
-    """Whether the word tells a birthplace: "German-born"."""
+    """Whether the word names a birthplace: "German-born"."""
     return word.key.endswith(("-born", "–born")) and len(word.text) > 5

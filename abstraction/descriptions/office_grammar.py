@@ -11,15 +11,15 @@ from abstraction.descriptions.words import DescriptionWord, text_of
 from abstraction.language.phrases import listed
 from abstraction.package_data import package_data
 
-LONGEST = 10
+LONGEST = 10  # words of a complement; a longer one is not a name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Office:
-    """A title and what it is the title of.
+    """A title with its complement.
 
-    `ordinal` is "15th" or "first" where one is given; `complement` holds the preposition too ("of Canada").
-    `family` names the row of `data/offices.json`, `lift` the occupation every holder has (None for roles).
+    `ordinal` is "15th" or "first", or None; `complement` includes the preposition ("of Canada"). `family` is the row
+    of `data/offices.json`, `lift` the occupation of every holder (None for roles).
     """
 
     title: str
@@ -35,7 +35,7 @@ class Office:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kin:
-    """A person told by a relative: "wife of Moses". `side` is the row of `data/offices.json`."""
+    """A person described by a relative: "wife of Moses". `side` is the row of `data/offices.json`."""
 
     word: str
     side: str
@@ -47,7 +47,7 @@ office_data = partial(package_data, "offices.json")
 
 
 @lru_cache(maxsize=1)
-def _titles() -> Mapping[str, tuple[str, bool]]:
+def _families_by_title() -> Mapping[str, tuple[str, bool]]:
     out: dict[str, tuple[str, bool]] = {}
     for family, row in office_data()["families"].items():
         for title in row["unique"]:
@@ -58,13 +58,13 @@ def _titles() -> Mapping[str, tuple[str, bool]]:
 
 
 @lru_cache(maxsize=1)
-def _kin() -> Mapping[str, str]:
+def _sides_by_kinship() -> Mapping[str, str]:
     return {word: side for side, members in office_data()["kin"].items() for word in members}
 
 
 _WELL_FORMED = re.compile(
     r"[0-9]*1[123]th|(?:[0-9]*[02-9])?(?:1st|2nd|3rd)|[0-9]*[04-9]th"
-)  # "31th" is a slip of its writer
+)  # "31th" is an error in the description
 
 
 def is_ordinal(word: DescriptionWord) -> bool:
@@ -73,35 +73,35 @@ def is_ordinal(word: DescriptionWord) -> bool:
 
 
 def is_title(words: Sequence[DescriptionWord]) -> bool:
-    """Whether the words end in a title or a word of kinship."""
-    return _title_at(words) is not None or bool(words and words[-1].key in _kin())
+    """Whether the words end in a title or a kinship noun."""
+    return _title_at(words) is not None or bool(words and words[-1].key in _sides_by_kinship())
 
 
 def _title_at(words: Sequence[DescriptionWord]) -> int | None:
     for size in range(min(4, len(words)), 0, -1):
-        if " ".join(w.key for w in words[-size:]) in _titles():
+        if " ".join(w.key for w in words[-size:]) in _families_by_title():
             return len(words) - size
     return None
 
 
 def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
-    """(title in lower case, its lift) of a title that stands without complement, or None.
+    """(title in lower case, its occupation) for a title without complement, or None.
 
-    Some titles mean too many things alone: a minister may serve a church.
+    Some titles are too ambiguous without complement: a minister may serve a church.
     """
     at = _title_at(words)
     if at != 0:
         return None
     title = " ".join(w.key for w in words)
-    family, _ = _titles()[title]
+    family, _ = _families_by_title()[title]
     lift = office_data()["families"][family]["lift"]
     return (title, lift) if lift else None
 
 
 def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None:
-    """The office that a stretch of words tells, its noun phrase being the first `nominal` words, or None.
+    """The office in a sequence of words whose first `nominal` words are its noun phrase, or None.
 
-    The complement must name something: "President of Gabon", not "president of a bank".
+    The complement must contain a name: "President of Gabon", not "president of a bank".
     """
     head, tail = words[:nominal], words[nominal:]
     if not tail or tail[0].key not in listed("office_links"):
@@ -112,12 +112,12 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     complement = _complement(tail)
     if complement is None:
         return None
-    family, unique = _titles()[" ".join(w.key for w in head[at:])]
+    family, unique = _families_by_title()[" ".join(w.key for w in head[at:])]
     if family == "role" and tail[0].key == "from":
-        return None  # "singer from the United States" tells where one comes from
-    start, former_at, ordinal = _before_title(head[:at])
+        return None  # "singer from the United States" is an origin, not an office
+    start, former_at, ordinal = _read_title_prefix(head[:at])
     if family == "role" and head[start].capital and start < at:
-        return None  # an endowed chair and the like
+        return None  # an endowed chair or another role with a name of its own
     title = text_of(head[start:])
     if family == "role" and not unique and " " not in title and not title.isupper():
         title = title.lower()
@@ -128,8 +128,8 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     )  # fmt: skip
 
 
-def _before_title(words: Sequence[DescriptionWord]) -> tuple[int, int | None, str | None]:
-    """Where the title's own modifiers begin, where "former" stands before them, and the ordinal there."""
+def _read_title_prefix(words: Sequence[DescriptionWord]) -> tuple[int, int | None, str | None]:
+    """The index where the title's own modifiers begin, the index of "former" before it, and the ordinal."""
     former_at, ordinal = None, None
     for index, word in enumerate(words):
         if word.key in listed("former"):
@@ -145,9 +145,9 @@ def _before_title(words: Sequence[DescriptionWord]) -> tuple[int, int | None, st
 
 
 def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
-    """The name behind "of": up to the first word that no longer belongs to it, or None where nothing is named.
+    """The name after "of", up to the first word that is not part of it; None where nothing is named.
 
-    `plain` lets common nouns stand inside: "of English actor Peter Lawford".
+    With `plain` common nouns may be included: "of English actor Peter Lawford".
     """
     name: list[DescriptionWord] = [tail[0]]
     for index, word in enumerate(tail[1:], 1):
@@ -163,45 +163,47 @@ def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list
         name.append(word)
     while name and (name[-1].separator or name[-1].key in listed("name_particles")):
         name.pop()
-    return name if _is_named(name[1:]) and len(name) <= LONGEST else None
+    return name if _has_name(name[1:]) and len(name) <= LONGEST else None
 
 
-def _is_named(words: Sequence[DescriptionWord]) -> bool:
+def _has_name(words: Sequence[DescriptionWord]) -> bool:
     return any(w.capital for w in words)
 
 
 def _ends_name(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
-    """Whether a mark, a conjunction, a number or a preposition no longer belongs to the name before it."""
+    """Whether a separator, conjunction, number or preposition ends the name before it."""
     word = behind[0]
     if word.separator or word.key == "and":
         is_end = word.separator and (plain or word.text not in ",&")
-        return is_end or not _is_named(name) or _starts_title(behind[1:])
+        return is_end or not _has_name(name) or _starts_title(behind[1:])
     if word.text.isdigit() and len(word.text) < 3 and name[-1].capital:
         return False  # The Jackson 5
     return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends")
 
 
 def _is_common_behind(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
-    """Whether common nouns follow a name: "Israel and writer"; "the state of Victoria" has not come to it yet."""
+    """Whether common nouns follow a complete name: "Israel and writer"; in "the state of Victoria" the name is yet to
+    come.
+    """
     word = behind[0]
     if word.capital or word.separator or word.text.isdigit() or word.key in listed("name_particles"):
         return False
-    goes_on = (plain and _is_named(behind[:4])) or (word.text == "to" and _is_named(behind[1:2]))  # Return to Forever
-    return not goes_on and (_is_named(name) or len(name) > 3)
+    goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))  # Return to Forever
+    return not goes_on and (_has_name(name) or len(name) > 3)
 
 
 def _nouns_of_name(
     name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool
 ) -> Sequence[DescriptionWord] | None:
-    """The common nouns that belong to the name before them; None where they make it that of another thing."""
+    """The common nouns that belong to the name before them; None where they turn it into the name of something else."""
     if not plain and behind[0].key in listed("complement_nouns"):
         return behind[:1]  # "of the Benedictine order"
     if _ADJECTIVE.search(name[-1].key):
-        return _plain(behind[:3])  # "of the Austrian constitutional court"
+        return _leading_common_words(behind[:3])  # "of the Austrian constitutional court"
     return None if plain else ()  # "father of the Erasmus program"
 
 
-def _plain(words: Sequence[DescriptionWord]) -> list[DescriptionWord]:
+def _leading_common_words(words: Sequence[DescriptionWord]) -> list[DescriptionWord]:
     """The first words in lower case, up to a preposition, conjunction or separator."""
     out: list[DescriptionWord] = []
     for word in words:
@@ -231,15 +233,15 @@ def _starts_title(words: Sequence[DescriptionWord]) -> bool:
 
 
 def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
-    """The kinship that a stretch of words tells ("wife of X", "X's nephew"), or None."""
+    """The kinship in a sequence of words ("wife of X", "X's nephew"), or None."""
     head, tail = words[:nominal], words[nominal:]
-    if not head or head[-1].key not in _kin():
+    if not head or head[-1].key not in _sides_by_kinship():
         return None
-    if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _titles():
+    if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _families_by_title():
         return None  # "empress consort" is an office
     if head[-1].capital and len(head) > 1:
-        return None  # a Founding Father of the United States is nobody's father
-    side = _kin()[head[-1].key]
+        return None  # a Founding Father of the United States is not a relative
+    side = _sides_by_kinship()[head[-1].key]
     for index, word in enumerate(head[:-1]):
         if word.key.endswith(("'s", "s'", "’s", "s’")):
             return Kin(word=head[-1].key, side=side, of=text_of(head[: index + 1]), words=tuple(words))

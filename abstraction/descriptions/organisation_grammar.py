@@ -1,4 +1,4 @@
-"""Descriptions of organisations: what kind, whose nationality, and which organisation it belongs to."""
+"""Descriptions of organisations: kind, nationality, and the organisation that it belongs to."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WHERE = frozenset({"in", "based", "located", "headquartered", "situated", "from
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
-    """An organisation that the described one belongs to, by name, with the [start, end) of the words that say so.
+    """An organisation that owns or contains the described one, with the [start, end) of the words in the description.
 
-    `owns` tells an owner from a whole that the other is a part of.
+    `owns`: whether it is an owner and not a whole of which the other is a part.
     """
 
     name: str
@@ -35,10 +35,10 @@ class Owner:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrganisationDescription:
-    """What a description tells of an organisation.
+    """The parsed description of an organisation.
 
-    `placed` says that the kind is followed by where it is; `land` is a country that stands behind the kind
-    instead of an adjective before it ("record label in the United States"), with its words.
+    `placed`: whether a place follows the kind; `land` is a country after the kind instead of an adjective before it
+    ("record label in the United States"), with its words.
     """
 
     kind: DescribedKind | None
@@ -49,17 +49,17 @@ class OrganisationDescription:
 
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
-    """Read the description of an organisation, or of another `kind` of thing with the same grammar."""
+    """Parse the description of an organisation, or of another `kind` of thing with the same grammar."""
     first = first_clause(description, ";|")
     described_kind = read_kind(first, vocabulary, kind)
     placed, land = False, None
     if described_kind is not None and described_kind.end < len(first):
         tail = first[described_kind.end :]
         at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
-        # "university and liberal arts college in Hanover": both are there.
+        # In "university and liberal arts college in Hanover" both are in the place
         joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
         placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
-        land = _land(tail, vocabulary) if described_kind.nationality is None else None
+        land = _country_after_kind(tail, vocabulary) if described_kind.nationality is None else None
     owners = tuple(
         Owner(
             name=match["owner"].rstrip("."),
@@ -72,8 +72,8 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
     return OrganisationDescription(kind=described_kind, owners=owners, placed=placed, land=land)
 
 
-def _land(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
-    """The country behind "in", "of" or "from", where nothing else follows."""
+def _country_after_kind(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
+    """The country after "in", "of" or "from", where nothing else follows."""
     at = 0
     while at < len(tail) and tail[at].text in {"in", "of", "from", "based", "located", "the", "headquartered"}:
         at += 1

@@ -1,9 +1,9 @@
-"""Descriptions of persons: nationality, occupations, offices and kinship, each with the words that say it.
+"""Descriptions of persons: nationality, occupations, offices and kinship, each with its words in the text.
 
-    person   := [ERA] [NATIONALITY] [X-born] OCCUPATION { ("," | ";" | "and" | "&" | "/") OCCUPATION } [OFFICE | KIN]
+person := [ERA] [NATIONALITY] [X-born] OCCUPATION { ("," | ";" | "and" | "&" | "/") OCCUPATION } [OFFICE | KIN]
 
-A conjunct without a head borrows that of the next ("film and television director"); a leading modifier is
-never carried rightwards. What the grammar does not know it leaves out.
+A conjunct without a head takes that of the next ("film and television director"); a leading modifier is never applied
+to later conjuncts. Words that the grammar does not cover are left out.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ from abstraction.descriptions.words import DescriptionWord, split, words
 from abstraction.language.phrases import is_opaque, listed, may_stand
 from kg.bounded_cache import bounded_cache
 
-# Occupations in descriptions: one noun phrase, its shortenings, and the heads that conjuncts lend each other.
+# Occupations: one noun phrase, its shortenings, and the heads that conjuncts share.
 
-LONGEST = 6  # words
-# A conjunct that names a person itself borrows no head, known or not: "check forger, impostor and escape artist".
+LONGEST = 6  # words of an occupation; a longer phrase is cut at the front
+# Endings of nouns for persons. Such a conjunct takes no head from the next: "check forger, impostor and escape artist".
 _AGENT = re.compile(r"(?:er|or|ist|ian|m[ae]n|wom[ae]n|ess|ine|eer|yst|ete|ial|ant|ive|ic)$")
+# Endings that only occupations have, for nouns that no vocabulary contains.
 _OCCUPATIONAL = re.compile(
     r"(?:ician|smith|onaut)$|(?:olog|iatr|[^aeiou]an|ion|ar|or|ur|em|in|[cgmn])ist$|grapher$|monger$|wright$"
 )
@@ -52,11 +53,11 @@ _POSSESSIVE = ("'s", "’s", "s'", "s’")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Occupation:
-    """An occupation as the description words it.
+    """An occupation in a description.
 
-    `texts` are the wordings from the whole phrase down to its shortest form that may stand alone, each
-    entailing the next; `used` the words behind each. `tied` counts the first wordings that hold a nationality
-    of their own and take none before them. `lift` is what every holder of a title is.
+    `texts` are the wordings from the whole phrase to its shortest informative form, each entailing the next; `used`
+    the words of each. `tied` is the number of first wordings that contain a nationality of their own and take none
+    before them. `lift` is the occupation of every holder of a title.
     """
 
     texts: tuple[str, ...]
@@ -69,7 +70,7 @@ class Occupation:
 
 
 class OccupationReader:
-    """Reads noun phrases as occupations by the words that a vocabulary knows."""
+    """Parses noun phrases as occupations, with the words of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
@@ -84,17 +85,18 @@ class OccupationReader:
         tail: bool = False,
         names_nation: bool = False,
     ) -> list[Occupation]:
-        """The occupation that a noun phrase names; two where a comma is missing, none where it names no person.
+        """The occupation named by a noun phrase; two where a comma is missing, empty where it does not describe a
+        person.
 
-        `tail` says that a preposition follows, `names_nation` that the nationality stands in this very phrase.
+        `tail`: whether a preposition follows; `names_nation`: whether the nationality is in this very phrase.
         """
-        phrase = self._core(phrase)
+        phrase = self._without_awards(phrase)
         if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in listed("degrees")):
             return []
         if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.common(w) for w in phrase[:-1]):
             return []
         alone = title_alone(phrase)
-        # Some titles without complement say enough only together with a nationality: "an Ethiopian president".
+        # Some titles without complement are informative only with a nationality: "an Ethiopian president".
         if alone is not None and alone[0] != alone[1] and (names_nation or alone[0] not in office_data()["not_alone"]):
             if alone[0] in listed("ambiguous_titles"):
                 return []
@@ -120,10 +122,11 @@ class OccupationReader:
     def borrow(
         self, fragment: list[DescriptionWord], phrase: list[DescriptionWord], lender: Occupation, *, loose: bool
     ) -> list[Occupation]:
-        """ "film" before "television director" as a film director: attested, or parallel in build (`loose`)."""
+        """"film" before "television director" as "film director": if attested, or of parallel structure (`loose`)."""
         if not fragment or lender.lift or lender.former:
             return []
-        head = phrase[1:] if len(phrase) > 2 and self._named(phrase[1:]) and not self._named(phrase) else phrase[-1:]
+        is_longer = len(phrase) > 2 and self._is_attested(phrase[1:]) and not self._is_attested(phrase)
+        head = phrase[1:] if is_longer else phrase[-1:]
         whole = [*fragment, *head]
         text = self.spell(whole)
         if not self.vocabulary.attests(text):
@@ -138,11 +141,11 @@ class OccupationReader:
         return is_common(word, self.vocabulary)
 
     def spell(self, sequence: Sequence[DescriptionWord]) -> str:
-        """The words with common nouns in lower case."""
+        """The words as text, with common nouns in lower case."""
         return spell(sequence, self.vocabulary, self.vocabulary.is_occupation)
 
     def is_person(self, phrase: Sequence[DescriptionWord]) -> bool:
-        """Whether the words name what a person is or does."""
+        """Whether the words describe a person by occupation or role."""
         last = phrase[-1]
         plain = not last.capital or last.text.isupper()
         if not plain and len(phrase) > 1 and not lowers(last, self.vocabulary):
@@ -158,7 +161,7 @@ class OccupationReader:
         return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
 
     @staticmethod
-    def _core(phrase: list[DescriptionWord]) -> list[DescriptionWord]:
+    def _without_awards(phrase: list[DescriptionWord]) -> list[DescriptionWord]:
         for index in range(len(phrase) - 1, -1, -1):
             if phrase[index].key.endswith(("winning", "nominated")):
                 phrase = phrase[index + 1 :]
@@ -180,31 +183,31 @@ class OccupationReader:
         return tuple(texts), tuple(used)
 
     def _missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
-        """Where "record producer dancer" falls apart, or 0."""
-        if len(phrase) < 2 or self._named(phrase):
+        """The index where a comma is missing ("record producer dancer"), or 0."""
+        if len(phrase) < 2 or self._is_attested(phrase):
             return 0
         for cut in range(len(phrase) - 1, 0, -1):
             before = phrase[cut - 1]
             agent = before.text.islower() and before.key.endswith(("er", "or", "ist", "man"))
-            if agent and self._named(phrase[:cut]) and self._named(phrase[cut:]):
+            if agent and self._is_attested(phrase[:cut]) and self._is_attested(phrase[cut:]):
                 return cut
         return 0
 
-    def _named(self, phrase: Sequence[DescriptionWord]) -> bool:
+    def _is_attested(self, phrase: Sequence[DescriptionWord]) -> bool:
         text = " ".join(w.text for w in phrase)
         return may_stand(text) and self.vocabulary.is_occupation(text)
 
 
-# Persons: nationality, occupations, offices, kinship.
+# Whole descriptions: nationality, occupations, offices, kinship.
 
 
-MOST_OCCUPATIONS = 5
+MOST_OCCUPATIONS = 5  # occupations kept of a description
 _CLAUSE_ENDS = frozenset(";|:")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonDescription:
-    """What a description tells of a person, each kind in the order of the text."""
+    """The parsed description of a person, each part in the order of the text."""
 
     nationality: Nationality | None
     occupations: tuple[Occupation, ...]
@@ -214,7 +217,7 @@ class PersonDescription:
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """What stands before an occupation, in `size` words; `lead` goes into its phrases ("19th-century")."""
+    """The words before an occupation, `size` of them; `lead` is used in its phrases ("19th-century")."""
 
     former: bool
     lead: tuple[DescriptionWord, ...]
@@ -224,7 +227,7 @@ class _Opening:
 
 @bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
 def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
-    """Read a person's description. What is not understood is left out, never guessed."""
+    """Parse a person's description. Parts outside the grammar are left out, never guessed."""
     return _DescriptionReader(vocabulary).read(description)
 
 
@@ -233,7 +236,7 @@ class _DescriptionReader:
         self.vocabulary = vocabulary
         self.phrases = OccupationReader(vocabulary)
         self.nationality: Nationality | None = None
-        self.pending = False  # the last conjunct was a nationality alone: "Austrian and British economist"
+        self.pending = False  # whether the last conjunct was a nationality alone: "Austrian and British economist"
         self.occupations: list[Occupation] = []
         self.offices: list[Office] = []
         self.kin: list[Kin] = []
@@ -251,7 +254,7 @@ class _DescriptionReader:
         )
 
     def _origin(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
-        """ "from the United States" behind the occupations."""
+        """The nationality after the occupations: "from the United States"."""
         for index, word in enumerate(sequence[:-1]):
             if word.text == "from" and index and self.occupations:
                 behind = sequence[index + 1 :]
@@ -271,25 +274,25 @@ class _DescriptionReader:
             end = _next_joint(clause, at)
             taken = self.read_title(clause[at:]) if end > at else 0
             if taken:
-                at = _past_joints(clause, at + taken)
+                at = _after_joints(clause, at + taken)
                 fragments, tailed = [], True
                 continue
             conjunct = clause[at:end]
-            nominal = _nominal(conjunct)
+            nominal = _noun_phrase_size(conjunct)
             if nominal:
                 headless = self.read_conjunct(
                     conjunct[:nominal], fragments, loose=not tailed, tail=nominal < len(conjunct)
                 )
                 fragments = [] if headless is None else [*fragments, headless]
                 tailed = (tailed and headless is not None) or nominal < len(conjunct)
-            at = max(_past_joints(clause, end), at + 1)
+            at = max(_after_joints(clause, end), at + 1)
 
     def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
-        """Read an office or kinship at the start of the words; how many words it took."""
+        """Read an office or kinship at the start of the words; returns the number of words read."""
         is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
         nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
         head = sequence[:nominal]
-        if not head or any(_parts_titles(head, index) for index in range(nominal)):
+        if not head or any(_separates_titles(head, index) for index in range(nominal)):
             return 0
         nationality = read_nationality(head, self.vocabulary)
         start = len(nationality.words) if nationality is not None else 0
@@ -310,13 +313,13 @@ class _DescriptionReader:
     def read_conjunct(
         self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
     ) -> list[DescriptionWord] | None:
-        """Read one conjunct; its words come back where it has no head of its own."""
-        opening = self._opening(nominal)
+        """Read one conjunct; returns its words where it has no head of its own, else None."""
+        opening = self._read_opening(nominal)
         national, phrase = opening.nationality, nominal[opening.size :]
         if national is not None and self.nationality is None:
             self.nationality = national
         elif national and self.nationality and self.pending and national.text != self.nationality.text:
-            self.nationality = national = _joined(self.nationality, national)
+            self.nationality = national = _both_nationalities(self.nationality, national)
         self.pending = national is not None and not phrase
         if not phrase or (
             phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
@@ -334,16 +337,16 @@ class _DescriptionReader:
             plain = not tail and not opening.former and len(phrase) <= 3 and all(self.phrases.common(w) for w in phrase)
             return phrase if plain else []
         for fragment in fragments:
-            self._keep(self.phrases.borrow(fragment, phrase, occupations[0], loose=loose))
-        self._keep(occupations)
+            self._add_new(self.phrases.borrow(fragment, phrase, occupations[0], loose=loose))
+        self._add_new(occupations)
         return None
 
-    def _keep(self, occupations: Sequence[Occupation]) -> None:
+    def _add_new(self, occupations: Sequence[Occupation]) -> None:
         known = {o.texts[0].casefold() for o in self.occupations}
         self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
 
-    def _opening(self, nominal: Sequence[DescriptionWord]) -> _Opening:
-        """What stands before an occupation."""
+    def _read_opening(self, nominal: Sequence[DescriptionWord]) -> _Opening:
+        """Read the words before an occupation: former, period, birthplace, nationality."""
         former, at = False, 0
         lead: Sequence[DescriptionWord] = ()
         nationality: Nationality | None = None
@@ -354,19 +357,20 @@ class _DescriptionReader:
             if is_former or is_dropped or (key in listed("dropped_modifiers") and not nationality):
                 former, at = former or is_former, at + 1
                 continue
-            size, leading = _time_or_birth(nominal, at, self.vocabulary)
+            size, leading = _read_period_or_birthplace(nominal, at, self.vocabulary)
             if size:
                 lead, at = leading or lead, at + size
                 continue
-            national = self._national(nominal[at:])
+            national = self._read_national(nominal[at:])
             if national is None or (nationality and not _may_follow(national[0])):
                 break
-            nationality = _joined(nationality, national[0]) if nationality else national[0]
+            nationality = _both_nationalities(nationality, national[0]) if nationality else national[0]
             at += national[1]
         return _Opening(former, tuple(lead), nationality, at)
 
-    def _national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
-        """A nationality here, or behind at most two plain words ("award-winning American actor"); where it ends."""
+    def _read_national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
+        """A nationality at the start, or after at most two plain words ("award-winning American actor"), and its end.
+        """
         if self.nationality is not None and not self.pending:
             again = read_nationality(sequence, self.vocabulary)
             return (again, len(again.words)) if again and again.text == self.nationality.text else None
@@ -385,7 +389,7 @@ class _DescriptionReader:
     def _is_of_person(
         self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
     ) -> bool:
-        """Whether a nationality is a person's: of no language or church, and behind words that say little."""
+        """Whether a nationality is that of the person, not of a language or church, and only plain words precede it."""
         after = behind[0].key if behind else ""
         if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
             return False
@@ -399,12 +403,12 @@ class _DescriptionReader:
 
 
 def _may_follow(second: Nationality) -> bool:
-    """Whether it is read behind another nationality; a language there is part of what the person does."""
+    """Whether a second nationality may follow the first; a language there belongs to the occupation."""
     return not second.of_language and second.parts[-1] in listed("second_nationalities")
 
 
 def _before_break(clause: list[DescriptionWord]) -> list[DescriptionWord]:
-    """The words up to one that begins a statement: "known for", "who", "best remembered as"."""
+    """The words before a subordinate statement: "known for", "who", "best remembered as"."""
     for index, word in enumerate(clause):
         behind = clause[index + 1].text if index + 1 < len(clause) else ""
         leads = word.text in {"best", "well", "most", "also"} and behind in listed("breaks")
@@ -417,14 +421,14 @@ def _next_joint(words: Sequence[DescriptionWord], at: int) -> int:
     return next((index for index in range(at, len(words)) if is_joint(words, index)), len(words))
 
 
-def _past_joints(clause: Sequence[DescriptionWord], at: int) -> int:
+def _after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
     while at < len(clause) and (clause[at].key in listed("joints") or clause[at].separator):
         at += 1
     return at
 
 
-def _nominal(conjunct: Sequence[DescriptionWord]) -> int:
-    """How many words of a conjunct stand before its preposition, and before the adverbs there."""
+def _noun_phrase_size(conjunct: Sequence[DescriptionWord]) -> int:
+    """The number of words of a conjunct before its preposition and the adverbs of the preposition."""
     for index, word in enumerate(conjunct):
         if word.text in listed("prepositions") and index:
             end = index
@@ -434,17 +438,17 @@ def _nominal(conjunct: Sequence[DescriptionWord]) -> int:
     return len(conjunct) if not conjunct or conjunct[0].text not in listed("prepositions") else 0
 
 
-def _parts_titles(words: Sequence[DescriptionWord], at: int) -> bool:
-    """Whether a conjunction parts words that are no one title; "1st and former President" is one."""
+def _separates_titles(words: Sequence[DescriptionWord], at: int) -> bool:
+    """Whether a conjunction separates words that are not one title; "1st and former President" is one title."""
     if words[at].text != "and":
         return words[at].text in listed("joints")
     return not is_title(words[:at]) and not is_ordinal(words[at - 1])
 
 
-def _time_or_birth(
+def _read_period_or_birthplace(
     words: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary
 ) -> tuple[int, Sequence[DescriptionWord]]:
-    """How many words tell a time or a birthplace, and which go into a phrase: "19th-century", "Paris-born"."""
+    """The number of words of a period or birthplace, and those used in a phrase: "19th-century", "Paris-born"."""
     word, behind = words[at], words[at + 1] if at + 1 < len(words) else None
     if is_era(word):
         return 1, words[at : at + 1] if "century" in word.key else ()
@@ -462,8 +466,8 @@ def _time_or_birth(
     return (1, words[at : at + 1]) if is_old and read_nationality(words[at + 1 :], vocabulary) else (0, ())
 
 
-def _joined(first: Nationality, second: Nationality) -> Nationality:
-    """Two adjectives side by side: "Korean American", "French and American"."""
+def _both_nationalities(first: Nationality, second: Nationality) -> Nationality:
+    """Two adjectives in sequence as one nationality: "Korean American", "French and American"."""
     return Nationality(
         text=f"{first.text}-{second.text}",
         parts=(*first.parts, *second.parts),

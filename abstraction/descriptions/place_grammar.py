@@ -1,6 +1,7 @@
 """Place chains in descriptions: "square in Munich, Germany" -> Munich, Germany.
 
-Pure text: which names are places, and which homonym is meant, is decided by `abstraction.linking.gazetteer`.
+This module parses text only; `abstraction.linking.gazetteer` decides which names are places and which homonym is
+meant.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from abstraction.descriptions.trimming import PLURAL, first_segment, joined_lists, spell_countries
 from kg.bounded_cache import bounded_cache
 
-# After these words the rest is where the thing is. Order matters: longer first.
+# The words that introduce a location. Longer alternatives come first.
 _PREPOSITION = re.compile(
     r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred"
     r"|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
@@ -27,12 +28,12 @@ _OUTSIDE = re.compile(
     r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"
     r"|currently)\b.*$"
 )
-# "... and the county's seat": what else the place is.
+# The start of a further role of the place: "... and the county's seat".
 _AND = re.compile(r"\band\s")
 _SEAT = re.compile(r"\b(?:capital|seat)(?:\s+city)?$")
 _BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
 _LEADING = re.compile(r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town)\s+of)\s+)+")
-# "New York City and county in New York State": what else it is begins anew.
+# A second role of the place with a chain of its own: "New York City and county in New York State".
 _ALSO = re.compile(r"([A-ZÀ-Þ][^,]*?)(?<!\s)\s++and\s++(?:[a-z][\w-]++\s++){1,3}(?:in|of)\s")
 _THE = re.compile(r"^the\s+", re.I)
 _DIRECTION = (
@@ -57,7 +58,7 @@ _TYPE_AFTER = re.compile(
     r"|island|area|"
     r"raion|voivodeship|territory|parish|coast)$"
 )
-# A London borough goes by its name alone; a City or a Province of X does not.
+# A London borough is known by its bare name; "City of X" and "Province of X" are names of their own.
 _BOROUGH = re.compile(r"^(?:London|Metropolitan|Royal) Borough of (?=[A-ZÀ-Þ])")
 _SIDE_OF = re.compile(
     r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
@@ -68,7 +69,7 @@ _JOINING = """
     al upon under ob bei na nad pod i och og by
 """
 _CONNECTORS = frozenset(_JOINING.split())
-# "..., county seat of Fulton County" says what else the place is, not where it lies.
+# A role of the place, not a container: "..., county seat of Fulton County".
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
     r"|center)\b"
@@ -80,7 +81,7 @@ _STOP_UNITS = frozenset({"the world", *_NO_UNITS.split()})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlaceUnit:
-    """One place name of a chain as written, and the preposition that leads to it ("in" after a comma)."""
+    """One place name of a chain, as written, and the preposition before it ("in" after a comma)."""
 
     text: str
     preposition: str
@@ -88,7 +89,7 @@ class PlaceUnit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacePhrase:
-    """A description opening: the words for what it is, and the chain of where, finest first."""
+    """The opening of a description: the words of the kind, and the chain of places, finest first."""
 
     kind: str
     units: tuple[PlaceUnit, ...]
@@ -123,7 +124,7 @@ def parse_place(description: str) -> PlacePhrase | None:
 
 
 def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
-    """The comma-separated units of a chain, finest first; what is near or beside is no container."""
+    """The comma-separated units of a chain, finest first. A place that is only near is left out."""
     units: list[PlaceUnit] = []
     for raw in joined_lists(text).split(","):
         piece = raw.strip()
@@ -137,10 +138,10 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
         if also:
             piece = also[1]
         if re.search(r"\bor\b", piece):
-            break  # one of two names, who knows which
-        cut = _inside(piece).strip(" .")
+            break  # two alternative names
+        cut = _before_other_places(piece).strip(" .")
         ended = cut != piece.strip(" .") or also is not None
-        cut = _SIDE_OF.sub("", _THE.sub("", _clip(cut)))
+        cut = _SIDE_OF.sub("", _THE.sub("", _name_part(cut)))
         if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
             if units or ended or not cut:
                 break
@@ -151,8 +152,8 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     return tuple(units)
 
 
-def _inside(piece: str) -> str:
-    """A piece, in which no comma stands, up to what tells of other places."""
+def _before_other_places(piece: str) -> str:
+    """The piece (text between commas) up to words about other places."""
     outside = _OUTSIDE.search(piece)
     end = outside.start() if outside else len(piece)
     if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
@@ -160,15 +161,15 @@ def _inside(piece: str) -> str:
     return piece[:end]
 
 
-def _clip(piece: str) -> str:
-    """A piece up to the first word that no name holds: "London housing the ..." -> "London"."""
+def _name_part(piece: str) -> str:
+    """The piece up to the first word that cannot be part of a name: "London housing the ..." -> "London"."""
     led = TYPED.match(piece)  # "German federated state Bavaria": the words before the name stay
     words = piece[led.end() :].split() if led else piece.split()
     lead = piece[: led.end()] if led else ""
     started = False
     for i, word in enumerate(words):
         if started and re.fullmatch(r"\d{4}s?", word):
-            return lead + _ended(words[:i])
+            return lead + _without_last_connectors(words[:i])
         if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
             started = True
         elif started and word in _OF_PEOPLE:
@@ -179,12 +180,12 @@ def _clip(piece: str) -> str:
             and not re.fullmatch(_DIRECTION, word)
             and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL)
         ):
-            return lead + _ended(words[:i])
-    return lead + _ended(words)
+            return lead + _without_last_connectors(words[:i])
+    return lead + _without_last_connectors(words)
 
 
-def _ended(words: Sequence[str]) -> str:
-    """The words without connectors that lead nowhere: "New York City and" -> "New York City"."""
+def _without_last_connectors(words: Sequence[str]) -> str:
+    """The words without trailing connectors: "New York City and" -> "New York City"."""
     last = len(words)
     while last > 1 and words[last - 1] in _CONNECTORS:
         last -= 1
@@ -197,7 +198,7 @@ def _is_named(piece: str) -> bool:
 
 
 def variants(text: str) -> list[str]:
-    """The written name, then with direction, type words and articles taken away; the barest last."""
+    """The name as written, then without direction, type words and articles; the barest last."""
     out = [text]
     current = text
     for pattern in (_DIRECTED, TYPED, _DIRECTED):
@@ -214,5 +215,5 @@ def variants(text: str) -> list[str]:
 
 
 def is_directed(text: str) -> bool:
-    """Whether a written unit tells a part or a type before the name: "southeastern United States", "city of York"."""
+    """Whether a unit has a part or type word before the name: "southeastern United States", "city of York"."""
     return text[:1].islower() or " in " in text or _DIRECTED.match(text) is not None

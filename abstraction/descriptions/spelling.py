@@ -1,4 +1,4 @@
-"""Capitals and shortening: what is a common noun in a description, and which suffix of a phrase may replace it."""
+"""Capitals and shortening: the common nouns of a description, and the suffixes that may replace a phrase."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from abstraction.language.phrases import is_opaque, listed, may_stand
 
 _AND = frozenset({"and", "&", "or"})
 _MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "book", "cable", "broadcast"})
-LONGEST = 20  # words of a phrase's end that may stand for it
+LONGEST = 20  # words of the longest suffix that is tried
 
 
 def is_common(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
-    """Whether the word is a common noun or adjective, whatever its first letter."""
+    """Whether the word is a common noun or adjective, regardless of a capital first letter."""
     return not word.capital or (not word.text.isupper() and vocabulary.is_common(word.text))
 
 
 def spell(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
-    """The words with common nouns in lower case: descriptions capitalise their first word, or all.
+    """The words as text, with common nouns in lower case: descriptions may capitalise their first word, or all.
 
-    `is_name` tells the phrases that are names of a kind ("disc jockey"): those are common from end to end.
+    `is_name` is true for names of a kind ("disc jockey"), whose words are all common nouns.
     """
     texts = [w.text for w in sequence]
     if any(w.capital for w in sequence):
@@ -37,28 +37,28 @@ def spell(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: 
 
 
 def lowers(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
-    """Whether a capital at the start of a phrase is due to its place alone."""
+    """Whether a capital at the start of a phrase is due to the position only."""
     return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common(word.text)
 
 
 def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:
-    """Whether `shorter`, a suffix of `longer`, is attested, stands alone and follows from `longer`."""
+    """Whether `shorter`, a suffix of `longer`, is attested, informative alone and entailed by `longer`."""
     if not vocabulary.attests(shorter) or not may_stand(shorter) or is_opaque(longer, shorter):
         return False
     before = longer.removesuffix(shorter).split()[-1:]
-    # A television and radio network is no mere radio network.
+    # "television and radio network" must not become "radio network".
     return not before or not (before[0] in _AND or (before[0] in _MEDIA and shorter.split()[0] in _MEDIA))
 
 
 def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The phrase and each of its suffixes that may stand for it, longest first; of at most LONGEST words."""
+    """The phrase and each of its suffixes that may replace it, longest first, of at most LONGEST words."""
     parts = phrase.split()
     first = max(1, len(parts) - LONGEST)
     return (phrase, *(s for i in range(first, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
 
 
 def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
-    """Whether the word separates conjuncts: a comma, "and", "as well as" - but not within "track and field"."""
+    """Whether the word separates conjuncts: a comma, "and", "as well as", but not the "and" of "track and field"."""
     word = clause[at]
     if word.separator:
         return True
@@ -71,7 +71,7 @@ def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _inseparable() -> frozenset[tuple[str, str]]:
-    """Word pairs between which "and" joins no conjuncts: names of countries and fixed expressions."""
+    """Pairs of words whose "and" does not separate conjuncts: in names of countries and fixed expressions."""
     out: set[tuple[str, str]] = set()
     for name in (*bundled_demonyms().names, *bundled_demonyms().countries, *listed("collocations")):
         parts = name.split()

@@ -1,6 +1,6 @@
-"""Descriptions as words that remember where they stood: the ground of the phrase grammars.
+"""Descriptions as sequences of words with positions: the input of the phrase grammars.
 
-Every grammar works on `DescriptionWord`s, so that what it uses can be pointed at in the original text.
+Every grammar works on `DescriptionWord`s, so that the words it used can be located in the original text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DescriptionWord:
 
     @property
     def key(self) -> str:
-        """The word in the form in which words are compared."""
+        """The normalised word, for comparison."""
         return normalise(self.text)
 
     @property
@@ -46,9 +46,9 @@ class DescriptionWord:
 
 
 def words(description: str) -> tuple[DescriptionWord, ...]:
-    """The words of a description's first LONGEST characters, without brackets, life dates at the end and full stops.
+    """The words of a description's first LONGEST characters, without brackets, final life dates and full stops.
 
-    A full stop after a lower-case word ends the description, since what follows is another sentence.
+    A full stop after a lower-case word ends the description, since another sentence follows.
     """
     end = min(len(description), LONGEST)
     dates = _DATES.search(description, 0, end)
@@ -80,7 +80,7 @@ def first_clause(description: str, ends: str) -> list[DescriptionWord]:
 
 
 def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
-    """The runs between separators or words in `marks`; empty runs are left out."""
+    """The sequences between separators or words in `marks`, without empty ones."""
     runs: list[list[DescriptionWord]] = [[]]
     for word in sequence:
         if word.key in marks and (word.separator or word.text.islower()):
@@ -91,7 +91,7 @@ def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[li
 
 
 def text_of(sequence: Sequence[DescriptionWord]) -> str:
-    """The words with single spaces; no space before a comma, none around a slash."""
+    """The words as text with single spaces, but none before ",", ";" and ":"."""
     out = ""
     for word in sequence:
         if word.text in ",;:":
@@ -102,7 +102,7 @@ def text_of(sequence: Sequence[DescriptionWord]) -> str:
 
 
 def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
-    """The [start, end) of each unbroken stretch of words: words side by side share one."""
+    """The [start, end) of each contiguous run of words in the text."""
     out: list[tuple[int, int]] = []
     for word in sorted(sequence, key=lambda w: w.start):
         if out and word.start - out[-1][1] <= 1:

@@ -17,12 +17,12 @@ from kg.bounded_cache import bounded_cache
 _MAKING = frozenset(
     {"by", "directed", "written", "created", "composed", "painted", "recorded", "performed", "authored", "sculpted"}
 )
-LONGEST = 8  # words of the names
+LONGEST = 8  # words of the creators' names; a longer list is not read
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Creators:
-    """Who made a work, as written, and the words with the preposition ("by Joel and Ethan Coen")."""
+    """The creators of a work, as written, and their words with the preposition ("by Joel and Ethan Coen")."""
 
     names: str
     words: tuple[DescriptionWord, ...]
@@ -30,23 +30,23 @@ class Creators:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkDescription:
-    """What a description tells of a work."""
+    """The parsed description of a work."""
 
     kind: DescribedKind
     creators: Creators | None
 
 
-@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, as measured of words of one letter
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, measured with texts of one-letter words
 def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | None:
-    """Read the description of a work, or None where its head noun is no kind of work."""
+    """Parse the description of a work, or None where its head noun is not a kind of work."""
     first = first_clause(description, ";|:")
     kind = read_kind(first, vocabulary, "work")
     if kind is None:
         return None
-    return WorkDescription(kind=kind, creators=_creators(first[kind.end :]))
+    return WorkDescription(kind=kind, creators=_read_creators(first[kind.end :]))
 
 
-def _creators(tail: Sequence[DescriptionWord]) -> Creators | None:
+def _read_creators(tail: Sequence[DescriptionWord]) -> Creators | None:
     at = 0
     while at < len(tail) and tail[at].text in _MAKING | {"and"} and tail[at].text != "by":
         at += 1

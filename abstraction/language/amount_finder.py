@@ -1,8 +1,8 @@
-"""Amounts within texts, in any language, as the intervals that rounding or words ("between", "fewer than") leave open.
+"""Amounts within texts in any language, as the intervals that rounding or words ("between", "fewer than") allow.
 
-Digits follow the language's separators, and where they cannot, those of the others: 6.3 in a German text is six and
-three tenths. Powers of ten, units, bounds and joints are the language's data. Currencies, k, M, ×10⁸ and e8 are read in
-all.
+Digits are read with the language's separators; where those do not fit, with the separators swapped: 6.3 in a German
+text is six and three tenths. Words for powers of ten, units, bounds and joints come from the language's data. Currency
+signs, k, M, ×10⁸ and e8 are read in every language.
 """
 
 from __future__ import annotations
@@ -24,26 +24,28 @@ from abstraction.language.units import spellings_in_texts, units_in_texts
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
-_KEPT, _LONGEST = 1 << 13, 300  # texts of which the amounts are kept, and characters of one
+_KEPT = 1 << 13  # texts whose amounts are cached
+_LONGEST = 300  # characters; longer texts are read but not cached
 
 _DIGITS = r"\d{1,60}+(?:[.,]\d{1,60}+|[ '’]\d{3}(?!\d)){0,10}+"
 _POWER = (
     r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
     r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
 )
-_TURNED = str.maketrans(".,", ",.")
+# Swapped separators: 1.234,5 for 1,234.5.
+_SWAPPED_SEPARATORS = str.maketrans(".,", ",.")
 _PRIMES = str.maketrans({"′": "'", "”": '"', "″": '"', "−": "-"})
 _SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
 _PLAIN_POWER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_SHORT = 60  # characters of the name of a unit that is kept
+_LONGEST_UNIT_CACHED = 60  # characters; longer names of units are looked up but not cached
 
 
 @cache
-def _amount(words: Language) -> re.Pattern[str]:
+def _amount_pattern(words: Language) -> re.Pattern[str]:
     spelled = any_of(word for word, number in words.number_words.items() if number > 1)
     joint = any_of(joint.strip() for joint in (words.joint_and, words.joint_to))
     scale = rf"(?:[\s-]*+(?P<{{}}>{any_of(words.powers)})\b\.?)?"
-    more, less = (_unless_none(words, key) for key in ("or_more", "or_less"))
+    more, less = (_pattern_or_never(words, key) for key in ("or_more", "or_less"))
     return re.compile(
         rf"(?:(?:(?P<below>(?:{any_of(map(str.lower, words.fewer))})(?=[\s\d])|<=?|≤)"
         rf"|(?P<above>(?:{any_of(map(str.lower, words.more))})(?=[\s\d])|>=?|≥))\s*+)?"
@@ -54,14 +56,14 @@ def _amount(words: Language) -> re.Pattern[str]:
     )
 
 
-def _unless_none(words: Language, key: str) -> str:
+def _pattern_or_never(words: Language, key: str) -> str:
     pattern = words.matching.get(key)
     return pattern.pattern if pattern else "(?!)"
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
 def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
-    """Every amount in a text of the language, left to right, number words included; a range is one claim."""
+    """All amounts in a text of the language, left to right, including numbers in words; a range is one claim."""
     if not may_be_amount(text, code):
         return ()
     words = language(code)
@@ -70,20 +72,20 @@ def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     text, lower = lowered(words.with_plain_amounts(text))
     lower = number_words(words).in_digits(lower.translate(_PRIMES))
     if " or " in lower:
-        lower = _one_or(words).sub(lambda one: "1".rjust(len(one[0])), lower)
-    claims = tuple(_scan(text, lower, words))
-    return _compounds(claims, text, lower, words) if len(claims) > 1 else claims
+        lower = _one_before_or(words).sub(lambda one: "1".rjust(len(one[0])), lower)
+    claims = tuple(_find_amounts(text, lower, words))
+    return _merge_compounds(claims, text, lower, words) if len(claims) > 1 else claims
 
 
 @cache
-def _one_or(words: Language) -> re.Pattern[str]:
-    """One as a number, where it is not an article: "one or two"."""
+def _one_before_or(words: Language) -> re.Pattern[str]:
+    """The word for 1 before "or", where it is a number and not an article: "one or two"."""
     return re.compile(rf"\b(?:{any_of(word for word, number in words.number_words.items() if number == 1)})(?= or )")
 
 
-def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
-    for match in _amount(words).finditer(lower):
-        read = _read(match, words)
+def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
+    for match in _amount_pattern(words).finditer(lower):
+        read = _interval_of_match(match, words)
         if read is None or read[0] > read[1]:
             continue
         low, high, exact = read
@@ -102,15 +104,15 @@ def _scan(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
         first = start
         while lower[first - 1 : first] == " ":
             first -= 1
-        if text[first:start].strip():  # digits stand behind blanks in place of words
+        if text[first:start].strip():  # `in_digits` pads digits with blanks on the left
             start = first + len(text[first:start]) - len(text[first:start].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
 
-def _read(match: re.Match[str], words: Language) -> tuple[float, float, float | None] | None:
-    """(low, high, the exact number where it is plain) of one match; None where its digits are no number."""
+def _interval_of_match(match: re.Match[str], words: Language) -> tuple[float, float, float | None] | None:
+    """The interval (low, high) of a match, and its exact value where the number is plain; None for malformed digits."""
     spelled = words.number_words.get(match["a"])
-    digits = _number(match["a"], words) if spelled is None else str(spelled)
+    digits = _plain_decimal(match["a"], words) if spelled is None else str(spelled)
     if digits is None:
         return None
     scale = 10.0 ** words.powers[match["s"]] if match["s"] else 1.0
@@ -118,7 +120,7 @@ def _read(match: re.Match[str], words: Language) -> tuple[float, float, float | 
     if power:
         scale *= 10.0 ** int(power)
     if match["b"]:
-        last_digits = _number(match["b"], words)
+        last_digits = _plain_decimal(match["b"], words)
         last = 10.0 ** words.powers[match["t"]] if match["t"] else 1.0
         first = scale if match["s"] else last
         return None if last_digits is None else (float(digits) * first, float(last_digits) * last, None)
@@ -131,31 +133,31 @@ def _read(match: re.Match[str], words: Language) -> tuple[float, float, float | 
     return value - half, value + half, None if match["s"] or power else value
 
 
-def _number(written: str, words: Language) -> str | None:
-    """Digits as the language writes them, with a point for decimals; None for what is no number.
+def _plain_decimal(written: str, words: Language) -> str | None:
+    """A number of the language as decimal text with a point, or None if it is malformed.
 
-    What the language cannot read wholly is read the other way: 6.3 in a German answer is six and three tenths.
+    Where the language's separators do not fit, they are swapped: 6.3 in a German answer is six and three tenths.
     """
     sign, digits = ("-", written[1:]) if written.startswith("-") else ("", written)
     if digits.isdigit():
         return sign + digits
-    for text in (digits, digits.translate(_TURNED), digits.replace("'", "")):
+    for text in (digits, digits.translate(_SWAPPED_SEPARATORS), digits.replace("'", "")):
         if re.fullmatch(words.number_pattern, text):
             return sign + words.plain_number(text)
     return None
 
 
 def _next_power(value: float) -> float:
-    """The power of ten above: who says "more than 300" does not mean 5,000."""
+    """The next power of ten, the upper bound of "more than": "more than 300" is not used for 5,000."""
     return 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
 
 
 # Units: a QID, or two for a rate.
 
 
-@bounded_cache(entries=_KEPT, longest=_SHORT)
+@bounded_cache(entries=_KEPT, longest=_LONGEST_UNIT_CACHED)
 def unit_label(written: str, code: str) -> str:
-    """The unit that some words begin with, as the label of a claim; "" for none."""
+    """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
     words, spelled = language(code), spellings_in_texts(language(code).code)
     parts, blank = (written.split(), " ") if words.parts_words else (list(written[:_LONGEST_UNIT]), "")
     for size in range(len(parts), 0, -1):
@@ -169,12 +171,12 @@ def unit_label(written: str, code: str) -> str:
 
 
 def _is_little_word(name: str, words: Language) -> bool:
-    """Whether the name of a unit is as likely a preposition: "in" of inches, "au" of astronomical units."""
+    """Whether the name of a unit is also a common function word: "in" (inches), "au" (astronomical units)."""
     return 1 < len(name) <= _LITTLE and name in words.function_words
 
 
-_LITTLE = 3
-_LONGEST_UNIT = 12  # letters, where no spaces part words
+_LITTLE = 3  # letters of the longest such name
+_LONGEST_UNIT = 12  # characters of the longest unit name, in scripts without spaces
 
 
 @cache
@@ -185,8 +187,8 @@ def _currency(sign: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _size(label: str) -> tuple[str, float, float] | None:
-    """Dimension, size and offset of the unit of a label: value * size + offset is in the dimension's base unit."""
+def _unit_size(label: str) -> tuple[str, float, float] | None:
+    """Dimension, factor and offset of a label's unit: value * factor + offset is the value in the base unit."""
     length, _, time = label.partition("/")
     unit, per = units_in_texts().get(length), units_in_texts().get(time)
     if unit is None or (time and per is None):
@@ -203,8 +205,8 @@ def is_money(label: str) -> bool:
 
 
 def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
-    """The claim in another unit of its dimension, else as it is: 29,032 feet are 8848.8 to 8849.1 m."""
-    unit_of_claim, unit_wanted = _size(claim.label), _size(unit)
+    """The claim converted to another unit of the same dimension, else unchanged: 29,032 feet are 8848.8 to 8849.1 m."""
+    unit_of_claim, unit_wanted = _unit_size(claim.label), _unit_size(unit)
     if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
         return claim
     low, high = (
@@ -219,19 +221,21 @@ def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
 _FOOT, _INCH, _METRE = "Q3710", "Q218593", "Q11573"
 _ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|\s)")
 _STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[^\W\d_]++)\.?)[\s,-]*+(?:(?P<and>[^\W\d_]++)\s++)?")
-_HALF = 0.5  # ten inches are no rounded amount
+_MOST_HALF_STEP = 0.5  # widest half step of a compound: "ten inches" is not rounded to tens
 
 
-def _compounds(claims: Sequence[IntervalClaim], text: str, lower: str, words: Language) -> tuple[IntervalClaim, ...]:
-    """Amounts in two units as one in the smaller."""
+def _merge_compounds(
+    claims: Sequence[IntervalClaim], text: str, lower: str, words: Language
+) -> tuple[IntervalClaim, ...]:
+    """Merge each amount in two units into one claim in the smaller unit."""
     kept = [claims[0]]
     for claim in claims[1:]:
         last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
         unit = unit_label(between["unit"], words.code) if between and between["unit"] else _FOOT
         smaller = claim.label or (_INCH if unit == _FOOT and _ENDS.match(lower, claim.end) else "")
-        step = _step(unit, smaller) if between and between["and"] in (None, words.joint_and.strip()) else 0
+        step = _units_per_larger(unit, smaller) if between and between["and"] in (None, words.joint_and.strip()) else 0
         if step and last.exact is not None and claim.exact is not None and claim.exact < step:
-            value, half = last.exact * step + claim.exact, min((claim.high - claim.low) / 2, _HALF)
+            value, half = last.exact * step + claim.exact, min((claim.high - claim.low) / 2, _MOST_HALF_STEP)
             whole = text[last.start : claim.end]
             kept[-1] = IntervalClaim(value - half, value + half, whole, last.start, claim.end, smaller, value)
         else:
@@ -239,9 +243,9 @@ def _compounds(claims: Sequence[IntervalClaim], text: str, lower: str, words: La
     return tuple(kept)
 
 
-def _step(unit: str, smaller: str) -> int:
-    """How many of the smaller unit make one of the larger; 0 where they do not go together."""
-    larger, small = _size(unit), _size(smaller)
+def _units_per_larger(unit: str, smaller: str) -> int:
+    """The number of smaller units in one larger unit; 0 where the units do not combine."""
+    larger, small = _unit_size(unit), _unit_size(smaller)
     if larger is None or small is None or larger[0] != small[0] or larger[1] <= small[1]:
         return 0
     step = round(larger[1] / small[1])
@@ -252,12 +256,12 @@ def _step(unit: str, smaller: str) -> int:
 
 
 def may_be_amount(text: str, code: str = "en") -> bool:
-    """Whether a text may state an amount: it has a digit, or a number in words; False is certain."""
-    if _DIGIT.search(text) or not _numerals(code).isdisjoint(words_in(text.lower())):
+    """Whether a text may contain an amount, in digits or words. May be wrong when True, never when False."""
+    if _DIGIT.search(text) or not _number_word_parts(code).isdisjoint(words_in(text.lower())):
         return True
     words = language(code)
     if words.glue is not None:
-        return number_words(words).may_stand_in(text.lower())
+        return number_words(words).may_occur_in(text.lower())
     return not words.parts_words and any(map(str.isnumeric, text))
 
 
@@ -265,14 +269,14 @@ _DIGIT = re.compile(r"\d")
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _numerals(code: str) -> frozenset[str]:
+def _number_word_parts(code: str) -> frozenset[str]:
     words = language(code)
     return frozenset(part for word in (*words.number_words, *words.dozens, *words.powers) for part in words_in(word))
 
 
 @cache
-def _around(words: Language) -> re.Pattern[str]:
-    """What may stand before an amount without saying more."""
+def _allowed_before(words: Language) -> re.Pattern[str]:
+    """A pattern for text before an amount that adds no information: "about", "between", a currency."""
     said = any_of(filter(None, map(str.lower, (*words.about, words.between, "us"))))
     also = words.matching.get("around_amounts")
     codes = any_of(map(str.lower, currency_spellings("en")))
@@ -290,9 +294,9 @@ _BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
 def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
-    """The amount that `text` is, with a unit or what is counted behind it; None where it is something else.
+    """The amount that makes up the whole of `text`, with its unit or counted noun; None if the text has other content.
 
-    What a bracket behind it says in other units is left out.
+    A bracket at the end that repeats the amount in other units is ignored.
     """
     if (bracket := _BRACKET.search(text)) and len(amounts(bracket[1], code)) == 1:
         text = text[: bracket.start()]
@@ -304,7 +308,7 @@ def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
         return None
     told = words.with_plain_amounts(text)
     behind = told[claims[0].end :]
-    if not _around(words).fullmatch(lowered(told)[1][: claims[0].start] + " "):
+    if not _allowed_before(words).fullmatch(lowered(told)[1][: claims[0].start] + " "):
         return None
     spelled, noun = spellings_in_texts(words.code), normalise(behind.strip(" .-"))
     is_unit = noun in spelled or noun.rpartition(" ")[2] in spelled  # with capitals: "Meter", "US dollars"

@@ -18,17 +18,19 @@ from abstraction.language.units import MeasureUnit, unit_of_sign, unit_of_spelli
 _NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
 # "12k", "1.2M", "$3B": kelvins have a capital, metres have none.
 _LETTER = re.compile(r"(?<=\d)(?:\s?(?P<k>k)|(?P<K>K)|\s?(?P<M>M)|\s?(?P<B>B))(?![^\W_]|[/²³])")
+# Exponents of ten by letter.
 _POWERS = {"k": 3, "K": 3, "M": 6, "B": 9}
 _FRACTIONS = re.compile("[¼-¾⅐-⅞]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ParsedQuantity:
-    """An amount as a text gives it.
+    """An amount parsed from a text.
 
-    `digits` counts its significant digits (zeros at the end of a whole number are not). `unit` is None for
-    a bare number and for counted things, whose noun is `noun` ("people"). `bound` is the ± that a value of the graph
-    has. `words` where the text says million and the like; `sign` where the unit stands before the number.
+    `digits` is the number of significant digits (zeros at the end of a whole number do not count). `unit` is None for
+    a bare number and for counted things, whose noun is `noun` ("people"). `bound` is the ± of a value in the graph.
+    `words`: whether the text writes out "million" and the like; `sign`: the sign of the unit where it precedes the
+    number.
     """
 
     text: str
@@ -50,7 +52,7 @@ class ParsedQuantity:
 
 
 @cache
-def _amount(words: Language) -> re.Pattern[str]:
+def _amount_pattern(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
     return re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
@@ -59,30 +61,30 @@ def _amount(words: Language) -> re.Pattern[str]:
 
 
 @cache
-def _two_amounts(words: Language) -> re.Pattern[str]:
+def _two_amounts_pattern(words: Language) -> re.Pattern[str]:
     number = rf"[+-]?{words.number_pattern}"
     joint = re.escape(words.joint_and.strip())
     return re.compile(rf"\A({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
 
 
 def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
-    """The amount that a text in a language states, or None where it states none, or not one.
+    """The single amount that a text in the language states, or None. With `is_temperature` false, 12K is 12 thousand.
 
-    Where it cannot be a temperature 12K are 12 thousand.
+    Texts of more than 80 characters, vulgar fractions and texts with several amounts give None.
     """
     if len(text) > 80 or _FRACTIONS.search(text):
         return None
     words = language(code)
-    # Signs and digits of one kind, and words for k, M and B behind a number.
+    # One form of signs and digits; words instead of k, M and B after a number.
     plain = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text))).translate(_SIGNS)
-    plain = _with_powers(" ".join(plain.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
+    plain = _with_power_words(" ".join(plain.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
     lowered = plain.lower()
     about = words.patterns["about"].match(lowered)
     start = about.end() if about else 0
-    plain, lowered = plain[start:], _spelled_out(lowered[start:], words)
+    plain, lowered = plain[start:], _leading_number_in_digits(lowered[start:], words)
     if lowered != plain.lower():
         plain = lowered
-    quantity = _compound(lowered, plain, words) or _single(lowered, plain, words)
+    quantity = _parse_compound(lowered, plain, words) or _parse_single(lowered, plain, words)
     if quantity is None and (whole := " ".join(words.with_plain_amounts(text).split())) != text:  # 1億2,600万人
         quantity = parse_quantity(whole, code=code, is_temperature=is_temperature)
         start += quantity is not None and quantity.approximate
@@ -92,9 +94,9 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
 _SIGNS = {ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'}
 
 
-def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
-    """An amount of one number; `cased` is the text with its capitals."""
-    match = _amount(words).fullmatch(text)
+def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
+    """Parse an amount with one number; `cased` is the text with its capitals."""
+    match = _amount_pattern(words).fullmatch(text)
     if match is None:
         return None
     sign = match["sign"] or ""
@@ -104,7 +106,7 @@ def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     unit_text = noun = ""
     if tail := cased[match.start("rest") :].strip():
         named = unit_of_spelling(tail, code=words.code)
-        # Words behind a number may count nothing: "three hundred and twenty".
+        # The words after a number may be numbers themselves, not a counted noun
         is_number = any(word in words.no_nouns or word in words.number_words for word in tail.lower().split())
         if named is None and _NOUN.fullmatch(tail) and not is_number:
             noun = tail
@@ -112,7 +114,7 @@ def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
             return None
         else:
             unit = named
-            # The text as it is compared has km2 for km².
+            # The text was NFKC-normalised: km² became km2. Restore the spelling of the unit.
             unit_text = next((s for s in named.spellings if unicodedata.normalize("NFKC", s) == tail), tail)
     number = words.plain_number(match["number"])
     scale = Decimal(10) ** words.powers[match["scale"]] if match["scale"] else Decimal(1)
@@ -128,34 +130,36 @@ def _single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     )
 
 
-def _with_powers(text: str, words: Language, *, is_temperature: bool) -> str:
-    """ "12k people" as 12 thousand people."""
+def _with_power_words(text: str, words: Language, *, is_temperature: bool) -> str:
+    """"12k people" as "12 thousand people"."""
 
-    def spelled(match: re.Match[str]) -> str:
+    def with_power_word(match: re.Match[str]) -> str:
         letter = match.lastgroup or ""
         word = next((word for word, power in words.powers.items() if power == _POWERS[letter]), "")
         return f" {word}" if word and not (letter == "K" and is_temperature) else match[0]
 
-    return _LETTER.sub(spelled, text)
+    return _LETTER.sub(with_power_word, text)
 
 
-def _as_in(text: str, word: str) -> str:
-    """The word with the capitals that it has in the text."""
+def _capitalised_as_in(text: str, word: str) -> str:
+    """The word, capitalised as in the text."""
     start = text.lower().find(word)
     return text[start : start + len(word)] if start >= 0 else word
 
 
 def significant_digits(number: str) -> int:
-    """Of a decimal text without separators: "8848.86" 6, "1.40" 3, "8800" 2, "0.05" 1, "0" 1."""
+    """The number of significant digits of a decimal text: "8848.86" 6, "1.40" 3, "8800" 2, "0.05" 1, "0" 1."""
     whole, _, fraction = number.lstrip("+-").partition(".")
     if fraction:
         return max(1, len((whole + fraction).lstrip("0")))
     return max(1, len(whole.strip("0")) if not whole.startswith("0") else len(whole.lstrip("0").rstrip("0")))
 
 
-def _compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:
-    """Feet and inches, hours and minutes: the whole in the greater unit, to the lesser's precision."""
-    match = _two_amounts(words).fullmatch(text)
+def _parse_compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:
+    """Parse an amount in two units (feet and inches, hours and minutes): the total in the larger unit, with the
+    precision of the smaller.
+    """
+    match = _two_amounts_pattern(words).fullmatch(text)
     if match is None:
         return None
     first, second = (
@@ -169,13 +173,13 @@ def _compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     amount = Decimal(words.plain_number(match[1])) + second.convert(lesser, first)
     places = max(1, -(second.factor / first.factor).adjusted())
     rounded = amount.quantize(Decimal(1).scaleb(-places))
-    unit_text = "ft" if match[2] in ("'", "ft") else _as_in(cased, match[2])
+    unit_text = "ft" if match[2] in ("'", "ft") else _capitalised_as_in(cased, match[2])
     digits = len(rounded.as_tuple().digits)
     return ParsedQuantity(text=text, amount=amount, digits=digits, unit=first, unit_text=unit_text)
 
 
-def _spelled_out(text: str, words: Language) -> str:
-    """A number in words at the beginning, as digits: "twenty-one people" -> "21 people"."""
+def _leading_number_in_digits(text: str, words: Language) -> str:
+    """Replace a number in words at the beginning by digits: "twenty-one people" -> "21 people"."""
     parts = text.split(" ")
     for size in (3, 2, 1):
         number = words.number_words.get(" ".join(parts[:size])) if size <= len(parts) else None

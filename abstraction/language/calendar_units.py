@@ -1,9 +1,9 @@
-"""Calendar units from a day to a millennium: which one holds a date, and how each is written in a language.
+"""Calendar units from a day to a millennium: the unit that contains a date, and its names in each language.
 
-Years are signed without a year 0, as in `kg.model.TimeValue`: -1 is 1 BCE. Conventions, all of common use:
-the 20th century is 1901-2000 and the 1st century BCE 100-1 BCE; the 1960s are 1960-1969 and the 40s BCE
-49-40 BCE; a decade counts to the century that holds most of its years (the 1900s to the 20th). Years 1-9 of
-either era have no named decade.
+Years are signed without a year 0, as in `kg.model.TimeValue`: -1 is 1 BCE. Common conventions are used: the 20th
+century is 1901-2000 and the 1st century BCE 100-1 BCE; the 1960s are 1960-1969 and the 40s BCE 49-40 BCE; a decade
+belongs to the century that contains most of its years (the 1900s to the 20th). Years 1-9 of either era have no named
+decade.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ OF_PRECISION: dict[int, Kind] = {
 }  # fmt: skip
 Style = Literal["day-first", "month-first"]
 
-MOST_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # of each month
-GREGORIAN_REFORM = (1582, 10, 15)
+MOST_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # days of each month in a leap year
+GREGORIAN_REFORM = (1582, 10, 15)  # the first day of the Gregorian calendar
 
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """How years before and after 1 CE are marked, and in which language: by Christ's birth ("BC") or not ("BCE")."""
+    """The marks of years before and after 1 CE in a language: Christian ("BC") or neutral ("BCE")."""
 
     kind: Literal["BC", "BCE"] = "BC"
     code: str = "en"
 
     @property
     def words(self) -> Language:
-        """The language."""
+        """The language of the marks."""
         return language(self.code)
 
     @property
@@ -60,10 +60,10 @@ def day_number(year: int, month: int, day: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CalendarUnit:
-    """One unit of a calendar. `number` is a signed year, or for a decade its round year, or a signed count.
+    """One calendar unit. `number` is the signed year, the first year of a decade, or the signed ordinal of a century.
 
-    The 40s BCE are ("decade", -40), the 1st century BCE ("century", -1); month and day only where the kind
-    has them. "deep" is a span of ten thousand years and more, around the year `number`.
+    The 40s BCE are ("decade", -40), the 1st century BCE ("century", -1). `month` and `day` are 0 for coarser kinds.
+    "deep" is a span of ten thousand years or more around the year `number`.
     """
 
     kind: Kind
@@ -103,9 +103,9 @@ class CalendarUnit:
 
 
 def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
-    """The unit of `kind` (None: the value's own precision) that holds the value, or None where there is none.
+    """The unit of `kind` that contains the value; `kind` None takes the value's own precision.
 
-    None too where the value is coarser than `kind` or the decade has no name.
+    None where the value is coarser than `kind`, lacks the month or day, or its decade has no name.
     """
     finest = OF_PRECISION.get(value.precision, "deep")
     kind = kind or finest
@@ -130,21 +130,21 @@ def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
 
 
 def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[str, ...]:
-    """The ways to write a unit, the usual one first, without repeats."""
+    """All ways to write a unit, the usual one first, without duplicates."""
     match unit.kind:
         case "day":
-            texts = _days(unit, era, style)
+            texts = _day_names(unit, era, style)
         case "month":
-            texts = _months(unit, era)
+            texts = _month_names(unit, era)
         case "year":
             alone = era.words.written("year", n=unit.number) if unit.number >= 100 else ()
-            texts = [*alone, *_years(unit.number, era)]
+            texts = [*alone, *_year_names(unit.number, era)]
         case "decade" | "century" | "millennium" if not era.words.can_tell(unit.kind):
-            # The years of a unit that the language has no word for: "1960–1969", "49–40 v. Chr.".
-            first = str(abs(unit.first_year())) if unit.number < 0 else _years(unit.first_year(), era)[0]
-            texts = list(era.words.written("range", first=first, last=_years(unit.last_year(), era)[0]))
+            # A range of years, where the language has no word for the unit
+            first = str(abs(unit.first_year())) if unit.number < 0 else _year_names(unit.first_year(), era)[0]
+            texts = list(era.words.written("range", first=first, last=_year_names(unit.last_year(), era)[0]))
         case "decade":
-            texts = _decades(unit.number, era)
+            texts = _decade_names(unit.number, era)
         case "century" | "millennium":
             texts = [
                 text
@@ -153,15 +153,15 @@ def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[
                 for text in era.words.written(unit.kind, count=count, mark=mark)
             ]
         case _:
-            texts = _deep(unit.number, era)
+            texts = _deep_time_names(unit.number, era)
     return tuple(dict.fromkeys(texts))
 
 
 def gregorian_of(value: TimeValue) -> TimeValue | None:
-    """The Gregorian date of a day in the Julian calendar, or None for anything else.
+    """The Gregorian date of a day in the Julian calendar; None for any other value.
 
-    By the Julian day number, after E. G. Richards, "Calendars", in the Explanatory Supplement to the
-    Astronomical Almanac (3rd ed., 2013), section 15.11.
+    Uses the Julian day number, after E. G. Richards, "Calendars", in the Explanatory Supplement to the Astronomical
+    Almanac (3rd ed., 2013), section 15.11.
     """
     if value.calendar != "julian" or value.precision != 11 or not value.month or not value.day:
         return None
@@ -185,8 +185,8 @@ def gregorian_of(value: TimeValue) -> TimeValue | None:
     )
 
 
-def _years(year: int, era: Era) -> list[str]:
-    """A year as it stands in a date."""
+def _year_names(year: int, era: Era) -> list[str]:
+    """The ways to write a year within a date."""
     words = era.words
     if year >= 1000:
         return list(words.written("year_in_date", n=year))
@@ -197,7 +197,7 @@ def _years(year: int, era: Era) -> list[str]:
     return [*plain, *marked] if year >= 100 else [*marked, *plain]
 
 
-def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
+def _day_names(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
     words = era.words
     month = words.months[unit.month - 1]
     slots: dict[str, object] = {
@@ -205,7 +205,7 @@ def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
         "dd": f"{unit.day:02d}", "mm": f"{unit.month:02d}", "month": month.name, "short": month.short, "y": unit.number,
     }  # fmt: skip
     usual = "day" if style == "day-first" else "day_month_first"
-    years = _years(unit.number, era)
+    years = _year_names(unit.number, era)
     keys = ["day_also", *(["day_short"] if month.short else []), *(["day_numeric"] if unit.number >= 1000 else [])]
     out = [text for year in years for text in words.written(usual, year=year, **slots)]
     out += [text for key in keys for text in words.written(key, year=years[0], **slots)]
@@ -214,10 +214,10 @@ def _days(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
     return out
 
 
-def _months(unit: CalendarUnit, era: Era) -> list[str]:
+def _month_names(unit: CalendarUnit, era: Era) -> list[str]:
     words = era.words
     month = words.months[unit.month - 1]
-    years = _years(unit.number, era)
+    years = _year_names(unit.number, era)
     if 0 < unit.number < 32:
         years = [year for year in years if not year.isdigit()]  # "January 1" is a day
     slots = {"month": month.name, "alone": month.alone, "m": unit.month, "mm": f"{unit.month:02d}"}
@@ -231,7 +231,7 @@ def _months(unit: CalendarUnit, era: Era) -> list[str]:
     return out
 
 
-def _decades(number: int, era: Era) -> list[str]:
+def _decade_names(number: int, era: Era) -> list[str]:
     year, words = abs(number), era.words
     if number < 0:
         marks = [f" {era.before}", f" {era.other.before}"]
@@ -246,7 +246,10 @@ def _decades(number: int, era: Era) -> list[str]:
 
 
 def century_marks(unit: CalendarUnit, era: Era) -> list[str]:
-    """What may stand behind a century or millennium, a space before it: BC or BCE, nothing, AD for the first ten."""
+    """The possible era marks after a century or millennium, each with a space before it; "" for none.
+
+    Centuries since the 11th take no AD.
+    """
     if unit.number < 0:
         return [f" {era.before}", f" {era.other.before}"]
     if unit.kind == "century" and unit.number >= 11:
@@ -254,7 +257,7 @@ def century_marks(unit: CalendarUnit, era: Era) -> list[str]:
     return ["", f" {era.after}", f" {era.other.after}"]
 
 
-def _deep(year: int, era: Era) -> list[str]:
+def _deep_time_names(year: int, era: Era) -> list[str]:
     mark, words = era.before if year < 0 else era.after, era.words
     number = abs(year)
     for scale in words.scales:
@@ -269,7 +272,7 @@ def _deep(year: int, era: Era) -> list[str]:
 
 
 def tolerance(year: int) -> int:
-    """How many years "circa" may be off on either side: the rounder the number, the more.
+    """The years by which "circa" may be off on either side; rounder years allow more.
 
     4 for an ordinary year, 9 for a multiple of ten, 25 of a hundred, 50 of a thousand.
     """

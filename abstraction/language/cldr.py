@@ -1,7 +1,7 @@
-"""What Unicode CLDR tells of a language, by Babel: its months and days, its patterns of dates, its signs of numbers.
+"""Language data of Unicode CLDR, read with Babel: names of months and days, date patterns, number signs.
 
-`cldr_data` has it in the shape of a language's file, which says the rest. What CLDR cannot say is left empty there:
-decades, centuries, parts of them, words for numbers, refusals.
+`cldr_data` returns them in the form of a language file. Entries that CLDR lacks are empty there: decades, centuries,
+parts of them, words for numbers, denials.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 from abstraction.language.language_data import folded, without_direction
 
-_CODE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?")  # a language, and a script; CLDR's regions change little of these
+_CODE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?")  # language and script; CLDR's regions differ little
 _TOKEN = re.compile(r"'(?P<quoted>[^']*)'|(?P<field>(?P<letter>[A-Za-z])(?P=letter)*)|(?P<plain>[^'A-Za-z]+)")
 _SLOTS = {
     "d": "{d}", "dd": "{dd}", "M": "{m}", "L": "{m}", "MM": "{mm}", "LL": "{mm}", "MMM": "{short}", "LLL": "{short}",
     "MMMM": "{month}", "LLLL": "{alone}", **dict.fromkeys(("y", "yy", "yyyy", "Y"), "{y}"), "G": "{mark}",
     **dict.fromkeys(("EEE", "E", "EEEE", "cccc"), "{weekday}"),
 }  # fmt: skip
-_USES = ("format", "stand-alone")  # of a name: within a date, and by itself
+_USES = ("format", "stand-alone")  # a name within a date, and on its own
 _MARK = re.compile(r"\s?\{mark\}\s?")
-# The zero of each numbering system that a language of CLDR counts in by default; the other digits follow it.
+# The digit zero of each default numbering system in CLDR; the other nine digits follow it in Unicode.
 _ZEROS = {
     "adlm": "𞥐", "arab": "٠", "arabext": "۰", "beng": "০", "cakm": "𑄶", "deva": "०", "latn": "0", "mtei": "꯰",
     "mymr": "၀", "nkoo": "߀", "olck": "᱐", "tibt": "༠",
@@ -30,7 +30,7 @@ _ZEROS = {
 
 
 def cldr_name(code: str) -> str | None:
-    """CLDR's name of a language ("zh-hant" is zh_Hant), or None where CLDR does not know its months."""
+    """The CLDR locale of a language code ("zh-hant": zh_Hant), or None where CLDR has no month names for it."""
     from babel import localedata
 
     language, _, script = code.partition("-")
@@ -41,7 +41,7 @@ def cldr_name(code: str) -> str | None:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def scripts_of(code: str) -> tuple[str, ...]:
-    """A language in each of the scripts that CLDR has it in, its own first: zh, zh-hans, zh-hant."""
+    """The codes of a language in each script that CLDR has, the plain code first: zh, zh-hans, zh-hant."""
     from babel import localedata
 
     language = code.partition("-")[0]
@@ -51,9 +51,9 @@ def scripts_of(code: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
-    """CLDR's names of countries in a language, by their ISO codes, or of regions by their codes in M49.
+    """CLDR's names of countries in a language by ISO code, or with `regions` of regions by M49 code.
 
-    Of none in a language that it does not know.
+    Empty for a language that CLDR does not have.
     """
     name = cldr_name(code)
     if name is None:
@@ -64,7 +64,7 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def city_names(code: str) -> frozenset[str]:
-    """CLDR's names of the cities that time zones are called after, in a language; none where it does not know it."""
+    """CLDR's names of time-zone cities in a language; empty for a language that CLDR does not have."""
     name = cldr_name(code)
     zones = _Locale(name).at("time_zones").values() if name is not None else ()
     return frozenset(_plain(zone["city"]) for zone in zones if "city" in zone)
@@ -72,7 +72,7 @@ def city_names(code: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
-    """CLDR's names of units of measure in a language, in all their forms, by their English plural."""
+    """CLDR's names of measurement units in a language, in all grammatical forms, by English plural."""
     english, other = (_Locale(name).at("unit_patterns") for name in ("en", cldr_name(code) or "root"))
     return {
         _plain(patterns["long"]["other"]).replace("{0}", "").strip(): tuple(
@@ -88,21 +88,21 @@ def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def zone_cities() -> frozenset[str]:
-    """The cities that time zones are called after: New York, Singapore, Mexico City."""
+    """The English names of time-zone cities: New York, Singapore, Mexico City."""
     from babel.core import get_global
 
     return frozenset(zone.rpartition("/")[2].replace("_", " ") for zone in get_global("zone_territories"))
 
 
 def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:
-    """The sign of each currency that is in use, and its names in a language, by its code."""
+    """The sign and the names in a language of each currency in use, by ISO code."""
     locale, signs = _Locale(cldr_name(code) or "root"), _Locale("en").at("currency_symbols")
     own, names = locale.at("currency_symbols"), locale.at("currency_names_plural")
     return {iso: (own.get(iso, sign), *map(_plain, names.get(iso, {}).values())) for iso, sign in signs.items()}
 
 
 def cldr_data(code: str) -> dict[str, Any]:
-    """What CLDR tells of a language, under the keys of a language's file; of none in particular where it knows none."""
+    """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
     names, short = locale.at("languages"), locale.date("short")
     return {
@@ -111,15 +111,15 @@ def cldr_data(code: str) -> dict[str, Any]:
         "short_months": {},
         "weekdays": [_plain(day) for use in _USES for day in locale.at("days", use, "wide").values()],
         "marks": {era: locale.marks() for era in ("BC", "BCE")},
-        "write": _written(locale),
-        "read": _read(locale),
-        "points": [[expression, "day-first"] for expression in _points(locale)],
+        "write": _writing_templates(locale),
+        "read": _reading_patterns(locale),
+        "points": [[expression, "day-first"] for expression in _date_patterns(locale)],
         "numeric_day_first": short.find("{d") < short.find("{m"),
-        "numbers": _numbers(locale),
+        "numbers": _number_signs(locale),
         "quantities": {
             "about": [locale.about()], "fewer": ["<"], "more": [">"],
             "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "and": "–", "to": "–",
-            "scales": [[power, "", "", *words] for power, words in _scales(locale).items()],
+            "scales": [[power, "", "", *words] for power, words in _power_words(locale).items()],
             "scale_of": "", "magnitudes": {}, "magnitude_of": " ", "words": {}, "counting": {}, "glue": None,
             "no_noun": [],
         },
@@ -133,7 +133,7 @@ def cldr_data(code: str) -> dict[str, Any]:
 
 
 class _Locale:
-    """The data of a locale. Babel's own `Locale` writes what it looks up into data that all locales share."""
+    """The data of a locale. Babel's own `Locale` is not used: it stores look-ups in data that all locales share."""
 
     def __init__(self, name: str) -> None:
         from babel import localedata
@@ -144,67 +144,67 @@ class _Locale:
         self.numbering = str(self._data["default_numbering_system"])
 
     def at(self, *keys: Any) -> Any:
-        """What stands at a path, aliases followed."""
+        """The value at a path of keys, with aliases resolved."""
         node: Any = self._data
         for key in keys:
-            node = self._resolved(node[key])
+            node = self._resolve_alias(node[key])
         return node
 
-    def _resolved(self, value: Any) -> Any:
+    def _resolve_alias(self, value: Any) -> Any:
         if isinstance(value, self._alias):
             return self.at(*value.keys)
         if isinstance(value, tuple):
             alias, overrides = value
-            return {**self._resolved(alias), **overrides}
+            return {**self._resolve_alias(alias), **overrides}
         return value
 
     def month_names(self) -> list[list[str]]:
-        """Of each month its name within a date, its name alone, and both in short."""
+        """For each month: its name within a date, its name alone, and the short form of both."""
         tables = [self.at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
         return [[_plain(table[number]) for table in tables] for number in range(1, 13)]
 
     def marks(self) -> list[str]:
-        """The marks of years before and after 1 CE, in short where that is more than a letter."""
+        """The marks of years before and after 1 CE, abbreviated unless that is a single letter."""
         return [next(iter(self.era_names(era)), _plain(self.at("eras", "abbreviated")[era])) for era in (0, 1)]
 
     def era_names(self, era: int) -> list[str]:
-        """The names of years before (0) or after (1) 1 CE, but for single letters, the short one first."""
+        """The names of years before (`era` 0) or after (1) 1 CE, without single letters, the short name first."""
         era_names = [_plain(self.at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
         return [name for name in era_names if len(name.strip(".")) > 1]
 
     def date(self, width: str) -> str:
-        """The template of a date of some length: "{d} {month} {y}"."""
+        """The date template of a CLDR width ("full", "long", "medium", "short"): "{d} {month} {y}"."""
         return _template(self.at("date_formats", width).pattern)
 
     def parts(self, skeleton: str) -> str:
-        """The template of some parts of a date: of yMMMM "{alone} {y}"."""
+        """The template of a CLDR skeleton: yMMMM gives "{alone} {y}"."""
         return _template(self.at("datetime_skeletons", skeleton).pattern)
 
     def year_in_date(self) -> str:
-        """A year with the words that it has in dates: "{y}", "{y} г.", "{y}年"."""
+        """The template of a year within a date, with its words: "{y}", "{y} г.", "{y}年"."""
         marked, day = self.parts("Gy"), self.date("long")
         last = re.findall(r"\{y\}[^{}]*\Z", day)
         years: list[str] = [marked, *last, _MARK.sub("", marked), "{y}"]
         return next(year for year in years if year in day)
 
     def symbol(self, name: str) -> str:
-        """A sign of numbers: "decimal", "group"."""
+        """A number sign by its CLDR name: "decimal", "group"."""
         symbols = self.at("number_symbols", self.numbering)
         return _plain(symbols.get(name) or self.at("number_symbols", "latn", name))
 
     def about(self) -> str:
-        """What stands before an estimate."""
+        """The sign before an estimate."""
         sign = self.symbol("approximatelySign")
         return "~" if sign == "-" else sign
 
 
 def _plain(text: str) -> str:
-    """With plain spaces, and without signs that only turn the direction of writing."""
+    """The text with plain spaces and without direction marks."""
     return re.sub(r"\s", " ", without_direction(text))
 
 
 def _template(pattern: str) -> str:
-    """A pattern of CLDR as one of ours: "d 'de' MMMM" is "{d} de {month}"."""
+    """Convert a CLDR pattern to a template: "d 'de' MMMM" becomes "{d} de {month}"."""
     out = []
     for token in _TOKEN.finditer(pattern):
         literal = token["quoted"] if token["plain"] is None else token["plain"]
@@ -212,8 +212,8 @@ def _template(pattern: str) -> str:
     return "".join(out)
 
 
-def _written(locale: _Locale) -> dict[str, list[str]]:
-    """The templates of what is written. A year in a date has its words with it: {year}."""
+def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
+    """The templates for writing dates. {year} is a year with the words that it has in dates."""
     year, marked, after = locale.year_in_date(), locale.parts("Gy"), locale.marks()[1]
     marked = marked if year in marked else marked.replace("{y}", year)
     full = locale.date("long").replace("{short}", "{month}")
@@ -228,23 +228,24 @@ def _written(locale: _Locale) -> dict[str, list[str]]:
         "year": list(dict.fromkeys([alone.replace("{mark}", after), "{n}"])),
         "year_in_date": [inside.replace("{mark}", after)], "year_before": [before],
         "year_after_BC": [since], "year_after_BCE": [since], "day": [day], "day_month_first": [day],
-        "day_short": [short] if "{short}" in short else [], "day_numeric": _in_digits(locale.date("short")),
+        "day_short": [short] if "{short}" in short else [],
+        "day_numeric": _numeric_date_templates(locale.date("short")),
         "month": [month], "range": ["{first}–{last}"], "age": ["{first}–{last}"],
         "circa": [locale.about() + (" {date}" if " " in day else "{date}")],
         "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.at("percent_formats", None).pattern))],
     }  # fmt: skip
 
 
-def _in_digits(short: str) -> list[str]:
+def _numeric_date_templates(short: str) -> list[str]:
     plain = _MARK.sub("", short).replace("{dd}", "{d}").replace("{mm}", "{m}")
     templates = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
     return templates if "{m}" in plain else []
 
 
-def _read(locale: _Locale) -> dict[str, str]:
-    """The expressions of what stands around dates and amounts."""
-    mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_one_of(locale.era_names(era)) for era in (0, 1)))
-    about = rf"(?:[~≈]|{_loosely(locale.about())})\s*"
+def _reading_patterns(locale: _Locale) -> dict[str, str]:
+    """The regular expressions for the text around dates and amounts."""
+    mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
+    about = rf"(?:[~≈]|{_loose_pattern(locale.about())})\s*"
     return {
         "era_before": rf"{mark}(?:\s*(?=\d)|\s+(?=\w))",
         "era_after": rf"(?:(?<!\s)\s++)?{mark}\Z",
@@ -253,19 +254,20 @@ def _read(locale: _Locale) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _points(locale: _Locale) -> list[str]:
-    """The expressions of a day, a month and a year, from the patterns of every length; the bare year is the last."""
+def _date_patterns(locale: _Locale) -> list[str]:
+    """Regular expressions for full dates from patterns of every width; the last one is for the bare year."""
     templates = [locale.date(width) for width in ("full", "long", "medium", "short")]
     templates += [locale.parts(skeleton) for skeleton in ("yMMMd", "yMd", "yMMMM", "yMMM", "y")]
     year = _MARK.sub("", locale.year_in_date())
     unmarked = (_MARK.sub(" ", template).strip().replace(year, "{y}") for template in templates)
-    points = dict.fromkeys(_expression(template, year) for template in unmarked)
-    return [*points, _expression("{y}", year).replace("{1,4}", "{1,5}")]
+    points = dict.fromkeys(_template_pattern(template, year) for template in unmarked)
+    return [*points, _template_pattern("{y}", year).replace("{1,4}", "{1,5}")]
 
 
-def _expression(template: str, year: str) -> str:
-    """The expression of a template. The year's words may be left out where no number would meet it."""
-    before, after = (f"(?:{_loosely(words)})" if words else "" for words in year.split("{y}"))
+def _template_pattern(template: str, year: str) -> str:
+    """The regular expression of a template. The words of the year are optional unless a number would follow directly.
+    """
+    before, after = (f"(?:{_loose_pattern(words)})" if words else "" for words in year.split("{y}"))
     may = "?" if "{y}{" not in template else ""
     day, month, name = r"(?P<d>\d{1,2})", r"(?P<m>\d{1,2})", r"<months>\.?"
     numbers = {"{d}": day, "{dd}": day, "{m}": month, "{mm}": month}
@@ -274,25 +276,28 @@ def _expression(template: str, year: str) -> str:
     parts = re.split(r"(\{\w+\})", template)
     for at in range(0, len(parts), 2):  # between the slots
         between = 0 < at < len(parts) - 1 and parts[at - 1] in numbers and parts[at + 1] in numbers
-        parts[at] = _loosely(parts[at], points_stand=between)
+        parts[at] = _loose_pattern(parts[at], points_required=between)
     return "".join(slots.get(part, part) for part in parts)
 
 
-def _one_of(names: Iterable[str]) -> str:
-    """The expression of any of these names, points and all, but for the last."""
+def _any_name_pattern(names: Iterable[str]) -> str:
+    """A regular expression for any of the names with their points; the last point is optional."""
     spaced = {re.sub(r"\.(?=\w)", ". ", name).rstrip(".") for name in names}
-    expressions = {_loosely(name, points_stand=True) + r"\.?" for name in spaced}
+    expressions = {_loose_pattern(name, points_required=True) + r"\.?" for name in spaced}
     return "|".join(sorted(expressions, key=lambda name: (-len(name), name))) or "(?!)"
 
 
-def _loosely(literal: str, *, points_stand: bool = False) -> str:
-    """A text's expression. Commas and points may be left out; where points must stand a comma only before a space."""
-    space = " ?" if re.search(r"[^\w\s,،]" if points_stand else r"[^\w\s]", literal) else " "
+def _loose_pattern(literal: str, *, points_required: bool = False) -> str:
+    """A regular expression for a text with optional commas and points.
+
+    With `points_required` points are required, and commas are optional only before a space.
+    """
+    space = " ?" if re.search(r"[^\w\s,،]" if points_required else r"[^\w\s]", literal) else " "
     parts = (space if part.isspace() else re.escape(folded(part)) for part in re.split(r"(\s+)", literal))
-    return re.sub(r"([,،])(?= )" if points_stand else r"(\\\.|[,،])", r"\1?", "".join(parts))
+    return re.sub(r"([,،])(?= )" if points_required else r"(\\\.|[,،])", r"\1?", "".join(parts))
 
 
-def _numbers(locale: _Locale) -> dict[str, Any]:
+def _number_signs(locale: _Locale) -> dict[str, Any]:
     group, currency = locale.symbol("group"), locale.at("currency_formats", "standard").pattern
     return {
         "decimal": locale.symbol("decimal"), "group": group, "grouped_from": 4,
@@ -302,8 +307,8 @@ def _numbers(locale: _Locale) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _scales(locale: _Locale) -> dict[int, list[str]]:
-    """The words for powers of ten, as they stand behind any number: 6 "milhão", "milhões". They are read alone."""
+def _power_words(locale: _Locale) -> dict[int, list[str]]:
+    """Words for powers of ten by exponent, as written after numbers: 6 "milhão", "milhões". Used for reading only."""
     formats, words_by_power = locale.at("compact_decimal_formats"), dict[int, list[str]]()
     for width in ("long", "short"):
         for plural in locale.at("compact_decimal_formats", width) if width in formats else ():

@@ -1,4 +1,4 @@
-"""Words of tiers and of evidence in forms that can be compared."""
+"""The words of tiers and evidence in normal form, for comparison."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from itertools import islice
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
-MOST_ENDS = 4  # of one run of capitalised words
+MOST_ENDS = 4  # ends of one run of capitalised words that are listed
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
-# Carry no content of their own.
+# Words without content of their own.
 _FUNCTION = "a an the of in on at for from by to and or with within part given s who whose is was are were that which"
 FUNCTION = frozenset(_FUNCTION.split())
-# A word before a noun that takes the noun back: a vice president is no president.
+# Words that negate the noun after them: a vice president is no president.
 _TAKES_BACK = """
     vice deputy assistant acting interim honorary pseudo non anti fictional alleged supposed would-be unofficial
     self-styled self-proclaimed failed aspiring mock fake pretended titular
 """
 TAKES_BACK = frozenset(_TAKES_BACK.split())
-# Takes back what a person does, not what an organisation was.
+# Words that negate an occupation, but not the kind of an organisation.
 PAST = frozenset({"former", "ex", "past", "retired"})
 _OUTSIDE = re.compile(
     r"\b(?:near|nearby|between|off|outside|opposite|bordering|beside|towards?|against|versus|overlooking|facing"
@@ -46,7 +46,7 @@ _LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
 
 @bounded_cache(entries=1 << 14, longest=40)  # 5 MB at most
 def stem(word: str) -> str:
-    """A word without its plural: "companies" and "company" are the same."""
+    """The singular of a word: "companies" and "company" give the same stem."""
     if len(word) > 3 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes")):
@@ -58,15 +58,15 @@ def stem(word: str) -> str:
     return word[:-2] + "an" if len(word) > 4 and word.endswith("men") else word
 
 
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words
 def all_words(text: str) -> tuple[str, ...]:
-    """The normalised words of a text in order, possessives and plurals undone."""
+    """The normalised words of a text, in order, without possessive and plural endings."""
     return tuple(stem(w.removesuffix("'s")) for w in _WORD.findall(normalise(text)))
 
 
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words
 def content(text: str) -> frozenset[str]:
-    """The words of a text that carry content."""
+    """The content words of a text."""
     return frozenset(w for w in all_words(text) if w not in FUNCTION)
 
 
@@ -76,7 +76,7 @@ def bare(text: str) -> str:
     return _ARTICLE.sub("", normalise(text))
 
 
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, of words of one letter
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words
 def proper_names(text: str) -> tuple[str, ...]:
     """The runs of capitalised words in a text, their parts and ends: "King of Sweden", "King" and "Sweden"."""
     out: dict[str, None] = {}
@@ -87,19 +87,20 @@ def proper_names(text: str) -> tuple[str, ...]:
 
 
 def stands_in(words: Sequence[str], text: Sequence[str]) -> bool:
-    """Whether `words` stand side by side in `text`."""
+    """Whether `words` occur consecutively in `text`."""
     return bool(words) and f" {' '.join(words)} " in f" {' '.join(text)} "
 
 
 def says_outside(description: str, start: int) -> bool:
-    """Whether what a description says right before `start` denies that its subject lies in what follows."""
+    """Whether the words right before `start` deny that the subject lies in the place named there: "near", "north of".
+    """
     before = re.split(r"[;,(]", description[:start])[-1]
     directed = _DIRECTION.search(before)
     return bool(_OUTSIDE.search(before)) or (directed is not None and not directed["inside"])
 
 
 def taken_back_by(description: str, start: int) -> str | None:
-    """The word right before `start` that takes the words there back ("vice" of "vice president"), or None."""
+    """The word right before `start` that negates the words after it ("vice" of "vice president"), or None."""
     before = re.split(r"[;,()]", description[:start])[-1]
     end = _JOINED.search(before)
     match = _LAST.search(before[: end.start()]) if end else None
@@ -107,5 +108,5 @@ def taken_back_by(description: str, start: int) -> str | None:
 
 
 def written_in_lower_case(text: str) -> frozenset[str]:
-    """The words of a text that start with a small letter, as `all_words` gives them."""
+    """The words of a text with a small first letter, in the form of `all_words`."""
     return frozenset(w for raw in text.split() if raw[:1].islower() for w in all_words(raw))

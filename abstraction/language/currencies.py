@@ -1,7 +1,7 @@
-"""The currencies that a text names, by their codes (ISO 4217), as Unicode CLDR spells them: ₩, C$, CHF, rupees, won.
+"""The currencies named in a text, as ISO 4217 codes, by the spellings of Unicode CLDR: ₩, C$, CHF, rupees, won.
 
-A sign or a noun is that of several currencies at times: pesos of eight. So each is read as all that it may be, and two
-texts name different currencies where no reading is the same. "$" alone is the US dollar's.
+A sign or noun may belong to several currencies (eight have pesos), so every possible reading is returned; two texts
+name different currencies where their readings share none. "$" alone is the US dollar.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from kg.bounded_cache import bounded_cache
 
 SIGNS = "$¢-¥₠-⃏"
 """The characters that are signs of currencies, as a class of a regular expression has them."""
+# Usual spellings that CLDR lacks or that it gives to one currency alone.
 _ALSO = {"C$": "CAD", "AU$": "AUD", "US$": "USD", "S$": "SGD", "kr": "SEK NOK DKK ISK", "Rs": "INR PKR LKR NPR MUR"}
 _SIGN, _WORD = re.compile(f"[{SIGNS}]"), re.compile(r"[^\W\d_]+")
-_LONGEST = 300  # characters of a text that is kept with its currencies
+_LONGEST = 300  # characters; longer texts are read but not cached
 
 
 @dataclass(frozen=True, slots=True)
 class _Spellings:
-    """What names currencies in a language: what stands before a number or behind, and the nouns, behind one alone.
+    """Currency spellings of a language: `named` matches signs and codes before or after a number and nouns after one.
 
-    A text without a sign and any of the `words`, in small letters, names none.
+    `words` are the last words of all spellings, in lower case: a text without them and without a sign names no
+    currency.
     """
 
     named: re.Pattern[str]
@@ -61,7 +63,7 @@ def _spellings(code: str) -> _Spellings:
 
 @bounded_cache(entries=1 << 12, longest=_LONGEST)
 def currencies(text: str, code: str = "en") -> tuple[frozenset[str], ...]:
-    """The readings, as codes, of each currency that a text in the language names, left to right."""
+    """For each currency named in a text of the language, left to right, the ISO codes that it may mean."""
     spellings = _spellings(code)
     if not _SIGN.search(text) and spellings.words.isdisjoint(_WORD.findall(text.lower())):
         return ()
@@ -70,6 +72,6 @@ def currencies(text: str, code: str = "en") -> tuple[frozenset[str], ...]:
 
 
 def are_other_currencies(text: str, other: str, code: str = "en") -> bool:
-    """Whether both texts name currencies and none that may be the same."""
+    """Whether both texts name currencies and no reading is shared."""
     first, second = currencies(text, code), currencies(other, code)
     return bool(first and second) and frozenset().union(*first).isdisjoint(frozenset().union(*second))

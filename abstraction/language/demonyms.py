@@ -1,7 +1,7 @@
 """Countries by their adjectives ("French" for France) and by their names in other languages.
 
-The bundled table knows present states, some lands that are none, and common historical ones; a snapshot's own
-P1549 statements add to it and may correct it. Names in other languages are those of Unicode CLDR.
+The bundled table contains present states, some lands that are not states, and common historical ones; the P1549
+statements of a snapshot extend and correct it. Names in other languages are from Unicode CLDR.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from kg.terms import normalise
 
 @dataclass(frozen=True, kw_only=True)
 class Demonyms:
-    """National adjectives both ways. Words are normalised; where a word stands for several countries the
-    present state comes first.
+    """National adjectives by country, and countries by adjective. Words are normalised.
 
-    `adjectives` maps a country's QID to the adjective for phrases, `countries` an adjective or an attributive
-    name ("US") to QIDs, `names` a country's name to QIDs.
+    `adjectives` maps a country's QID to its adjective for phrases, `countries` an adjective or attributive name ("US")
+    to QIDs, `names` a country's name to QIDs, the present state first where a word fits several; `variants` maps a QID
+    to its other adjectives.
     """
 
     adjectives: Mapping[str, str]
@@ -34,7 +34,7 @@ class Demonyms:
 
 @lru_cache(maxsize=1)
 def bundled_demonyms() -> Demonyms:
-    """The table that comes with the package, `data/demonyms.tsv`."""
+    """The table of the package, `data/demonyms.tsv`."""
     adjectives: dict[str, str] = {}
     countries: dict[str, list[str]] = {}
     names: dict[str, list[str]] = {}
@@ -59,7 +59,7 @@ def bundled_demonyms() -> Demonyms:
 
 @lru_cache(maxsize=64)  # codes may come from outside
 def territory_labels(code: str) -> Mapping[str, str]:
-    """The names of countries, continents and regions in a language, by their QIDs; none in English."""
+    """The names of countries, continents and regions in a language, by QID; empty for English."""
     own = language(code).code
     if own.startswith("en"):
         return {}
@@ -76,8 +76,8 @@ def territory_labels(code: str) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=64)  # codes may come from outside
-def _adjectives(code: str) -> Mapping[str, str]:
-    """The countries and continents by the stems of their adjectives in a language, by QID; none in English."""
+def _qids_by_adjective_stem(code: str) -> Mapping[str, str]:
+    """QIDs of countries and continents by the stems of their adjectives in a language; empty for English."""
     words, labels = language(code), territory_labels(code)
     names, by_name = territory_names(words.code), {name: qid for qid, name in labels.items()}
     known = {place: by_name.get(names.get(place, place)) for place in words.demonyms}
@@ -90,21 +90,21 @@ def _adjectives(code: str) -> Mapping[str, str]:
 
 
 def lands_of_adjectives(text: str, code: str) -> frozenset[str]:
-    """The QIDs of the countries and continents whose adjectives a text has in small letters: "südamerikanische"."""
-    adjectives = _adjectives(code)
+    """The QIDs of countries and continents whose adjectives occur in a text in lower case: "südamerikanische"."""
+    adjectives = _qids_by_adjective_stem(code)
     small = (word for word in _WORD.findall(text) if word.islower()) if adjectives else ()
     return frozenset(filter(None, map(adjectives.get, map(language(code).stem, small))))
 
 
 _WORD = re.compile(r"[^\W\d_]{4,}(?:-[^\W\d_]+)?")
-_ADJECTIVAL = re.compile(r"(?:[^aeiou]ish|an|ese|ic|i|ois|ch|ese|ense|é|que|sh|ss)$")
+_ADJECTIVE_ENDING = re.compile(r"(?:[^aeiou]ish|an|ese|ic|i|ois|ch|ese|ense|é|que|sh|ss)$")
 
 
 def choose_adjective(candidates: Sequence[str], frequency: Mapping[str, int], known: str | None) -> str | None:
-    """The national adjective among the forms a country's P1549 lists, which mixes adjectives, nouns and plurals.
+    """The national adjective among a country's P1549 values, which mix adjectives, nouns and plurals.
 
-    The form that opens most descriptions wins; where none does, the bundled adjective, then the form that
-    looks most like an adjective, singular before plural.
+    The form that begins most descriptions is chosen; if none does, the bundled adjective, then the form with the most
+    adjectival ending, singular before plural.
     """
     forms: list[str] = [*([known] if known else []), *candidates]
     pool = [form for form in dict.fromkeys(forms) if form]
@@ -117,5 +117,5 @@ def choose_adjective(candidates: Sequence[str], frequency: Mapping[str, int], kn
         return max(used, key=lambda c: (frequency[normalise(c)], c == known))
     if known:
         return known
-    adjectival = [c for c in singular if _ADJECTIVAL.search(c) and c[:1].isupper()]
+    adjectival = [c for c in singular if _ADJECTIVE_ENDING.search(c) and c[:1].isupper()]
     return (adjectival or singular)[0]

@@ -1,4 +1,4 @@
-"""What a date or an amount in a text leaves open: the closed interval that finders of dates and of amounts give."""
+"""Interval claims: the closed intervals that dates and amounts in texts allow."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class IntervalClaim:
-    """The closed interval [low, high] that `text`, at [start, end) of its source, leaves open.
+    """The closed interval [low, high] of values that `text`, at [start, end) of its source, allows.
 
-    Of dates, in the day numbers of `calendar_units.day_number`; `wider` is the interval of the second sense that
-    "the 1800s" has beside ten years. Of amounts, in the unit that is `label`, the QID of `units`, "" for none;
-    claims of different units do not compare. `exact` is the number of a plain amount: "1,500" may round 1,523, but as
-    the gold answer it is 1500.
+    For dates the unit is `calendar_units.day_number`, and `wider` is the interval of a second sense: "the 1800s" are
+    ten or a hundred years. For amounts `label` is the QID of the unit, "" for none; claims of different units are not
+    comparable. `exact` is the value of a plain number: "1,500" may be 1,523 rounded, but as a gold answer it is 1500.
     """
 
     low: float
@@ -25,23 +24,23 @@ class IntervalClaim:
     wider: tuple[float, float] | None = None
 
     def inside(self, other: IntervalClaim) -> bool:
-        """Whether everything this claim allows is allowed by `other`."""
+        """Whether the interval is contained in that of `other`."""
         return other.low <= self.low and self.high <= other.high
 
     def allows(self, gold: IntervalClaim) -> bool:
-        """Whether `gold`, read as exactly as it is written, is one of the things that this claim allows."""
+        """Whether this claim contains `gold`, taken at its exact value where it has one."""
         if gold.exact is not None:
             return self.low <= gold.exact <= self.high
         return gold.inside(self)
 
     @property
     def width(self) -> float:
-        """How much is left open."""
+        """The width of the interval."""
         return self.high - self.low
 
 
 def half_step(digits: str) -> float:
-    """Half of the last digit that plain digits vouch for: 0.05 in 35.4, 50 in 1500, 0.5 in 8849."""
+    """Half a unit of the last significant digit: 0.05 for 35.4, 50 for 1500, 0.5 for 8849."""
     if "." in digits:
         return 0.5 * 10.0 ** -len(digits.split(".")[1])
     stripped = digits.rstrip("0")

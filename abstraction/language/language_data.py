@@ -1,4 +1,4 @@
-"""A language's surface: months, templates, patterns, numbers, units; and what is asked of them."""
+"""The surface data of a language (months, templates, patterns, numbers, units) and operations on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Month:
-    """A month: its name within a date and alone, a short form ("" for none), other forms that are read."""
+    """A month: its name within a date and alone, a short form ("" for none), and other forms that are recognised."""
 
     name: str
     alone: str
@@ -22,7 +22,7 @@ class Month:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scale:
-    """A word for a power of ten: "million" after one, "millions" after more, others that are read."""
+    """A word for a power of ten: "million" after 1, "millions" after more, and other forms that are recognised."""
 
     power: int
     singular: str
@@ -32,7 +32,7 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Nationals:
-    """A country's adjectives and inhabitants, and names of it beside CLDR's: ("französisch", "Franzose"), ()."""
+    """The adjectives and inhabitants of a country, and names of it that CLDR lacks: ("französisch", "Franzose"), ()."""
 
     adjectives: tuple[str, ...]
     names: tuple[str, ...]
@@ -40,26 +40,25 @@ class Nationals:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Language:
-    """One language's surface, as CLDR and its file give it; `has_file` where there is one.
+    """The surface data of one language, from CLDR and from its file; `has_file`: whether there is a file.
 
-    `marks` holds (before, after) for "BC" and "BCE", in the language's own words. `templates` and `patterns`
-    are those of TEMPLATES and PATTERNS; `points` pairs a pattern of a date with the style it shows. `counts`
-    are templates of the number of a century, with `n`, `nth` or `roman`; `special_counts` stand in their place.
-    `elided` are replacements in finished texts, as of "de e" by "d'e"; `singular` those that make one language of
-    a family's name, `bare_names` those that take a case or an elided article from a word. Numbers have `later_group`
-    digits between separators, but three behind the last; `digits` puts the language's own in place of 0 to 9. `ones`
-    are articles that count ("a million"), `dozens` and `fractions` words that stand for 12 and for less than one;
-    `glue` is an expression of what stands within a number in one word ("und"), None where numbers are parted by spaces.
+    `marks` contains (before, after) for "BC" and "BCE" in the language's own words. `templates` and `patterns` are
+    keyed by TEMPLATES and PATTERNS; `points` pairs a date pattern with its style. `counts` are templates of the
+    ordinal of a century with `n`, `nth` or `roman`; `special_counts` override them. `elided` are replacements in
+    finished texts ("de e" by "d'e"); `singular` turn the name of a language family into that of one language;
+    `bare_names` remove a case ending or an elided article. `later_group` is the number of digits between separators
+    except the last group, which has three; `digits` maps 0 to 9 to the language's own. `ones` are articles that mean 1
+    ("a million"), `dozens` words for 12 and `fractions` words for less than 1; `glue` is a regular expression for
+    joints within a number in one word ("und"), None where spaces separate numbers.
 
-    `matching` helps to judge answers: "asks_amount", "asks_day" (or a date) and "asks_month" are searched in questions,
-    read in lower case without accents. `around_names` puts the reader's own (English) word for what stands around names
-    in an answer: a denial, an alternative, nearness, a preposition with a capital, an elided article. `endings` take
-    number, gender and case from a word in small letters, in their order, each that fits; `derived` make the name of a
-    place of its adjective ("italienisch", "Südeuropäer"). `demonyms` has the adjectives and inhabitants of a country by
-    its ISO code, or by its name where it has none; `nationality` the nouns that add nothing to one
-    ("Staatsangehörigkeit", "Sprache"). `asks` are the words that ask for a kind of answer, `relations` questions by the
-    relation that they ask for, with {} for the subject, `yes_no` words that answer yes and no, `eras` years before the
-    first of an emperor's reign.
+    `matching` are patterns for judging answers: "asks_amount", "asks_day" (or a date) and "asks_month" are searched in
+    questions in lower case without accents. `around_names` replace words around names in an answer by English ones: a
+    denial, an alternative, nearness, a preposition with a capital, an elided article. `endings` remove number, gender
+    and case from a lower-case word; all that fit are applied, in order. `derived` turn an adjective into the name of
+    its place ("italienisch", "Südeuropäer"). `demonyms` maps an ISO code, or a name without one, to adjectives and
+    inhabitants; `nationality` are nouns that add nothing to a nationality ("Staatsangehörigkeit", "Sprache"). `asks`
+    are the words that ask for each kind of answer, `relations` question templates by relation with {} for the subject,
+    `yes_no` words for yes and no, `eras` the year before the first of each emperor's reign.
     """
 
     code: str
@@ -126,9 +125,10 @@ class Language:
 
     @cached_property
     def function_words(self) -> frozenset[str]:
-        """The words that name nothing (articles, prepositions, auxiliaries ...), as `folded` gives them.
+        """Function words (articles, prepositions, auxiliaries ...), as normalised by `folded`.
 
-        Those of a kept list of stop words (stopwords-iso), but where the language's file has its own.
+        They come from the language's file, else from the public stop-word lists of stopwords-iso without names of
+        places.
         """
         if self.own_function_words is not None:
             return self.own_function_words
@@ -138,22 +138,23 @@ class Language:
 
         code = self.code.split("-")[0]
         stops = map(folded, stopwordsiso.stopwords(code)) if stopwordsiso.has_lang(code) else ()
-        # The lists are of frequent words, россия and москва among them; того is Togo, too, and says nothing.
+        # The lists contain frequent names (россия, москва). Short names stay function words: того is also Togo.
         names = map(folded, (*territory_names(self.code).values(), *city_names(self.code)))
         return frozenset(stops).difference(name for name in names if len(name) > _LONGEST_WORD)
 
     def stem(self, word: str) -> str:
-        """What the forms of a word have in common, in lower case without accents: "française" and "français"."""
+        """The common stem of a word's forms, in lower case without accents: the same for "française" and "français"."""
         stem = word.lower()
         for pattern, replacement in self.endings if roman_number(stem) is None else ():
             stem = pattern.sub(replacement, stem)
         return without_accents(stem)
 
     def halves(self, label: str) -> tuple[str, ...]:
-        """The masculine and the feminine of a label that names both; the label alone where it names one.
+        """The masculine and feminine form of a label with both ("poète ou poétesse"), in this order, else the label
+        alone.
 
-        "poète ou poétesse"; of "professeur ou professeure d'université" each with what stands behind both. Both are
-        forms of one word, the feminine is the longer one: no village is a "ville ou village".
+        Words after both belong to each ("professeur ou professeure d'université"). The two must share a stem, so that
+        "ville ou village" is one label; the longer one is the feminine.
         """
         before, joint, behind = label.partition(self.either) if self.either else (label, "", "")
         (first, _, rest), (second, _, rest_behind) = before.partition(" "), behind.partition(" ")
@@ -164,22 +165,24 @@ class Language:
 
     @cached_property
     def nationality_stems(self) -> frozenset[str]:
-        """The stems of the nouns that add nothing to a nationality."""
+        """The stems of nouns that add nothing to a nationality."""
         return frozenset(map(self.stem, self.nationality))
 
     def with_common_years(self, text: str) -> str:
-        """The text with the years of emperors' reigns as those of everybody: 昭和38年 is 1963年, 元年 the first."""
+        """The text with regnal years as years of the common era: 昭和38年 is 1963年, 元年 the first year."""
         if not self.eras:
             return text
         return self._reigns.sub(lambda m: f"{self.eras[m['era']] + int(m['year'].replace('元', '1'))}年", text)
 
     @property
     def parts_words(self) -> bool:
-        """Whether spaces part words, as the language writes a day."""
+        """Whether the language separates words by spaces; taken from its template of a day."""
         return " " in self.templates["day"][0]
 
     def with_plain_amounts(self, text: str) -> str:
-        """The text with amounts in digits, as one number, set apart: 約1億2,600万人 is 約 126000000 人, 四十二 42."""
+        """For languages without spaces, the text with each amount as one number between spaces: 約1億2,600万人 is 約
+        126000000 人, 四十二 is 42.
+        """
         if self.parts_words or not self.powers:
             return text
 
@@ -205,7 +208,7 @@ class Language:
 
     @cached_property
     def month_numbers(self) -> Mapping[str, int]:
-        """Every readable month name in lower case, without a final dot, to its number."""
+        """Month numbers by each recognised name in lower case, without a final dot."""
         numbers: dict[str, int] = {}
         for number, month in enumerate(self.months, 1):
             for word in (month.name, month.alone, month.short, *month.read):
@@ -215,32 +218,32 @@ class Language:
 
     @cached_property
     def decade_words(self) -> Mapping[str, int]:
-        """The words of decades: "twenties" 20."""
+        """Decades by their words: "twenties" is 20."""
         return {word: number for number, word in self.spoken_decades.items()}
 
     def written(self, key: str, **slots: object) -> tuple[str, ...]:
-        """The templates of `key` filled in, in order."""
+        """The templates of `key` filled with the slots, in order."""
         return tuple(self.finished(template.format(**slots)) for template in self.templates[key])
 
     def finished(self, text: str) -> str:
-        """The text with what sounds force: "de hectares" stays, "de euros" becomes "d'euros"."""
+        """The text with elisions and the language's own digits: "de euros" becomes "d'euros", "de hectares" stays."""
         for pattern, replacement in self.elided:
             text = pattern.sub(replacement, text)
         return text.translate(self.digits) if self.digits else text
 
     def can_tell(self, kind: str) -> bool:
-        """Whether the language has words for a unit of the calendar: CLDR has none for decades and centuries."""
+        """Whether the language has words for a calendar unit: CLDR has none for decades and centuries."""
         return bool(self.templates.get(kind, True))
 
     def one_of(self, plural: str) -> str:
-        """The singular of a class that is named in the plural: "langues romanes" -> "langue romane"."""
+        """The singular of a class name in the plural: "langues romanes" -> "langue romane"."""
         if self.singular_of.search(plural):
             for pattern, replacement in self.singular:
                 plural = pattern.sub(replacement, plural)
         return plural
 
     def with_bare_names(self, question: str) -> str:
-        """The question and, behind it, its words without what the language hangs on names: "Italiens ... Italien"."""
+        """The question, followed by its words without case endings and articles of names: "Italiens ... Italien"."""
         bare = []
         for word in question.split():
             form = word.strip(".,;:?!¿¡\"'()«»")
@@ -251,9 +254,9 @@ class Language:
         return " ".join([question, *bare]) if self.bare_names else question
 
     def with_english_around(self, answer: str) -> str:
-        """An answer with what stands around its names told in English: "pas en Bavière" is "not en Bavière".
+        """An answer with the words around its names in English: "pas en Bavière" is "not en Bavière".
 
-        Scripts without spaces have the numerals of dates in digits: 五月七日 is 5月7日.
+        In scripts without spaces numerals of dates become digits: 五月七日 is 5月7日.
         """
         if not self.parts_words:
             answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_numerals(m[0])), answer)
@@ -270,7 +273,7 @@ class Language:
         return text
 
     def ordinal(self, number: int) -> str:
-        """A day or a count with its ending: "1st", "2."; by the file's last digits, longest first."""
+        """The ordinal of a number ("1st", "2."), by its last two digits, then its last digit."""
         digits = str(number)
         for size in (2, 1):
             ending = self.nth.get(digits[-size:])
@@ -279,7 +282,7 @@ class Language:
         return digits + self.nth[""]
 
     def counted(self, number: int) -> tuple[str, ...]:
-        """The ways to write the count of a century or millennium, the usual one first."""
+        """All ways to write the ordinal of a century or millennium, the usual one first."""
         if number in self.special_counts:
             return self.special_counts[number]
         first, *more = (t.format(n=number, nth=self.ordinal(number), roman=roman(number)) for t in self.counts)
@@ -287,7 +290,7 @@ class Language:
         return tuple(dict.fromkeys([first, *words, *more]))
 
     def count_of(self, text: str) -> int | None:
-        """The number that a lower-case count states: "19th", "xixe", "twentieth"; None for anything else."""
+        """The number of an ordinal in lower case: "19th", "xixe", "twentieth"; None for other texts."""
         if text in self.count_words:
             return self.count_words.index(text) + 1
         digits = re.match(r"\d+", text)
@@ -297,16 +300,16 @@ class Language:
         return roman_number(match[0]) if match else None
 
     def number(self, plain: str) -> str:
-        """A plain decimal text ("-1234.5") with the language's separators."""
+        """A decimal text ("-1234.5") with the language's separators and digits."""
         sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
         whole, _, fraction = digits.partition(".")
         if len(whole) >= self.grouped_from:
-            whole = self._grouped(whole)
+            whole = self._with_group_separators(whole)
         text = sign + whole + (self.decimal + fraction if fraction else "")
         return text.translate(self.digits) if self.digits else text
 
-    def _grouped(self, whole: str) -> str:
-        """1234567 as 1,234,567, or as 12,34,567."""
+    def _with_group_separators(self, whole: str) -> str:
+        """The whole number with group separators: 1,234,567 or 12,34,567."""
         if self.later_group == 3:
             return f"{int(whole):,}".replace(",", self.group)
         parts, whole = [whole[-3:]], whole[:-3]
@@ -316,30 +319,30 @@ class Language:
         return self.group.join(reversed(parts))
 
     def scaled(self, plain: str, scale: Scale) -> str:
-        """A plain decimal text with the word of a scale: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
+        """A decimal text followed by a word for a power of ten: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
         single = plain.lstrip("-")
         is_singular = float(single) < 2 if self.plural_from_two else single == "1"
         return f"{self.number(plain)} {scale.singular if is_singular else scale.plural}"
 
     @cached_property
     def powers(self) -> Mapping[str, int]:
-        """Every readable word for a power of ten, in lower case: "million" 6."""
+        """Exponents of ten by each recognised word in lower case: "million" 6."""
         return {folded(w): s.power for s in self.scales for w in (s.singular, s.plural, *s.read) if w}
 
     def of_things(self, number: str, what: str) -> str:
-        """A number and what is counted: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
+        """A number with its unit or noun: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
         if what == "%":
             return self.written("percent", n=number)[0]
         return self.finished(f"{number}{self.scale_of if number[-1:].isalpha() else ''}{self.gap}{what}")
 
     @property
     def gap(self) -> str:
-        """What stands between words: nothing in "約126,000,000人"."""
+        """The separator of words: a space, or "" as in "約126,000,000人"."""
         return " " if self.parts_words else ""
 
     @cached_property
     def number_pattern(self) -> str:
-        """A regular expression of the numbers that the language reads, without a sign."""
+        """A regular expression for unsigned numbers in the language."""
         later = "3" if self.later_group == 3 else f"{self.later_group},3"
         groups = "|".join(
             rf"\d{{1,3}}(?:{re.escape(g)}\d{{{later}}}){{0,11}}{re.escape(g)}\d{{3}}" for g in self.groups_read
@@ -347,50 +350,51 @@ class Language:
         return rf"(?:{groups}|\d++)(?:{re.escape(self.decimal)}\d++)?"
 
     def plain_number(self, text: str) -> str:
-        """A number that `number_pattern` reads, as a plain decimal text."""
+        """Convert a number that matches `number_pattern` to a decimal text with a point."""
         for group in self.groups_read:
             text = text.replace(group, "")
         return text.replace(self.decimal, ".")
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A regular expression of any of the words, the longest first; of none it matches nothing."""
+    """A regular expression for any of the words, longest first; for no words it never matches."""
     return "|".join(sorted(map(re.escape, words), key=lambda word: (-len(word), word))) or "(?!)"
 
 
 def folded(text: str) -> str:
-    """The form in which texts are read: NFKC, lower case, dashes and apostrophes of one kind, digits 0 to 9, single
-    spaces, nothing that only turns the direction of writing."""
+    """The text normalised for reading: NFKC, lower case, one form of dashes and apostrophes, digits 0 to 9, single
+    spaces, no direction marks.
+    """
     text = with_plain_digits(unicodedata.normalize("NFKC", text).lower())
     return " ".join(without_direction(text.translate(_FOLDED)).split())
 
 
 def without_accents(text: str) -> str:
-    """The text without what stands on letters, in lower case: "é" is "e", "ß" is "ss"."""
+    """The text in lower case without accents: "é" is "e", "ß" is "ss"."""
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
 def with_plain_digits(text: str) -> str:
-    """The text with 0 to 9 for the digits of any script."""
+    """The text with the digits of any script replaced by 0 to 9."""
     if text.isascii():
         return text
     return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in text)
 
 
 def without_direction(text: str) -> str:
-    """The text without the marks of its direction, as they stand in Arabic and Hebrew dates."""
+    """The text without direction marks, which occur in Arabic and Hebrew dates."""
     return text if text.isascii() else text.translate(_DIRECTIONS)
 
 
-# Numerals of East Asia; one alone may be a part of any word (統一), and 三 of 三重県 is told by nothing.
+# Chinese and Japanese numerals. A single one may be part of a word (統一); 三 of 三重県 is not recognised as such.
 _NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆两兩]{2,20}|[二三四五六七八九十两兩](?![^\W\d_]{2})")
 _NUMERALS_OF_DATES = re.compile(r"[〇零一二三四五六七八九十百千]{1,8}(?=[年月日世])")
 _BEHIND_LETTERS = re.compile(r"(?<=[^\x00-\u02ff\W\d_])(?=\d)")
-_MYRIAD = 10_000
+_MYRIAD = 10_000  # numerals from here on multiply the whole group before them
 
 
 def _value_of_numerals(text: str) -> int:
-    """四十二 is 42, 三百万 three millions, 一九六一 1961."""
+    """The value of a numeral: 四十二 is 42, 三百万 three million, 一九六一 1961."""
     total = group = digit = 0
     for sign in text:
         value = 2 if sign in "两兩" else int(unicodedata.numeric(sign))
@@ -403,13 +407,13 @@ def _value_of_numerals(text: str) -> int:
     return total + group + digit
 
 
-_LONGEST_WORD = 4  # letters of a function word that may be a country's name as well
+_LONGEST_WORD = 4  # letters; a function word of at most this length stays one even if it is a place name too
 _FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"}
 _DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))
 
 
 def roman(number: int) -> str:
-    """4 -> "IV"; 1 to 399."""
+    """The Roman numeral of a number from 1 to 399: 4 -> "IV"."""
     out = ""
     for value, letters in (
         (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
@@ -420,7 +424,7 @@ def roman(number: int) -> str:
 
 
 def roman_number(text: str) -> int | None:
-    """The number of a well-formed Roman numeral up to 399, any case; None for anything else."""
+    """The value of a well-formed Roman numeral up to 399 in any case; None for other texts."""
     values = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
     digits = [values.get(c, 0) for c in text.lower()]
     total = sum(-d if any(d < e for e in digits[i + 1 : i + 2]) else d for i, d in enumerate(digits))

@@ -1,9 +1,9 @@
 """Languages as data: how each writes and reads dates, numbers, units and the few phrases that tiers need.
 
-Names of months, patterns of dates and signs of numbers are Unicode CLDR's; one file a language,
-`data/languages/<code>.json`, has what CLDR lacks, and `languages()` names those there are. A language that CLDR
-alone knows (Polish) goes without centuries, and one that it does not know borrows the nearest of its fallbacks
-(Bavarian is German). `notice` says so.
+Names of months, date patterns and number signs are from Unicode CLDR; `data/languages/<code>.json` adds what CLDR
+lacks, and `languages()` lists the codes that have a file. A language in CLDR without a file (Polish) has no centuries;
+a language that CLDR lacks uses the nearest of its fallbacks (Bavarian uses German). `notice` describes these gaps to
+the user.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from abstraction.language.language_data import Language, Nationals, any_of, fold
 from abstraction.package_data import package_data
 from kg.terms import fallback_chain
 
-# Reading a language's data: its file, and what CLDR tells where the file has nothing.
+# Loading a language: its file, completed by CLDR.
 
-# Every list of templates there is; the slots of each are those that en.json has.
+# All keys of templates; en.json has every slot of each.
 TEMPLATES = (
     "year", "year_in_date", "year_before", "year_after_BC", "year_after_BCE", "day", "day_month_first", "day_also",
     "day_short", "day_numeric", "month", "month_also", "month_short", "decade", "decade_short", "century",
     "century_end", "century_beginning", "turn", "millennium", "years_ago", "range", "circa", "completed",
     "completed_century", "completed_millennium", "percent", "age", "teens",
 )  # fmt: skip
-# Every regular expression of dates there is, read against lower-case text; "" where the language has none.
+# All keys of date patterns, matched against lower-case text; "" where the language has none.
 PATTERNS = (
     "lead", "weekday", "circa", "part", "range_joint", "range_lead", "era_before", "era_after", "decade",
     "short_decade", "century", "millennium", "season", "about",
 )  # fmt: skip
-GRAMMAR = "en"  # the language whose grammar the rules know; questions and descriptions in it are read as sentences
+GRAMMAR = "en"  # the only language with grammar rules: its questions and descriptions are parsed as sentences
 _NEVER = re.compile(r"(?!)")
-_MOST_DAYS = 31  # of a month
+_MOST_DAYS = 31  # days of the longest month
 
 
-def _language(file_data: Mapping[str, Any], *, has_file: bool) -> Language:
-    """A language by its file, and by CLDR where that has nothing."""
+def _build_language(file_data: Mapping[str, Any], *, has_file: bool) -> Language:
+    """Build a Language from its file, completed by CLDR."""
     data = cldr_data(file_data["code"])
     for key, value in file_data.items():
         is_table = isinstance(data.get(key), dict) and isinstance(value, dict)
         data[key] = data[key] | value if is_table else value
-    return _as_language().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
+    return _validator().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
 
 
 @cache
-def _as_language() -> TypeAdapter[Language]:
-    """What makes tuples, sets and numbers of what JSON has in their place."""
+def _validator() -> TypeAdapter[Language]:
+    """The validator that converts JSON lists and strings to the tuples, sets and numbers of Language."""
     return TypeAdapter(Language)
 
 
 class _LanguageData:
-    """What a file and CLDR tell of a language as the fields of a Language."""
+    """Converts the merged data of a file and CLDR to the fields of Language."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -81,11 +81,11 @@ class _LanguageData:
         }
 
     def fields(self) -> dict[str, Any]:
-        """The fields by their names."""
+        """The fields of Language by name."""
         data = self.data
         numbers, counts, quantities = data["numbers"], data["counts"], data["quantities"]
         months, zero = self.months(), numbers["zero"]
-        unaccented = {k: _unaccented(v) if k.startswith("asks_") else v for k, v in data["matching"].items()}
+        unaccented = {k: _unaccented_pattern(v) if k.startswith("asks_") else v for k, v in data["matching"].items()}
         return {
             **{key: value for key, value in (quantities | numbers | data).items() if key in _FIELDS},
             **{key: self.replacements(key) for key in _REPLACEMENTS},
@@ -101,7 +101,7 @@ class _LanguageData:
             "count_words": counts["words"],
             "nth": counts["endings"],
             "day_words": self.day_words,
-            # What puts a script's digits in place of 0 to 9; empty where they are these.
+            # The translation of 0 to 9 to the script's digits; empty where they are the same.
             "digits": {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)},
             "scales": [
                 {"power": power, "singular": one, "plural": many, "read": read}
@@ -118,7 +118,7 @@ class _LanguageData:
         }
 
     def spoken_days(self) -> dict[str, int]:
-        """The words of days: those listed, and the forms of numbers that days have ("quinze août")."""
+        """Days by their words: those in the file, and forms of number words ("quinze août")."""
         numbers = {word: n for word, n in _number_words(self.data["quantities"]).items() if 0 < n <= _MOST_DAYS}
         formed = {form.format(word): n for form in self.data["day_forms"] for word, n in numbers.items()}
         return {folded(word): n for word, n in (formed | self.data["day_words"]).items()}
@@ -154,11 +154,11 @@ def _nationals(told: str) -> Nationals:
 
 
 def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
-    """Words for numbers: those listed, and those of `counting` to 99 and for whole hundreds.
+    """Numbers by their words: those listed, and those generated from `counting` to 99 and for whole hundreds.
 
-    `counting` has the words of 0 to 19, of 20, 30 ... 90 and, where they are words of their own, of 100, 200 ...,
-    with "/" between forms of one; `join` are templates of the rest, with {one}, {ten} and {stem}, the latter
-    without its last letter: "{one}und{ten}".
+    `counting` has the words of 0 to 19, of 20, 30 ... 90 and, where they have their own words, of 100, 200 ..., with
+    "/" between alternative forms; `join` are templates for combining them with {one}, {ten} and {stem} (the ten
+    without its last letter): "{one}und{ten}".
     """
     counting = data["counting"]
     ones, tens, hundreds = (
@@ -176,12 +176,12 @@ def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
     return words | listed
 
 
-def _unaccented(pattern: str) -> str:
-    """An expression as it is read against text in small letters without accents."""
+def _unaccented_pattern(pattern: str) -> str:
+    """The regular expression without accents, for matching against text in lower case without accents."""
     return re.sub(r"[^\x00-\x7f]+", lambda letters: without_accents(letters[0]), pattern)
 
 
-# The languages there are, and which one reads a text.
+# Choice of languages.
 
 
 __all__ = [
@@ -201,58 +201,58 @@ __all__ = [
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The codes of the languages that have a file, in order."""
+    """The sorted codes of languages with a file."""
     return tuple(sorted(f.name.removesuffix(".json") for f in _folder().iterdir() if f.name.endswith(".json")))
 
 
 @lru_cache(maxsize=1024)  # codes may come from outside
 def language(code: str) -> Language:
-    """The language of a code, or the first of its fallbacks that has a file or is CLDR's (`en` is the last of all)."""
-    return _known(next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en"))
+    """The language of a code, or its first fallback with a file or in CLDR; English as a last resort."""
+    return _load(next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en"))
 
 
 @cache
-def _known(code: str) -> Language:
-    """The language of a code that has a file, or is CLDR's."""
+def _load(code: str) -> Language:
+    """Load the language of a code that has a file or is in CLDR."""
     if code in languages():
-        return _language(json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
+        return _build_language(json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
     few = package_data("other_languages.json").get(code.split("-")[0], {})
-    return _language({"code": code, "months": [[]] * 12, **few}, has_file=False)
+    return _build_language({"code": code, "months": [[]] * 12, **few}, has_file=False)
 
 
 def _has_data(code: str) -> bool:
-    """Whether there are data for just this code; of a language with a file, CLDR's other scripts are not."""
+    """Whether this very code has data. For a language with a file, other scripts in CLDR do not count."""
     return code in languages() or (code.split("-")[0] not in languages() and cldr_name(code) is not None)
 
 
 def is_known(code: str) -> bool:
-    """Whether the language's own dates and quantities are read and written: de-at by German, tlh by none."""
+    """Whether dates and quantities are read and written in the language itself: de-at in German yes, tlh no."""
     return language(code).code.split("-")[0] == code.lower().split("-")[0]
 
 
 def told_languages() -> str:
-    """Which languages have rules, in words."""
+    """The supported languages as text for messages."""
     return f"{', '.join(languages())} and those of Unicode CLDR"
 
 
 def reading_language(code: str) -> str:
-    """The language whose labels and descriptions the rules read: `code` where that is a kind of English, else "en".
+    """The language in which labels and descriptions are read: `code` for a variety of English, else "en".
 
-    The grammar of descriptions is English: it is applied to English descriptions alone.
+    The grammar of descriptions is English, so only English descriptions are parsed.
     """
     return code if is_grammatical(code) else GRAMMAR
 
 
 def is_grammatical(code: str) -> bool:
-    """Whether the rules know the grammar of a language, not its words alone: they do of English."""
+    """Whether the rules have a grammar for the language, not just its words: true for English only."""
     return code.lower().partition("-")[0] == GRAMMAR
 
 
 @cache
 def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """The words that ask for each kind of answer, by the code of each language that has some, in order.
+    """The words that ask for each kind of answer, by language code, for languages that have them, sorted by code.
 
-    Read by themselves, since most questions need no more of other languages.
+    They are loaded without the rest of the language, since most questions need no more.
     """
     given = {code: json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")) for code in languages()}
     given |= {code: words for code, words in package_data("other_languages.json").items() if "asks" in words}
@@ -260,7 +260,7 @@ def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 
 def notice(code: str) -> str | None:
-    """What a language without a file does without, in one sentence; None where it has one."""
+    """A sentence that lists the gaps of a language without a file; None for a language with one."""
     used = language(code)
     if not is_known(code):
         return (

@@ -1,4 +1,6 @@
-"""Numbers of several words as digits in the same place: `half a million`, `deux cents`, `un milione e mezzo`."""
+"""Replacement of numbers in several words by digits at the same position: `half a million`, `deux cents`, `un milione
+e mezzo`.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from functools import cache
 from abstraction.language.language_data import any_of
 from abstraction.language.languages import Language
 
-_HUNDRED = 2  # the power of ten
+_HUNDRED = 2  # exponent of ten
 _LEAST_HUNDRED = 100
-_LEAST_SCALE = 10**6  # of a word that leaves open what stands behind it
+_LEAST_SCALE = 10**6  # "two million" is as precise as "2 million", so that two words from a million on stay
 
 
 class NumberWords:
-    """The numbers of several words of a language. `in_digits` is what is asked of it."""
+    """A reader of numbers in several words of one language; `in_digits` is its main method."""
 
     def __init__(self, words: Language) -> None:
         self._small = {word: n for word, n in words.number_words.items() if n} | dict.fromkeys(words.ones, 1)
@@ -53,41 +55,41 @@ class NumberWords:
             rf"\b(?P<part>(?:{part}) )?(?P<many>{one}|{names}|\d{{1,3}}) (?:{any_of(self._dozens)})\b"
         )
 
-    def may_stand_in(self, lower: str) -> bool:
-        """Whether a text in small letters may have such a number; False is certain."""
+    def may_occur_in(self, lower: str) -> bool:
+        """Whether a lower-case text may contain such a number. May be wrong when True, never when False."""
         return self._needed.search(lower) is not None
 
     def in_digits(self, lower: str) -> str:
-        """A text in small letters with its numbers of several words as digits, each behind blanks: places stay.
+        """The lower-case text with numbers in several words as digits, padded with blanks so that positions stay.
 
-        Only where words make one number: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay as they are.
+        Only words that form one number are replaced: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay.
         """
-        if not self.may_stand_in(lower):
+        if not self.may_occur_in(lower):
             return lower
         if self._fractions:
-            lower = self._part.sub(self._fraction, self._and_a_part.sub(self._mixed, lower))
+            lower = self._part.sub(self._fraction_of_scale, self._and_a_part.sub(self._whole_and_fraction, lower))
         if self._dozens:
-            lower = self._of_dozens.sub(self._counted_dozens, lower)
+            lower = self._of_dozens.sub(self._dozens_in_digits, lower)
         return self._run.sub(self._run_in_digits, lower)
 
     def _number(self, text: str) -> int:
         return self._small.get(text) or int(text)
 
-    def _mixed(self, found: re.Match[str]) -> str:
-        """ "two and a half million", "un million et demi", "a dozen and a half"."""
+    def _whole_and_fraction(self, found: re.Match[str]) -> str:
+        """A number with a fraction: "two and a half million", "un million et demi", "a dozen and a half"."""
         unit = found["large"] or found["scale"] or ""
         if (found["large"] and found["scale"]) or (not found["large"] and found["whole"] in self._articles):
             return found[0]
         scale = 12 if unit in self._dozens else self._large.get(unit, 1)
-        return _placed((self._number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
+        return _padded((self._number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
 
-    def _fraction(self, found: re.Match[str]) -> str:
+    def _fraction_of_scale(self, found: re.Match[str]) -> str:
         many = self._small.get(found["many"] or "", 1)
-        return _placed(many * self._fractions[found["half"] or found["part"]] * self._large[found["scale"]], found)
+        return _padded(many * self._fractions[found["half"] or found["part"]] * self._large[found["scale"]], found)
 
-    def _counted_dozens(self, found: re.Match[str]) -> str:
+    def _dozens_in_digits(self, found: re.Match[str]) -> str:
         share = self._fractions[found["part"].strip()] if found["part"] else 1
-        return _placed(self._number(found["many"]) * 12 * share, found)
+        return _padded(self._number(found["many"]) * 12 * share, found)
 
     def _run_in_digits(self, found: re.Match[str]) -> str:
         parts = self._word.findall(found[0])
@@ -97,13 +99,13 @@ class NumberWords:
             return found[0]
         if len(parts) < 2 or (len(parts) == 2 and self._large.get(parts[1], 0) >= _LEAST_SCALE):
             return found[0]  # "ten million" is as exact as 10 million
-        value = self._value(parts)
-        return found[0] if value is None else _placed(value, found)
+        value = self._value_of_words(parts)
+        return found[0] if value is None else _padded(value, found)
 
-    def _value(self, parts: Sequence[str]) -> int | None:
-        """The number that words make, or None where they are several numbers, or a year."""
+    def _value_of_words(self, parts: Sequence[str]) -> int | None:
+        """The number that the words form, or None where they are several numbers or a year."""
         total = group = 0
-        last = 0  # the least place value said so far in the group: no `twenty thirty`
+        last = 0  # the lowest place value so far in the group; rejects `twenty thirty`
         scale = 10**15
         for word in parts:
             if word in self._hundreds or word in self._large:
@@ -125,12 +127,12 @@ class NumberWords:
         return total + group
 
 
-def _placed(value: float, found: re.Match[str]) -> str:
+def _padded(value: float, found: re.Match[str]) -> str:
     digits = str(round(value)) if abs(value - round(value)) < 1e-6 else f"{value:.2f}".rstrip("0")
     return digits.rjust(len(found[0])) if len(digits) <= len(found[0]) else found[0]
 
 
 @cache
 def number_words(words: Language) -> NumberWords:
-    """The numbers of several words of a language."""
+    """The reader of a language, cached."""
     return NumberWords(words)

@@ -1,7 +1,7 @@
-"""English noun phrases: articles, what may be shortened, and the lattice of phrases that entail each other.
+"""English noun phrases: articles, shortening, and the lattice of phrases that entail each other.
 
-A phrase is made of features (a nationality, an occupation, a place ...). Dropping a feature gives a coarser
-phrase: a phrase entails every other whose features are a proper subset of its own.
+A phrase is made of features (a nationality, an occupation, a place ...). Removing a feature gives a coarser phrase: a
+phrase entails every other whose features are a proper subset of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from abstraction.tiers import Condition, Evidence
 from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 
-# Spelled with a vowel, spoken with a consonant (a university, a European, a one-off) and the reverse.
+# Words that begin with a vowel letter but a consonant sound (a university, a one-off), and the reverse (an hour).
 _SPOKEN_CONSONANT = re.compile(
     r"(?:eu|ew|one(?:\b|-)|once\b|ouija|u(?:[rts]a|ganda|krain|ruguay|ni(?!n|m[^e])|nique|tili|topi|kulele|rani|rina|rolog|"
     r"biqu|fo\b|ke\b|nesco\b|nicef\b)|us(?:[aeiu]|ur)|uy?gh)",
@@ -28,7 +28,7 @@ _SPOKEN_VOWEL = re.compile(r"(?:heir|hono(?:u?r)|honest|hour)", re.I)
 _LETTERS = re.compile(r"[A-Z](?:[A-Z0-9&.-]*[A-Z0-9])?\.?(?=$|[\s'’-])|[A-Z]\.|[B-DF-HJ-NP-TV-Z][A-Z]|[A-Z](?=-)")
 _VOWEL_LETTERS = frozenset("AEFHILMNORSX")
 _VOWEL_NUMBER = re.compile(r"(?:8|11(?:\D|$|\d\d(?:\D|$))|18(?:\D|$|\d\d(?:\D|$)))")
-# Acronyms that are read as words.
+# Acronyms that are pronounced as words, not letter by letter.
 _WORDS = re.compile(
     r"(?:NA(?:SA|SCAR|TO|SDAQ|FTA)|UN(?:ESCO|ICEF)|FIFA|UEFA|RADA|SWAT|SEAL|LATAM|RAF(?=[a-z])|HAMAS|LEGO|SAAB|SEAT|FIAT|REIT)\b"
 )
@@ -48,7 +48,7 @@ def article(phrase: str) -> str:
     return "a"
 
 
-# Names that stand with "the" inside a phrase: "a city in the United States", "a character in the Hebrew Bible".
+# Names that take "the" inside a phrase: "a city in the United States", "a character in the Hebrew Bible".
 _WITH_THE = {
     "place": re.compile(
         r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|"
@@ -68,17 +68,17 @@ _WITH_THE = {
 }
 
 
-# Labels that nobody uses within a phrase.
+# Official labels that are not used within a phrase.
 _SHORT = {"United States of America": "United States", "People's Republic of China": "China"}
 
 
 def short(name: str) -> str:
-    """A place's name as it stands inside a phrase: "a city in the United States"."""
+    """The usual name of a place inside a phrase: "United States" in "a city in the United States"."""
     return _SHORT.get(name, name)
 
 
 def definite(name: str, *, of: Literal["place", "work"] = "place") -> str:
-    """A name as it stands inside a phrase, with "the" where its kind of name takes it."""
+    """The name with "the" where it takes the article inside a phrase."""
     return f"the {name}" if _WITH_THE[of].search(name) and not name.lower().startswith("the ") else name
 
 
@@ -89,16 +89,16 @@ def indefinite(phrase: str) -> str:
 
 @cache
 def listed(name: str) -> frozenset[str]:
-    """A word list of `data/phrases.json` by its name there: "weak_heads", "prepositions" ..."""
+    """A word list of `data/phrases.json` by its key: "weak_heads", "prepositions" ..."""
     return frozenset(package_data("phrases.json")[name])
 
 
 def may_stand(phrase: str) -> bool:
-    """Whether a shortened phrase still says what it is: "host", "laureate" alone do not."""
+    """Whether a shortened phrase is informative enough: "host" or "laureate" alone are not."""
     return normalise(phrase) not in listed("weak_heads")
 
 
-# Signs of a cut or raw label: invisible signs, a name in capitals among others, two nouns without their "and", an
+# Signs of a truncated or raw label: invisible characters, a name in capitals among others, two nouns without "and", an
 # adjective or preposition at the end ("a founder of Western"), two directions in one ("Central-western Europe").
 _ILL_FORMED = re.compile(
     r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\s{2}|[,;:(/–-]\Z|\b(?:of|in|by|for|and|the|from|with|to|at)\Z"
@@ -109,12 +109,12 @@ _ILL_FORMED = re.compile(
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether a wording may stand as it is: no cut or raw label, brackets in pairs."""
+    """Whether a wording is well-formed: not truncated, no raw label, paired brackets."""
     return not _ILL_FORMED.search(text) and text.count("(") == text.count(")")
 
 
 def takes_back(longer: str, shorter: str) -> bool:
-    """Whether a name is the other behind a word that takes it back: "vice president" beside "president"."""
+    """Whether `longer` is `shorter` with a modifier that negates it: "vice president", "president"."""
     whole, end = normalise(longer), normalise(shorter)
     before = whole.removesuffix(end)
     if not end or not before or before == whole or before[-1] not in " -":
@@ -124,7 +124,7 @@ def takes_back(longer: str, shorter: str) -> bool:
 
 @bounded_cache(entries=1 << 13, longest=100)  # 8 MB at most
 def is_opaque(longer: str, shorter: str) -> bool:
-    """Whether dropping words changes the meaning: no martial artist is an artist, no vice president a president.
+    """Whether shortening changes the meaning: a martial artist is not an artist, a vice president not a president.
 
     `shorter` is a suffix of `longer`; both in plain words.
     """
@@ -138,9 +138,9 @@ def is_opaque(longer: str, shorter: str) -> bool:
 
 @dataclass
 class Lattice:
-    """Phrases under construction; `proposals` finds which entail which.
+    """A lattice of phrases; `proposals` derives which entail which.
 
-    Phrases with the same features say the same: the first gives the text, the others become its aliases.
+    Phrases with the same features are synonyms: the first is the text, the others become its aliases.
     """
 
     nodes: dict[frozenset[str], Proposal] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Lattice:
         aliases: Sequence[str] = (),
         order: int = 0,
     ) -> None:
-        """Put a phrase in. `features` hold every feature the phrase entails, not only those it names."""
+        """Add a phrase. `features` contain every feature that the phrase entails, not only those in its words."""
         key = frozenset(features)
         old = self.nodes.get(key)
         if old is not None:
@@ -172,7 +172,7 @@ class Lattice:
         )
 
     def proposals(self, *, under: Sequence[str] = (ANSWER,)) -> list[Proposal]:
-        """All phrases with their parents; those nothing entails hang under `under`."""
+        """All phrases with their parents; phrases that no other entails get the parents `under`."""
         sets = sorted(self.nodes, key=len)
         out: list[Proposal] = []
         taken: set[str] = set()
@@ -191,7 +191,7 @@ class Lattice:
 
 
 def distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The steps without repeats, in order."""
+    """The steps of evidence without duplicates, in order."""
     if len(evidence) < 2:
         return tuple(evidence)
     out = {(e.kind, e.subject, e.statement, e.property, e.value, e.span, e.text): e for e in reversed(evidence)}

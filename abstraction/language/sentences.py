@@ -1,4 +1,4 @@
-"""Sentences of a text, by `sentencex`: many languages, abbreviations kept whole."""
+"""Sentence splitting with `sentencex`, which knows many languages and abbreviations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NEEDED = f"parting sentences needs sentencex: {install_hint('evidence')}"
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
-    """The sentences in order, without the blanks around them; none of an empty text.
+    """The sentences in order, without surrounding blanks; empty for an empty text.
 
     Raises LanguageError where the library is missing.
     """
@@ -17,6 +17,6 @@ def sentences(text: str, language: str = "en") -> list[str]:
         import sentencex
     except ImportError as error:
         raise LanguageError(NEEDED) from error
-    # Half of a surrogate pair, as JSON may hold, is no character of the library's.
+    # JSON may contain half a surrogate pair, which the library rejects.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return [one for part in sentencex.segment(language, whole) if (one := part.strip())]

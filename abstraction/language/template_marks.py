@@ -1,4 +1,4 @@
-"""What chat templates leave in the text that a model writes: thoughts before the answer, and the tokens of turns.
+"""Removal of chat-template marks from model output: thoughts before the answer, and turn tokens.
 
 The forms are those of the published templates: `<think>` (DeepSeek-R1, Qwen3, GLM, Nemotron), `<thinking>`,
 `<thought>` (EXAONE), `<reasoning>`, `<seed:think>` (Seed-OSS), `[THINK]` (Magistral), `◁think▷` (Kimi),
@@ -30,10 +30,10 @@ _BARE_FINAL = re.compile(r"\A\s*+analysis(?=[A-Z\s]).*?assistantfinal\s*+", re.D
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
-    """A text without its thoughts, and whether it ends in the midst of one.
+    """The text without its thoughts, and whether it ends within one.
 
-    A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that the output's end
-    cut off. Of harmony the last final channel is kept.
+    A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that was cut off. Of
+    harmony output the last final channel is kept.
     """
     if "<|channel|>" in text:
         return _final_channel(text)
@@ -48,7 +48,7 @@ def without_thoughts(text: str) -> tuple[str, bool]:
             kept.append(text[start : tag.start()])
         if any(tag.groups()):
             if depth == 0:
-                kept.clear()  # all before it was thought
+                kept.clear()  # everything before this closing tag was thought
             depth = max(0, depth - 1)
         else:
             depth += 1
@@ -59,7 +59,7 @@ def without_thoughts(text: str) -> tuple[str, bool]:
 
 
 def _final_channel(text: str) -> tuple[str, bool]:
-    """What stands in the last final channel of harmony; where there is none, the model was still thinking."""
+    """The text of the last final channel of harmony; without one the model was still thinking."""
     finals = [channel for channel in _CHANNEL.finditer(text) if channel[1] == "final"]
     if not finals:
         return "", True
@@ -69,17 +69,17 @@ def _final_channel(text: str) -> tuple[str, bool]:
 
 
 _TOKEN = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<eos>|<bos>|<pad>|<(?:start|end)_of_turn>|\[/?INST\]")
-_TURN = re.compile(  # a token with which the turn of the model begins
+_TURN = re.compile(  # tokens that begin the model's turn
     r"<\|im_start\|>assistant\s|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:assistant|Assistant)\|>"
     r"|<｜Assistant｜>|<start_of_turn>model\s|\[/INST\]|<\|CHATBOT_TOKEN\|>|<\|START_RESPONSE\|>"
     r"|<\|begin_of_solution\|>"
 )
 _BEGIN = re.compile(r"\s*+(?:(?:<s>|<bos>|<pad>|<\|begin_of_text\|>|<\|startoftext\|>)\s*+)*+")
-_ROLE = re.compile(r"\s*+(?:assistant|model)[^\S\n]*+\n\s*+(?=\S)")  # what is left of a token that was dropped
+_ROLE = re.compile(r"\s*+(?:assistant|model)[^\S\n]*+\n\s*+(?=\S)")  # the rest of a token that a tokenizer dropped
 
 
 def own_turn(text: str) -> str:
-    """What the model says in its first turn, before the next token; the turns of a repeated prompt come before it."""
+    """The text of the model's first turn, up to the next token; turns of a repeated prompt before it are skipped."""
     if not ("<" in text or "[" in text) or not _TOKEN.search(text):
         role = _ROLE.match(text)
         return text[role.end() :] if role else text
